@@ -33,6 +33,7 @@ from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
 from axe_lsp.settings import SETTINGS, Setting
+from axe_lsp.testing import result
 
 ROOT = Path(__file__).parent.parent
 PAGES = ROOT / "server" / "axe_lsp" / "pages"
@@ -67,7 +68,11 @@ def _unwrapped() -> dict[Path, str]:
         ROOT / "docs" / "models.md": _NOTE + models_page(),
         SECURITY: security_page(),
         ROOT / "docs" / "settings.md": _NOTE + settings_page(),
-        **{SCHEMAS / f"{kind}.json": schema_file(each) for kind, each in PUBLISHED.items()},
+        **{
+            SCHEMAS / f"{kind}.json": schema_file(json_schema(each))
+            for kind, each in PUBLISHED.items()
+        },
+        SCHEMAS / "test-result.json": schema_file(result.json_schema()),
         EXTENSION: extension_manifest(),
         **{COMPLETIONS / f"axe-lsp.{shell}": completion_script(shell) for shell in SHELLS},
         **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
@@ -420,9 +425,9 @@ The value of `api_key` is never shown: not in messages, not in the outline, not 
 # -- JSON Schemas
 
 
-def schema_file(of: Schema) -> str:
+def schema_file(schema: dict[str, object]) -> str:
     """A JSON Schema, as `axe-lsp schema` prints it."""
-    return json.dumps(json_schema(of), indent=2, ensure_ascii=False) + "\n"
+    return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
 # -- conversion
@@ -502,9 +507,9 @@ A model is kept if the other program uses its provider: OpenAI for Codex, Anthro
 On import, `sonnet` and the like mean the newest model of that name in the [table](models.md). An agent whose file names no
 model gets the one of `--model`, or a placeholder that `axe-lsp check` reports.
 
-MCP servers are converted if they are reached by an address and the agent may use all of their tools; axe has no limits
-such as `enabled_tools`. Codex ignores servers of an agent, and Gemini CLI and Vibe have their own forms of keys, so these are reported
-instead.
+MCP servers, programs and addresses, are converted if the agent may use all of their tools; axe has no limits
+such as `enabled_tools`. Keys that limit nothing, such as `startup_timeout_sec`, are reported and left out. Codex ignores servers of
+an agent, and Gemini CLI and Vibe have their own forms of keys, so these are reported instead.
 
 ## Tools
 
@@ -603,6 +608,19 @@ the severity of a code or switches it off:
 ```json
 { "axe.diagnostics": { "name-mismatch": "off", "unknown-agent": "error" } }
 ```
+
+For all who work on a project, its file `axe/check.toml` (or `.axe/check.toml`) does the same. It counts for the
+agents in the folder `agents` and the tests in `tests` next to it, in editors and in `axe-lsp check`:
+
+```toml
+[diagnostics]
+name-mismatch = "off"
+unknown-agent = "error"
+```
+
+The setting comes before the project's file, and `axe-lsp check --severity CODE=LEVEL` before both. A project's file
+can't make `plain-secret` and `outside-workspace` milder, since it is a part of what is checked. Editors
+report an entry without effect as a message, `axe-lsp check` by exit code 2.
 
 A diagnostic that is off by default is switched on by a severity.
 

@@ -16,14 +16,20 @@ if TYPE_CHECKING:
 # How long one example takes says nothing on a machine that does other things as well. Examples are the
 # same each time, so that a change is blamed for nothing but itself; who looks for faults that
 # nobody knows of takes the profile "searching".
-settings.register_profile("repeatable", deadline=None, derandomize=True)
+settings.register_profile("repeatable", deadline=None, derandomize=True, max_examples=50)
 settings.register_profile("searching", deadline=None, max_examples=2000)
 settings.load_profile("repeatable")
 
 TESTS = Path(__file__).parent
 
-PROCESS_FOLDERS = frozenset({"benchmarks", "clients", "conformance", "e2e", "hosting", "security"})
-"""Folders below `tests` of which every test starts a process."""
+PROCESS_FOLDERS = tuple(
+    TESTS / name
+    for name in (
+        *("benchmarks", "clients", "conformance", "e2e", "hosting", "security"),
+        *("runtime/copies", "runtime/mcp"),
+    )
+)
+"""Folders of which every test starts a process."""
 
 PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})
 """Fixtures that are there to start processes."""
@@ -32,7 +38,7 @@ PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Tests that start processes carry the mark `process`."""
     fixtures = set(getattr(item, "fixturenames", ()))
-    if item.path.relative_to(TESTS).parts[0] in PROCESS_FOLDERS or fixtures & PROCESS_FIXTURES:
+    if any(map(item.path.is_relative_to, PROCESS_FOLDERS)) or fixtures & PROCESS_FIXTURES:
         item.add_marker(pytest.mark.process)
 
 

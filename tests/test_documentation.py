@@ -44,10 +44,27 @@ def test_paragraphs_are_wrapped_at_100_columns(path: Path) -> None:
 def test_the_architecture_names_modules_that_exist() -> None:
     package = ROOT / "server" / "axe_lsp"
     text = (ROOT / "server" / "ARCHITECTURE.md").read_text("utf-8")
+    before, _, clients = text.partition("\n## Clients\n")
+    text = before + clients.partition("\n## ")[2]
     named = re.findall(r"`([a-z_]+(?:/[a-z_]+)*(?:\.py|/))`", text)
     assert len(named) > 100
     missing = [each for each in named if not (package / each).exists()]
     assert not [each for each in missing if not (ROOT / each).exists()]
+
+
+def test_the_architecture_names_files_of_clients_that_exist() -> None:
+    text = (ROOT / "server" / "ARCHITECTURE.md").read_text("utf-8")
+    rows = text.partition("## Clients")[2].partition("\n\n`clients/")[0].splitlines()
+    header, _, *rows = [
+        [re.findall(r"`([^`]+)`", cell) for cell in row.split("|")[2:-1]]
+        for row in rows
+        if row.startswith("|")
+    ]
+    assert len(rows) > 8
+    for row in rows:
+        for (folder,), named in zip(header, row, strict=True):
+            for each in named:
+                assert (ROOT / folder / each).exists(), f"{folder}{each}"
 
 
 def test_there_is_no_page_of_a_diagnostic_that_does_not_exist() -> None:

@@ -127,6 +127,11 @@ Only Eglot is told so, and only where nothing else makes a project."
   (axe-lsp-runs-tell server 'axe/thought event))
 
 (cl-defmethod eglot-handle-notification
+  ((server axe-lsp-server) (_method (eql 'axe/place)) &rest event)
+  "Show EVENT: where the tools of an agent in a copy work on SERVER."
+  (axe-lsp-runs-tell server 'axe/place event))
+
+(cl-defmethod eglot-handle-notification
   ((server axe-lsp-server) (_method (eql 'axe/wait)) &rest event)
   "Show EVENT: a request waits for its provider on SERVER."
   (axe-lsp-runs-tell server 'axe/wait event))

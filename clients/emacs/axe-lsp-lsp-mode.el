@@ -128,6 +128,7 @@ It may have hash tables or plists, and lists, as the other package likes."
      "axe/turn" (axe-lsp-workspace--teller 'axe/turn)
      "axe/text" (axe-lsp-workspace--teller 'axe/text)
      "axe/thought" (axe-lsp-workspace--teller 'axe/thought)
+     "axe/place" (axe-lsp-workspace--teller 'axe/place)
      "axe/wait" (axe-lsp-workspace--teller 'axe/wait)
      "axe/context" (axe-lsp-workspace--teller 'axe/context)
      "axe/tool" (axe-lsp-workspace--teller 'axe/tool)

@@ -294,6 +294,30 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
                    (lambda (files)
                      (run-at-time 0 nil #'axe-lsp-runs--undo server run files))))))
 
+;;;###autoload
+(defun axe-test-new ()
+  "Make a test of a run, and visit its case.
+In the buffer of the runs it is the run of the line; elsewhere you choose."
+  (interactive)
+  (axe-lsp-runs--with-run
+   (lambda (run) (not (equal (plist-get run :status) "running")))
+   "axe: no run has ended yet"
+   (lambda (server run)
+     (axe-lsp-send server "axe/newTest" (list :runId (plist-get run :runId))
+                   (lambda (made) (run-at-time 0 nil #'axe-lsp-runs--visit-case made))))))
+
+(defun axe-lsp-runs--visit-case (made)
+  "Visit the case that was MADE."
+  (find-file-other-window (axe-lsp-runs-path (plist-get made :uri)))
+  (revert-buffer t t t)
+  (goto-char (point-min))
+  (forward-line (1- (plist-get made :line)))
+  (message "axe: %s"
+           (string-join (cons (format "case \"%s\" %s" (plist-get made :case)
+                                      (plist-get (elt (plist-get made :results) 0) :verdict))
+                              (append (plist-get made :notes) nil))
+                        "; ")))
+
 (defun axe-lsp-runs--undo (server run files)
   "Undo on SERVER what the user agrees to, of FILES that RUN has changed."
   (when-let ((agreed (axe-lsp-undo-agreed (plist-get run :agent) files)))
@@ -371,6 +395,7 @@ NONE is what to say if there is no such run."
 (define-key axe-runs-mode-map "s" #'axe-stop)
 (define-key axe-runs-mode-map "r" #'axe-reply)
 (define-key axe-runs-mode-map "u" #'axe-undo)
+(define-key axe-runs-mode-map "t" #'axe-test-new)
 (define-key axe-runs-mode-map "g" #'axe-run-again)
 (define-key axe-runs-mode-map "v" #'axe-runs-visit)
 (define-key axe-runs-mode-map (kbd "RET") #'axe-runs-show)

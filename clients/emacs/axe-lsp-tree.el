@@ -41,6 +41,11 @@
 (defconst axe-lsp-tree--head "^ *[▶✓✗] "
   "What the first line of an agent begins with.")
 
+(defun axe-lsp-tree--to-text ()
+  "Go to where each kind of Markdown in a line is looked for."
+  (back-to-indentation)
+  (line-end-position))
+
 (define-derived-mode axe-runs-mode special-mode "Axe Runs"
   "Major mode of the buffers that show what agents do.
 
@@ -57,7 +62,18 @@
                  ("^ *✓ \\([^:\n]+\\)" 1 'success)
                  ("^ *✗ \\([^:\n]+\\)" 1 'error)
                  ("^ *\\(· turn [0-9]+\\)$" 1 'shadow)
-                 ("^ *\\(│\\)" 1 'shadow)
+                 ("^ *\\(│\\)" (1 'shadow)
+                  ;; Markdown in the text of an agent.
+                  ("│ \\(#+ .*\\)" (axe-lsp-tree--to-text) nil (1 'bold))
+                  ("\\(\\*\\*\\)\\([^ *\n][^*\n]*\\)\\(\\*\\*\\)"
+                   (axe-lsp-tree--to-text) nil
+                   (1 'shadow) (2 'bold) (3 'shadow))
+                  ("\\(?:^\\|[^*]\\)\\(\\*\\)\\([^ *\n][^*\n]*[^ *\n]\\)\\(\\*\\)"
+                   (axe-lsp-tree--to-text) nil
+                   (1 'shadow) (2 'italic) (3 'shadow))
+                  ("\\(`\\)\\([^`\n]+\\)\\(`\\)"
+                   (axe-lsp-tree--to-text) nil
+                   (1 'shadow) (2 'font-lock-constant-face) (3 'shadow)))
                  ("^ *\\(~ .*\\)" 1 'shadow)
                  ("^ *→ \\([^ \n]+\\)" 1 'font-lock-constant-face)
                  ("^ *\\([⟳!] .*\\)" 1 'warning))
@@ -107,6 +123,10 @@
         ('(axe/turn "end") (axe-lsp-tree--end-turn run event))
         ('(axe/text nil) (axe-lsp-tree--speak run (plist-get event :delta)))
         ('(axe/thought nil) (axe-lsp-tree--think run (plist-get event :delta)))
+        ('(axe/place nil)
+         (when-let ((told (axe-lsp-words-place event)))
+           (axe-lsp-tree--say run "⟳ " told
+                              (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run)))))
         ('(axe/wait nil)
          (axe-lsp-tree--say run "⟳ " (axe-lsp-words-wait event)
                             (make-axe-lsp-item :kind 'text :turn (axe-lsp-run-turn run))))

@@ -98,6 +98,19 @@ A cancelled one gives that as the reason too; once is enough."
           (plist-get event :attempt)
           (plist-get event :maxAttempts)))
 
+(defun axe-lsp-words-place (event)
+  "Where the tools of an agent in a copy work, or what they wait for, by EVENT.
+It is nil for the usual place."
+  (let ((place (plist-get event :place))
+        (waiting (plist-get event :waiting))
+        (reason (plist-get event :reason)))
+    (cond
+     (waiting (concat "waits for " waiting
+                      (unless (string-empty-p place) (concat " at " place))))
+     ((not (equal place "here"))
+      (concat "works at " place
+              (when reason (concat ", since " (axe-lsp-words-shorten reason))))))))
+
 (defun axe-lsp-words-wait (event)
   "Why a request waits for its provider, by EVENT."
   (let ((wait (plist-get event :waitMs)))

@@ -95,6 +95,14 @@ SETTINGS: tuple[Setting, ...] = (
         personal=True,
     ),
     Setting(
+        "execution.engine",
+        {"type": "string", "enum": ["", "here", "ssh"]},
+        "",
+        'Where agents with `[isolation] mode = "copy"` work: `here`, or `ssh` for the machines that `config.toml` names. '
+        "Empty: what `execution.engine` of `config.toml` says.",
+        personal=True,
+    ),
+    Setting(
         "approvalTimeout",
         {"type": "integer", "minimum": 0},
         120,
@@ -116,6 +124,7 @@ class Settings(Struct, frozen=True):
     run_max_concurrent: int = 0
     open_telemetry: bool = False
     tools_allow: tuple[str, ...] = ()
+    execution_engine: str = ""
     approval_timeout: int = 120
 
 
@@ -128,7 +137,8 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
     complaints: list[str] = []
     for setting in SETTINGS:
         value = _at(section, setting.name)
-        reason = None if value is None else _fault(setting, value)
+        find = _not_among if "enum" in setting.schema else _fault
+        reason = None if value is None else find(setting, value)
         if reason is not None:
             complaints.append(f"the setting axe.{setting.name} {reason}; it is ignored")
         fits = value is not None and reason is None
@@ -143,6 +153,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         run_max_concurrent=values["run.maxConcurrent"],
         open_telemetry=values["openTelemetry"],
         tools_allow=tuple(values["tools.allow"]),
+        execution_engine=values["execution.engine"],
         approval_timeout=values["approvalTimeout"],
     )
     return settings, complaints
@@ -165,6 +176,12 @@ def _usable(setting: Setting, value: Any) -> Any:
     if setting.schema["type"] == "object" and isinstance(value, Mapping):
         return {code: severity for code, severity in value.items() if severity in SEVERITIES}
     return setting.default
+
+
+def _not_among(setting: Setting, value: Any) -> str | None:
+    words = setting.schema["enum"]
+    shown = ", ".join(f'"{each}"' for each in words)
+    return None if value in words else f"must be one of {shown}, not {value!r}"
 
 
 def _fault(setting: Setting, value: Any) -> str | None:

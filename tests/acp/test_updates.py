@@ -21,7 +21,8 @@ class Told:
     def __init__(self) -> None:
         self.sent: list[Json] = []
         self.heard: list[Notification] = []
-        self.updates = Updates(Outlet(self._notify, self._warn), "s", "/work")
+        outlet = Outlet(self._notify, self._warn)
+        self.updates = Updates(outlet, "s", "/work", has_compactions=True)
 
     def _notify(self, method: str, params: Json) -> None:
         assert params["sessionId"] == "s"
@@ -209,3 +210,37 @@ async def test_a_long_tree_below_a_call_is_cut_at_its_beginning(told: Told) -> N
     assert len(shown) <= 4_000
     assert shown.startswith("…")
     assert shown.endswith("✓ writer: read_file file-299.py")
+
+
+async def test_a_compaction_of_the_agent_is_told_from_its_begin_to_its_end(told: Told) -> None:
+    told.begin()
+    told.begin("child", parentAgent="lead")
+    for run in ("r", "child"):  # What a called agent sums up is nothing of this session.
+        told.hear("axe/context", run, kind="begin", turn=2, tokensBefore=9)
+        told.hear("axe/context", run, kind="end", turn=2, tokensBefore=9, summary="Short.")
+    told.hear("axe/context", kind="begin", turn=3, tokensBefore=9)
+    told.hear("axe/context", kind="end", turn=3, tokensBefore=9, summary="", error="no room")
+    told.hear("axe/context", kind="begin", turn=4, tokensBefore=9)
+    told.updates.close()
+    sent = [each for each in told.sent if each["sessionUpdate"] == "compaction_update"]
+    assert [(each["status"], each.get("error")) for each in sent] == [
+        ("in_progress", None),
+        ("completed", None),
+        ("in_progress", None),
+        ("failed", "no room"),
+        ("in_progress", None),
+        ("failed", None),
+    ]
+    assert sent[1]["summary"] == [{"type": "text", "text": "Short."}]
+    ids = [each["compactionId"] for each in sent]
+    assert ids[::2] == ids[1::2]
+    assert len({*ids}) == 3
+
+
+async def test_a_client_that_knows_no_compactions_hears_of_none() -> None:
+    told = Told()
+    told.updates = Updates(told.updates.outlet, "s", "/work")
+    told.begin()
+    told.hear("axe/context", kind="begin", turn=2, tokensBefore=9)
+    told.hear("axe/context", kind="end", turn=2, tokensBefore=9, summary="Short.")
+    assert told.sent == []

@@ -126,3 +126,15 @@ def test_a_file_alone_needs_name_description_and_instructions() -> None:
     assert codex_objection(FILE, {}, is_declared=False) == ""
     assert codex_objection({}, {"description": "d"}, is_declared=True) == ""
     assert codex_objection({**FILE, "model": 3}, {}, is_declared=False) == "model must be a string"
+
+
+def test_servers_of_config_toml_are_named_since_they_are_not_started() -> None:
+    off, on = {"command": "x", "enabled": False}, {"command": "npx", "args": ["docs"]}
+    agent = meant({"mcp_servers": {"off": off, "docs": on, "web": {"url": "https://x"}}})
+    assert agent.mcp_servers == ()
+    assert agent.notes == (
+        'the MCP servers of Codex\'s config.toml are not started: "docs", "web"; '
+        "an agent of axe names its servers in [[mcp_servers]]",
+    )
+    assert meant({"mcp_servers": {"off": off}}).notes == ()
+    assert meant({"mcp_servers": 3}).notes == ()

@@ -23,6 +23,7 @@ from benchmarks.contenders import (
     ROOT,
     Command,
     environment,
+    install_npm_peers,
     install_peers,
     scratch_folder,
 )
@@ -121,15 +122,7 @@ def main() -> None:
 
 def _install() -> None:
     install_peers(_CASES / "requirements.txt", _INSTALLED)
-    wanted, there = _CASES / "package.json", _INSTALLED / "package.json"
-    modules = _INSTALLED / "node_modules"
-    is_complete = (modules / ".package-lock.json").exists()  # What npm writes last.
-    if is_complete and there.exists() and there.read_text() == wanted.read_text():
-        return
-    shutil.rmtree(modules, ignore_errors=True)
-    shutil.copy(wanted, there)
-    npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"]
-    subprocess.run(npm, cwd=_INSTALLED, check=True)
+    install_npm_peers(_CASES / "package.json", _INSTALLED)
 
 
 def _variables(folder: Path, address: str) -> dict[str, str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -49,13 +49,15 @@ CHECKERS: dict[str, Command] = {
 }
 
 
-def install_peers(requirements: Path = _REQUIREMENTS, into: Path = _ENVIRONMENT) -> None:
+def install_peers(
+    requirements: Path = _REQUIREMENTS, into: Path = _ENVIRONMENT, python: Path = PYTHON
+) -> None:
     """Make an environment of peers, unless it is there and as its requirements say."""
     wanted, stamp = requirements.read_text(), into / "requirements.txt"
     if stamp.exists() and stamp.read_text() == wanted:
         return
     print(f"installing the peers into {into.relative_to(ROOT)} …", flush=True)
-    venv.create(into, clear=True, with_pip=True)
+    subprocess.run([python, "-m", "venv", "--clear", into], check=True)
     command: Command = [
         into / "bin" / "python",
         "-m",
@@ -69,6 +71,18 @@ def install_peers(requirements: Path = _REQUIREMENTS, into: Path = _ENVIRONMENT)
     ]
     subprocess.run(command, check=True)
     stamp.write_text(wanted)
+
+
+def install_npm_peers(wanted: Path, into: Path) -> None:
+    """Install what a package.json names into a folder, unless it is there."""
+    there, modules = into / "package.json", into / "node_modules"
+    is_complete = (modules / ".package-lock.json").exists()  # What npm writes last.
+    if is_complete and there.exists() and there.read_text() == wanted.read_text():
+        return
+    shutil.rmtree(modules, ignore_errors=True)
+    shutil.copy(wanted, there)
+    npm = ["npm", "install", "--silent", "--no-audit", "--no-fund", "--no-package-lock"]
+    subprocess.run(npm, cwd=into, check=True)
 
 
 def start(contender: str, folder: Path) -> Client:

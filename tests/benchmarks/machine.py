@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 import subprocess
@@ -54,6 +55,8 @@ def _processor() -> str:
 
 
 def _peers() -> dict[str, str]:
-    lines = (PEERS / "requirements.txt").read_text().splitlines()
-    pairs = (line.partition("==") for line in lines if "==" in line)
-    return {name: version for name, _, version in pairs}
+    files = (PEERS / "requirements.txt", PEERS / "doors" / "requirements.txt")
+    pairs = (line.partition("==") for file in files for line in file.read_text().splitlines())
+    versions = {name: version for name, equals, version in pairs if equals}
+    npm = json.loads((PEERS / "doors" / "package.json").read_text())
+    return dict(sorted({**versions, **npm["dependencies"]}.items()))

@@ -33,6 +33,8 @@ class Kind(NamedTuple):
     agents: Mapping[str, str] = {}
     settings: Mapping[str, str] = {}
     """Severities, for rules that are off otherwise."""
+    path: str = "axe/agents/main.toml"
+    head: str = _HEAD
 
 
 def _each(line: str, count: int = COUNT) -> str:
@@ -52,6 +54,10 @@ def _agents(head: str) -> dict[str, str]:
 
 
 _SERVER = '[[mcp_servers]]\nname = "s{n}"\nurl = "https://example.org/{n}"\ntransport = "sse"\n'
+_PROGRAM = '[[mcp_servers]]\nname = "s{n}"\ncommand = "npx"\nargs = ["-y", "server-{n}"]\n'
+_TESTS, _TEST_HEAD = "axe/tests/main.toml", 'agent = "main"\n'
+_CASE = "[[case]]\nname = 'c{n}'\ntask = 'Go on.'\n"
+_CODEX, _CODEX_HEAD = ".codex/agents/main.toml", "name = 'main'\ndescription = 'd'\n"
 _SECRET = "sk-" + "a1B2c3D4" * 5
 _NAMES = _list("sub_agents", '"agent{n}"')
 
@@ -95,6 +101,27 @@ KINDS: dict[str, Kind] = {
     "globs outside": Kind(_list("files", '"../../outside{n}/*"', COUNT // 2)),
     "servers outside": Kind(_each(_SERVER)),
     "keys sent to servers": Kind(_each(_SERVER + 'headers = {A = "${ANTHROPIC_API_KEY}"}\n')),
+    "programs as servers": Kind(_each(_PROGRAM)),
+    "programs with a relative path": Kind(_each(_PROGRAM.replace('"npx"', '"./npx"'))),
+    "programs with keys": Kind(_each(_PROGRAM + "env = {A = '${ANTHROPIC_API_KEY}'}\n")),
+    "programs with keys of addresses": Kind(_each(_PROGRAM + "headers = {A = 'b'}\n")),
+    "isolation": Kind("[isolation]\n" + _each("mode{n} = 'copy'\n")),
+    "cases that expect nothing": Kind(_each(_CASE), path=_TESTS, head=_TEST_HEAD),
+    "cases with unknown keys": Kind(
+        _each(f"{_CASE}expect.text{{n}} = 'x'\n"), path=_TESTS, head=_TEST_HEAD
+    ),
+    "cases with unknown agents": Kind(
+        _each(f"{_CASE}[[case.expect.child]]\nagent = 'nobody{{n}}'\n"),
+        path=_TESTS,
+        head=_TEST_HEAD,
+    ),
+    "cases of one name": Kind(
+        _each(_CASE.replace("c{n}", "c") + "expect.text = 'x'\n"), path=_TESTS, head=_TEST_HEAD
+    ),
+    "unknown keys of Codex": Kind(_each("key{n} = 1\n"), path=_CODEX, head=_CODEX_HEAD),
+    "wrong types of Codex": Kind(
+        _each("[mcp_servers.s{n}]\ncommand = {n}\n"), path=_CODEX, head=_CODEX_HEAD
+    ),
     "bad schemas": Kind(_each("[input.properties.key{n}]\ntype = 'nothing'\n")),
     "secrets": Kind(_each(f"# {_SECRET}{{n}}\n")),
     "secrets as values": Kind(_each(f'key{{n}} = "{_SECRET}{{n}}"\n')),
@@ -135,9 +162,12 @@ def write(folder: Path, kind: Kind) -> Path:
     """Write such a file and the agents beside it; where it is."""
     agents = folder / "axe" / "agents"
     agents.mkdir(parents=True)
-    for name, text in {**kind.agents, "main": f"{_HEAD}{kind.text}"}.items():
+    for name, text in {"main": _HEAD, **kind.agents}.items():
         (agents / f"{name}.toml").write_text(text, "utf-8")
-    return agents / "main.toml"
+    path = folder / kind.path
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"{kind.head}{kind.text}", "utf-8")
+    return path
 
 
 class Typing:

@@ -36,7 +36,10 @@ class Ratio:
 
 @dataclass(frozen=True)
 class Table:
-    """Measurements that are read side by side. `note` says what exactly was done."""
+    """Measurements that are read side by side. `note` says what exactly was done.
+
+    `unit` is empty where each row names its own.
+    """
 
     title: str
     note: str
@@ -48,7 +51,8 @@ class Table:
 
 def as_markdown(table: Table) -> str:
     """A table of medians (smallest to 90th percentile) and ratios, each beside what is wanted."""
-    titles = ["", *(f"{name}, {table.unit}" for name in table.contenders)]
+    unit = f", {table.unit}" if table.unit else ""
+    titles = ["", *(f"{name}{unit}" for name in table.contenders)]
     for ratio in table.ratios:
         titles += [ratio.title] if ratio.wanted is None else [ratio.title, "wanted"]
     lines = [_cells(titles), _cells(["---", *["--:"] * (len(titles) - 1)])]

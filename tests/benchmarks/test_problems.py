@@ -17,11 +17,14 @@ AT_MOST_ONE = {
     "duplicate-name",
     "model-format",
     "name-mismatch",
+    "similar-model",
     "unknown-provider",
     "unread-picture",
     "unreachable-depth",
+    "unseen-tool",
 }
-"""Diagnostics of which a file has one, or of which there are thousands only among thousands of files."""
+"""Diagnostics of which a file has one, or of which there are thousands only among thousands of files
+or after a run."""
 
 
 def test_each_diagnostic_is_in_one_of_the_files(
@@ -29,7 +32,8 @@ def test_each_diagnostic_is_in_one_of_the_files(
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "home"))
     found = set[str]()
-    for number, kind in enumerate(KINDS.values()):
+    axes = [kind for kind in KINDS.values() if kind.path.startswith("axe/agents/")]
+    for number, kind in enumerate(axes):
         path = write(tmp_path / str(number), kind)
         severities = dict.fromkeys(kind.settings, Severity.WARNING)
         found |= {each.code for file in check([path], severities) for each in file.findings}

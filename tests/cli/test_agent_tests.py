@@ -9,6 +9,7 @@ from typing import IO
 from xml.etree import ElementTree
 
 import pytest
+from jsonschema import Draft202012Validator
 
 from support.agent_tests import HEAD, PLAIN, RECORDING, Project
 from support.command_line import Home
@@ -289,6 +290,56 @@ def test_formats_for_programs(home: Home, project: Project) -> None:
     assert suite[0][0].get("message") == "lead: turns is 3, more than 1"
 
 
+@pytest.mark.parametrize("trap", ["", 'task = """\n[[case]]\nname = "two"\n"""\n'])
+def test_a_chosen_case_runs_though_another_one_has_mistakes(
+    home: Home, project: Project, trap: str
+) -> None:
+    """Lines are those of the whole file; a case in a string is none."""
+    wrong = f'\n[[case]]\nname = "two"\n{trap}anwser = 1\n'
+    asks = PLAIN[PLAIN.index("[[case]]") :]
+    project.case(
+        head=f'agent = "lead"\nworkspace = "fixtures/small"\n{wrong}\n{asks}'
+        "[case.expect]\nturns = { max = 1 }\n"
+    )
+    assert home.call("test")[0] == 2
+    code, out, err = home.call("test", "axe/tests/release.toml::asks")
+    if trap:
+        assert (code, 'unknown key "case.anwser"' in err) == (2, True)
+    else:
+        line = 1 + (project.tests / "release.toml").read_text().splitlines().index(
+            "turns = { max = 1 }"
+        )
+        assert (code, f"release.toml:{line}: lead: turns is 3" in out) == (1, True)
+    assert home.call("test", "axe/tests/release.toml::two")[0] == 2
+
+
+def test_results_have_a_json_schema(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    valid = Draft202012Validator(json.loads(home.call("schema", "test-result")[1]))
+    seen = set()
+
+    def check(*options: str) -> None:
+        for line in home.call(*TEST, "--format", "json", *options)[1].splitlines():
+            told = json.loads(line)
+            assert [each.message for each in valid.iter_errors(told)] == []
+            seen.add(told["verdict"])
+
+    more = HEAD[HEAD.index("[[case]]") :].replace('"asks"', '"new"').replace("asks.toml", "n.toml")
+    project.case(more)
+    check()
+    project.case('\n[case.expect]\nforbidden = ["write_file"]\n')
+    check()
+    project.edit("axe/agents/lead.toml", "You lead.", "You lead well.")
+    check()
+    provider.script("m-lead", Says("one"), Says("two"))
+    check("--live", "-n", "2")
+    provider.script("m-lead", Refuses(401, "no key"))
+    check("--live")
+    assert seen == {"passed", "failed", "missing", "stale", "provider"}
+    assert list(valid.iter_errors({"file": "x"})), "and it says no"
+
+
 def test_allow_needs_trust_of_this_content(home: Home, project: Project) -> None:
     project.case()
     code, out, err = home.call("test")
@@ -463,6 +514,28 @@ def test_a_program_is_asked_before_a_recording_is_replaced(
     assert "213 passed" in recording.read_text()
 
 
+@pytest.mark.parametrize(
+    "link", ["lead.toml", "recordings", "recordings/lead", "recordings/lead/Go.toml"]
+)
+def test_no_case_is_written_through_a_link_of_the_repository(
+    home: Home, project: Project, provider: ScriptedProvider, tmp_path: Path, link: str
+) -> None:
+    """One that leads nowhere yet, too: somebody else would read what is written there."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    script(provider)
+    assert home.call("run", "lead", "-p", "Go.")[0] == 0
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    place = project.tests / link
+    if place.is_dir():
+        place.rename(tmp_path / "former")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.symlink_to(outside / "start.toml" if link.endswith(".toml") else outside)
+    code, _, err = home.call("test", "new", run["runId"][:8])
+    assert (code, "is a link out of" in err) == (2, True)
+    assert list(outside.iterdir()) == []
+
+
 def test_a_case_is_made_of_a_run(home: Home, project: Project, provider: ScriptedProvider) -> None:
     project.write("src/a.py", "a = 1\n")
     script(provider)
@@ -482,6 +555,11 @@ def test_a_case_is_made_of_a_run(home: Home, project: Project, provider: Scripte
     assert home.call("test")[0] == 0
     assert home.call("test", "new", run["runId"][:8])[0] == 0, "a second case has another name"
     assert "Tell me 2" in (project.tests / "lead.toml").read_text()
+    inline = project.write("axe/tests/inline.toml", 'agent = "lead"\ncase = [{ name = "x" }]\n')
+    code, _, err = home.call("test", "new", run["runId"], "--into", str(inline))
+    assert (code, "have to be tables `[[case]]`" in err) == (2, True)
+    assert inline.read_text().count("\n") == 2, "nothing was written"
+    inline.unlink()
     project.edit("axe/agents/lead.toml", "You lead.", "You read.")
     code, out, _ = home.call("test")
     assert code == 1
@@ -499,6 +577,19 @@ def test_a_case_has_the_files_of_prompts(
     (run,) = json.loads(home.call("history", "list", "--json")[1])
     code, out, _ = home.call("test", "new", run["runId"])
     assert code == 0, out
+
+
+def test_a_case_of_a_run_that_wanted_to_change_files_replays_the_results_of_tools(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    write = Call("write_file", {"path": "note.md", "content": "x"})
+    provider.script("m-lead", Says(calls=[write]), Says("written"))
+    assert home.call("run", "lead", "-p", "Write it")[0] == 0
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    code, out, _ = home.call("test", "new", run["runId"])
+    assert code == 0, out
+    assert "Note: results of tools are replayed" in out
+    assert 'tools = "recorded"\n' in (project.tests / "lead.toml").read_text()
 
 
 def test_a_case_needs_a_run_with_its_requests(home: Home, project: Project) -> None:

@@ -92,7 +92,10 @@ def test_at_a_terminal_ctrl_c_stops_an_answer_and_ctrl_d_ends_the_conversation(
         terminal.type(b"Sure?\n")
         terminal.shows(waits_after("Very."))
         terminal.type(b"\x04")
-        code, _ = terminal.end()
+        code, rows = terminal.end()
 
     assert code == 0
+    (newest, *_) = json.loads(home.call("history", "list", "--json")[1])
+    advice = [row.rstrip() for row in rows if "continue with" in row]
+    assert advice == [f"continue with: axe-lsp chat solo --continue {newest['runId'][:8]}"]
     assert sent(provider) == ["Hello?", "Lost?", "Sure?", "Yes."]

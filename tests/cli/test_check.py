@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.cli.check import check, main
+from axe_lsp.cli.check import Progress, check, main
 from axe_lsp.cli.check_formats import FORMATS, print_human
 from axe_lsp.daemon import processes
 from support.command_line import Home
@@ -55,6 +55,74 @@ def test_a_skill_that_says_nothing_is_reported_with_each_agent(agents: Path, run
     code, out, _ = run()
     assert (code, out.count("warning[bad-skill]: ")) == (0, 2)
     assert f"skill {skill}: it is empty, so it adds nothing to the prompt" in out
+
+
+def test_a_projects_file_changes_severities_and_the_command_line_comes_before_it(
+    agents: Path, run: Run
+) -> None:
+    write(agents, "a", 'sub_agents = ["none"]\nzzz = 1\n')
+    write(agents.parents[1] / "sub" / "axe" / "agents", "b", "zzz = 1\n")
+    file = agents.parent / "check.toml"
+    file.write_text('[diagnostics]\nunknown-key = "off"\nunknown-agent = "error"\n')
+    code, out, _ = run()
+    assert code == 1
+    assert out.count("error[unknown-agent]") == 1
+    assert out.count("[unknown-key]") == 1, "another project has its own file"
+    code, out, _ = run("--severity", "unknown-agent=hint", "--severity", "unknown-key=error")
+    assert (out.count("hint[unknown-agent]"), out.count("error[unknown-key]")) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("text", "complaint"),
+    [
+        ("[diagnostics]\nnam-mismatch = 'off'\n", "did you mean 'name-mismatch'?"),
+        ("[diagnostics]\nname-mismatch = 'never'\n", "not 'never'"),
+        ("[diagnostic]\n", "'diagnostic' is unknown; there is [diagnostics]"),
+        ("diagnostics = 1\n", "'diagnostics' must be a table"),
+        ("[diagnostics\n", "check.toml: Expected"),
+        ("[diagnostics]\nplain-secret = 'off'\n", "plain-secret can't be milder than"),
+        ("[diagnostics]\noutside-workspace = 'hint'\n", "outside-workspace can't be milder than"),
+    ],
+)
+def test_what_does_not_count_in_a_projects_file_is_an_error(
+    agents: Path, run: Run, text: str, complaint: str
+) -> None:
+    write(agents, "a", "")
+    (agents.parent / "check.toml").write_text(text)
+    code, _, err = run()
+    assert code == 2
+    assert complaint in err
+
+
+def test_a_projects_file_may_be_stricter_about_security(agents: Path, run: Run) -> None:
+    write(agents, "a", 'workdir = "/etc"\n')
+    (agents.parent / "check.toml").write_text("[diagnostics]\noutside-workspace = 'error'\n")
+    code, out, _ = run()
+    assert (code, out.count("error[outside-workspace]")) == (1, 1)
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_person_sees_how_far_a_long_check_has_got(
+    agents: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(30):
+        write(agents, f"a{number:02}", "")
+    monkeypatch.setenv("TERM", "xterm")
+    times = iter(range(1000))
+    terminal, pipe = _Terminal(), io.StringIO()
+    for stream in (terminal, pipe):
+        progress = Progress(stream, lambda: next(times) / 10)
+        check([agents], None, progress)
+        progress.end()
+    told = terminal.getvalue().split("\r")[1:]
+    assert all(each.startswith("checking ") for each in told[:-1])
+    assert told[0].startswith("checking 9 of 30 files"), "a second has passed"
+    assert told[-1] == "\x1b[K", "the line is empty again"
+    assert pipe.getvalue() == ""
 
 
 def test_a_link_to_an_agent_is_not_its_double(agents: Path, run: Run) -> None:

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import pty
 import stat
+import subprocess
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 import tomli
 
 from axe_lsp.cli.main import main
+from support.command_line import COMMAND, Home
 
 
 def test_the_path(
@@ -63,3 +68,53 @@ def test_a_folder_that_cannot_be_created_is_named(
     assert capsys.readouterr().err == (
         f"failed to create the configuration: {tmp_path}/file/axe/agents: Not a directory\n"
     )
+
+
+@pytest.mark.parametrize("asks", [["config", "key"], ["acp", "--agent", "config", "config", "key"]])
+def test_a_key_is_stored_where_only_its_user_can_read_it(home: Home, asks: list[str]) -> None:
+    """Clients of ACP add the words to their own command."""
+    secret = "sk-ant-the-first-key-0123456789"
+    code, out, err = home.call(*asks, stdin=f"anthropic\n{secret}\n")
+    assert (code, secret in out + err) == (0, False)
+    assert home.call("config", "key", "anthropic", stdin="the-second-key\n")[0] == 0
+    path = home.config / "config.toml"
+    assert tomli.loads(path.read_text())["providers"]["anthropic"]["api_key"] == "the-second-key"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert home.call("config", "key", "anthropic", stdin="\n")[0] == 1
+    assert "the-second-key" in path.read_text()
+
+
+def test_a_key_of_nobody_is_not_stored(home: Home) -> None:
+    code, _, err = home.call("config", "key", "nobody", stdin="k\n")
+    assert (code, '"nobody" is not a known provider' in err) == (1, True)
+    assert not (home.config / "config.toml").exists()
+
+
+def test_a_variable_that_overrides_the_stored_key_is_named(home: Home) -> None:
+    home.environment["OPENAI_API_KEY"] = "another"
+    code, _, err = home.call("config", "key", "openai", stdin="k\n")
+    assert (code, err) == (0, "OPENAI_API_KEY in the environment overrides it.\n")
+
+
+def test_nobody_sees_a_key_that_is_typed(home: Home) -> None:
+    ours, theirs = pty.openpty()
+    with subprocess.Popen(
+        [*COMMAND, "config", "key", "openai"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=home.environment,
+        start_new_session=True,
+    ) as process:
+        os.close(theirs)
+        shown = b""
+        while b"not shown" not in shown:
+            shown += os.read(ours, 1024)
+        os.write(ours, b"sk-typed\n")
+        with suppress(OSError):  # The end of a terminal.
+            while piece := os.read(ours, 1024):
+                shown += piece
+        assert process.wait() == 0
+    os.close(ours)
+    assert b"sk-typed" not in shown
+    assert "sk-typed" in (home.config / "config.toml").read_text()

@@ -11,6 +11,7 @@ from axe_lsp.cli.progress import Line, Progress, Style
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentPlace,
     CompactionBegin,
     CompactionEnd,
     ContextShortened,
@@ -25,7 +26,7 @@ from axe_lsp.runtime.events import (
     TurnWait,
 )
 from axe_lsp.runtime.incomplete import Incomplete
-from axe_lsp.runtime.limits.usage import Usage
+from axe_lsp.runtime.usage import Usage
 
 
 class Story:
@@ -388,6 +389,20 @@ def test_a_request_that_waits_for_others_is_seen_until_it_is_answered() -> None:
     assert story.children()[1] == "  [slow] look around ... waits for openai, 1.0s"
     story.answer("slow")
     assert story.children()[1] == "  [slow] look around ... 1.0s"
+
+
+def test_the_place_of_an_agent_is_seen_and_what_it_waits_for() -> None:
+    story = Story()
+    story.begin("slow", "look around")
+
+    def state(place: str, waiting: str | None = None) -> str:
+        story.tell(AgentPlace(run=story.ids["slow"], place=place, waiting=waiting))
+        return story.children()[1].partition(" ... ")[2]
+
+    assert state("", "a machine") == "waits for a machine, 0.0s"
+    assert state("ssh://build1") == "at ssh://build1, 0.0s"
+    assert state("ssh://build1", "a slot") == "waits for a slot at ssh://build1, 0.0s"
+    assert state("here") == "0.0s"
 
 
 def test_a_request_that_is_made_shorter_is_seen_until_it_is_answered() -> None:

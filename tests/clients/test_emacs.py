@@ -190,6 +190,19 @@ def test_runs_end_in_emacs_when_the_server_is_killed(
 
 
 @pytest.mark.editor
+def test_markdown_has_faces_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    reader = tmp_path / "project" / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
+    words = "# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n\nDone."
+    provider.script("m-reader", Says(words))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "markdown.el", reader, environment)
+
+
+@pytest.mark.editor
 def test_a_completed_run_is_replied_to_and_forked_in_emacs(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -212,6 +225,15 @@ def test_the_file_changes_of_a_run_are_shown_and_undone_in_emacs(
     writer = run_that_changes_files(tmp_path / "project", provider, environment)
     _play(emacs, "undo.el", writer, environment)
     assert (tmp_path / "project" / "plan.txt").read_text(encoding="utf-8") == "edited since\n"
+
+
+@pytest.mark.editor
+def test_a_test_is_made_of_a_run_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    writer = run_that_changes_files(tmp_path / "project", provider, environment)
+    _play(emacs, "new-test.el", writer, environment)
 
 
 @pytest.mark.editor

@@ -21,6 +21,7 @@ from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
 from support.engines import agent
+from support.plain_mcp import ASKING, plain_server
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.undo_project import run_that_changes_files
@@ -84,6 +85,19 @@ def test_runs_end_in_neovim_when_the_server_is_killed(nvim: Path, tmp_path: Path
 
 
 @pytest.mark.editor
+def test_markdown_is_shown_without_its_marks_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    reader = tmp_path / "project" / "axe" / "agents" / "reader.toml"
+    reader.parent.mkdir(parents=True)
+    reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
+    words = "# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4.\n\n- one `code`\n- two\n"
+    provider.script("m-reader", Says(f"{words}```lua\n**not bold**\n```\nDone."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "markdown.lua", reader, environment)
+
+
+@pytest.mark.editor
 def test_a_completed_run_is_replied_to_and_forked_in_neovim(
     nvim: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -106,6 +120,15 @@ def test_the_file_changes_of_a_run_are_shown_and_undone_in_neovim(
     writer = run_that_changes_files(tmp_path / "project", provider, environment)
     _play(nvim, "undo.lua", writer, environment)
     assert (tmp_path / "project" / "plan.txt").read_text(encoding="utf-8") == "edited since\n"
+
+
+@pytest.mark.editor
+def test_a_test_is_made_of_a_run_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    writer = run_that_changes_files(tmp_path / "project", provider, environment)
+    _play(nvim, "new_test.lua", writer, environment)
 
 
 @pytest.mark.editor
@@ -232,6 +255,20 @@ def test_a_model_asks_in_neovim_what_it_wants_to_know(
     by_message = way.strip() == "by a message"  # Which older versions show, with the choices.
     expected = ["SQLite", dismissed, nobody] if by_message else ["SQLite", "DuckDB", dismissed]
     assert told == expected
+
+
+@pytest.mark.editor
+def test_an_mcp_server_is_started_and_asks_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    bot = write_project(tmp_path / "project").with_name("bot.toml")
+    server = plain_server(tmp_path, ASKING)
+    bot.write_text(agent("bot", mcp_servers=[server])["bot"], encoding="utf-8")
+    provider.script("m-bot", Says(calls=[Call("tell", {})]), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "servers.lua", bot, environment)
+    told = provider.asked("m-bot")[1].body["messages"][-1]["content"]
+    assert '"action": "accept"' in told
 
 
 @pytest.mark.editor

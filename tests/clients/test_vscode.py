@@ -11,6 +11,7 @@ from support.codex_project import write_codex_project
 from support.editors import current_code_server, missing, server_program
 from support.engines import agent
 from support.extension import TRUSTING, UNTRUSTING, put_server_into, set_in_workspace, vscode
+from support.plain_mcp import ASKING, plain_server
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
 
@@ -328,3 +329,32 @@ def test_a_current_vscode_checks_explains_and_runs_agents(
         window.answer_question("Run solo", "Go")
         window.run_command("axe: Show the Log of Runs")
         window.wait_for_output("solo | Current.", "solo ✓ completed")
+
+
+@pytest.mark.editor
+def test_an_mcp_server_is_started_and_asks_in_vscode(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    bot = write_project(project).with_name("bot.toml")
+    server = plain_server(tmp_path, ASKING)
+    bot.write_text(agent("bot", mcp_servers=[server])["bot"], encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    provider.script("m-bot", Says(calls=[Call("tell", {})]), Says("done"))
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/bot.toml")
+        window.run_command("axe: Run This Agent")
+        window.answer_question("Run bot", "Work")
+        window.wait_for_message('wants to start the MCP server "plain"')
+        window.screenshot("server")
+        window.answer_message("wants to start", "Allow This MCP Server for This Run")
+        window.wait_for_message('wants to call tell of the MCP server "plain"')
+        window.screenshot("server-call")
+        window.answer_message("wants to call tell", "Allow")
+        window.wait_for_message('MCP server "plain" of agent "bot" asks: May I go on?')
+        window.screenshot("server-asks")
+        window.answer_message("May I go on?", "Answer…")
+        window.choose("Accept")
+        window.wait_for_output("bot ✓ completed")
+    told = provider.asked("m-bot")[1].body["messages"][-1]["content"]
+    assert '"action": "accept"' in told

@@ -11,7 +11,7 @@ from support.accessibility import check_accessible
 from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
-from support.scripted_provider import Says, ScriptedProvider
+from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
 
 LEAD = agent("lead", sub_agents=["lint", "ghost"], description="Leads")
 INPUT = {
@@ -22,9 +22,12 @@ INPUT = {
         "fast": {"type": "boolean", "default": True},
         "mode": {"enum": ["short", "long"], "default": "long"},
         "names": {"type": "array", "items": {"type": "string"}, "uniqueItems": True},
+        "size": {"type": "object", "properties": {"width": {"type": "integer"}}},
     },
 }
 
+
+_HAS_FOCUS = "(field) => document.activeElement === field"
 
 # VS Code's own style for fields would outline them in a colour that high contrast makes invisible.
 _IS_OUTLINED_BY_THEME = """
@@ -50,6 +53,38 @@ def write_agents(project: Path, agents: dict[str, str]) -> Path:
 
 
 @pytest.mark.editor
+@pytest.mark.parametrize("theme", ["Default Dark Modern", "Default High Contrast"])
+def test_the_graph_follows_the_run_that_is_going_on(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path, theme: str
+) -> None:
+    agents = agent("lead", sub_agents=["lint", "style", "ghost"]) | agent("lint") | agent("style")
+    agents["style"] = agents["style"].replace("openai/m-style", "openai/gpt-6-luna")
+    folder = write_agents(tmp_path / "review", agents)
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("lint", "Look")]), Says("Done."))
+    provider.script("m-lint", Answer(Says("Fine."), hold=hold))
+    settings = {**TRUSTING, "workbench.colorTheme": theme}
+    with vscode(extension, folder.parents[1], tmp_path, settings, provider.environment) as window:
+        window.open_file("axe/agents/lead.toml")
+        window.press_lens("Run")
+        window.answer_question("Run lead", "Go")
+        hold.wait_until_arrived()
+        window.run_command("axe: Show the Graph of Agents")
+        graph = window.webview()
+        graph.get_by_role("button", name="lint; running, turn 1; calls nobody").wait_for()
+        assert graph.locator(".agent.running").count() == 2
+        assert graph.locator(".call.taken").count() == 1
+        told = graph.locator(".agent:not(.live) .about").all_text_contents()
+        about = [text.strip() for text in told]
+        assert sorted(about) == ["gpt-6-luna · $0.1 / $0.5", "no file defines it"]
+        check_accessible(graph)
+        window.picture(f"graph-{theme}")
+        hold.release()
+        graph.get_by_role("button", name="lint; m-lint; calls nobody").wait_for()
+        assert graph.locator(".agent.live, .call.taken").count() == 0
+
+
+@pytest.mark.editor
 def test_the_view_has_all_agents_and_changes_them(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -65,8 +100,8 @@ def test_the_view_has_all_agents_and_changes_them(
 
         window.run_command("axe: Show the Graph of Agents")
         graph = window.webview()
-        lead = graph.get_by_role("button", name="lead; 1 warning; calls ")
-        lint = graph.get_by_role("button", name="lint; calls nobody; called by lead")
+        lead = graph.get_by_role("button", name="lead; m-lead; 1 warning; calls ")
+        lint = graph.get_by_role("button", name="lint; m-lint; calls nobody; called by lead")
         lead.press("ArrowRight")
         graph.locator(".agent:not(.warning):focus").wait_for()
         search = graph.get_by_label("Find an agent")
@@ -133,16 +168,25 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         form.locator("#field0:focus").wait_for()
         form.get_by_label("path").fill("a.py")
         form.get_by_label("lines").fill("0")
-        form.get_by_label("names (JSON)").fill('["x", "x"]')
+        add = form.get_by_role("button", name="Add to names")
+        for number in (1, 2, 3):
+            add.press("Enter")
+            form.get_by_role("textbox", name=f"names {number}", exact=True).fill(
+                "x" if number < 3 else "y"
+            )
         form.get_by_text("Must be at least 1.").wait_for()
+        form.get_by_role("button", name="Remove names 3").press("Enter")
+        assert form.get_by_role("textbox", name="names 2").evaluate(_HAS_FOCUS)
         check_accessible(form)
         assert form.locator(":focus").evaluate(_IS_OUTLINED_BY_THEME)
         window.screenshot("form")
+        window.picture("form")
         form.get_by_label("lines").fill("3")
         form.get_by_label("mode").select_option("short")
         form.get_by_label("lines").press("Control+Enter")
         form.get_by_text("input.names").wait_for()  # What only the server knows of schemas.
-        form.get_by_label("names (JSON)").fill('["x"]')
+        form.get_by_role("button", name="Remove names 1").click()
+        form.get_by_role("group", name="size").get_by_label("width").fill("7")
 
         form.get_by_role("button", name="Preview").click()
         window.wait_for_text("System prompt", "You read.", '"path":"a.py"', "Tool read_file")
@@ -158,10 +202,13 @@ def test_an_agent_is_run_with_an_input_that_is_written_in_a_form(
         window.show_file("Run reader")
         window.reload()
         assert form.get_by_label("lines").input_value() == "3", "it comes back as it was"
-        form.get_by_label("names (JSON)").press("Control+Enter")
+        form.get_by_role("textbox", name="names 1", exact=True).press("Control+Enter")
         window.wait_for_output("reader | Read.", "reader ✓ completed")
         window.show_file("reader.toml")
         window.run_command("axe: Run This Agent")
         assert form.get_by_label("lines").input_value() == "3", "as it was written last"
         told = provider.asked("m-reader")[0].body["messages"][-1]["content"]
-        assert told == '{"fast":true,"lines":3,"mode":"short","names":["x"],"path":"a.py"}'
+        assert (
+            told
+            == '{"fast":true,"lines":3,"mode":"short","names":["x"],"path":"a.py","size":{"width":7}}'
+        )

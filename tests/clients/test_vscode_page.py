@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -19,6 +20,9 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
+
+if TYPE_CHECKING:
+    pass
 
 PAGES = {**TRUSTING, "axe.editor.showRuns": "page"}
 

@@ -12,7 +12,13 @@ import pytest
 
 from axe_lsp.hosting.history.database import history_file
 from support.accessibility import check_accessible
-from support.editors import clean_environment, server_program
+from support.editors import (
+    clean_environment,
+    code_server,
+    current_code_server,
+    missing,
+    server_program,
+)
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
 from support.past import Tale, put
@@ -170,6 +176,73 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         window.wait_for_output("reader ▶ When?", "reader | Again.", "reader ✓ completed")
         runs.wait_until_spoken("When?", "reader, completed, ")
         assert provider.asked("m-reader")[-1].body["messages"][0]["content"] == "When?"
+
+
+@pytest.mark.editor
+@pytest.mark.parametrize("which", ["oldest", "current"])
+def test_a_filter_leaves_the_runs_with_all_its_words(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path, which: str
+) -> None:
+    server = code_server() if which == "oldest" else current_code_server()
+    if server is None:
+        missing("code-server", ".ci/install-code-server")
+    project = _project_with_notes(tmp_path)
+    hold = Hold()
+    provider.script("m-reader", Answer(Says("Soon."), hold=hold))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    today = datetime.now().astimezone().date().isoformat()
+    tales = [
+        Tale("a" * 32, today).begin("tester", task="Check the notes").end(),
+        Tale("b" * 32, today).begin("tester", task="Check the plan").end(status="failed"),
+    ]
+    put(history_file(environment), *tales)
+    settings = {**TRUSTING, "workbench.colorTheme": "Default High Contrast"}
+    with vscode(extension, project, tmp_path, settings, provider.environment, server) as window:
+        window.open_file("axe/agents/reader.toml")
+        runs = window.open_view("Runs")
+        window.press_lens("Run")
+        window.answer_question("Run reader", "When?")
+        runs.wait_until_spoken("When?", "reader, running, ")
+        runs.wait_for("When?", "Check the")
+        window.run_command("axe: Filter Runs…")
+        window.type_into_question("Filter Runs", "check FAILED")
+        runs.wait_until_gone("the notes")
+        runs.wait_until_gone("When?")
+        runs.wait_for("Today", "Check the plan")
+        window.answer_question("Filter Runs", "running")
+        runs.wait_for("Today", "When?", "Turn 1")
+        runs.wait_until_gone("Check the")
+        runs.wait_for_message("1 of 3 runs with “running”")
+        window.picture(f"filter-{which}")
+        hold.release()
+        runs.wait_until_gone("When?")
+        runs.wait_for_message("0 of 3 runs with “running”")
+        window.run_command("axe: Show All Runs")
+        runs.wait_for("When?", "Check the", "Check the")
+
+
+@pytest.mark.editor
+def test_one_crash_of_the_server_is_one_message(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = _project_with_notes(tmp_path)
+    holds = [Hold(), Hold()]
+    provider.script("m-reader", *(Answer(Says("Never."), hold=hold) for hold in holds))
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/reader.toml")
+        runs = window.open_view("Runs")
+        for task, hold in zip(("When?", "Where?"), holds, strict=True):
+            window.press_lens("Run")
+            window.answer_question("Run reader", task)
+            runs.wait_until_spoken(task, "reader, running, ")
+            hold.wait_until_arrived()
+        _kill_server(project)
+        for task in ("When?", "Where?"):
+            runs.wait_until_spoken(task, "reader, killed, ")
+        window.wait_for_message("has stopped. Its runs have ended.")
+        assert len(window.messages()) == 1
+        for hold in holds:
+            hold.release()
 
 
 @pytest.mark.editor

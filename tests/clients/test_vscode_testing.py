@@ -73,3 +73,37 @@ def test_the_testing_view_runs_a_case_shows_its_failure_and_records_it(
         window.answer_message('Replace the recording of the case "asks"?', "Replace")
         window.wait_until("the new recording", lambda: 'text = "No."' in recording.read_text())
         shows("release.toml (Passed)", "asks (Passed)")
+
+
+@pytest.mark.editor
+def test_the_testing_view_runs_the_cases_of_an_agent_again_when_it_is_saved(
+    extension: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    project.mkdir()
+    made = agent_tests.Project(project)
+    made.case("", PLAIN)
+    made.write("axe/tests/other.toml", 'agent = "docs"\n[[case]]\nname = "alone"\ntask = "t"\n')
+    before = (project / "axe/agents/lead.toml").read_text()
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, TRUSTING) as window:
+        window.open_file("axe/agents/lead.toml")
+        window.run_command("Testing: Focus on Test Explorer View")
+
+        def shows(*rows: str) -> None:
+            window.wait_until(
+                f"the tests {rows}",
+                lambda: [row.partition(", in ")[0] for row in window.tests()] == [*rows],
+            )
+
+        def save(text: str) -> None:
+            window.show_file("lead.toml")
+            window.replace_text(text)
+            window.press_key("Control+s")
+
+        shows("other.toml (Not yet run)", "release.toml (Not yet run)")
+        window.run_command("Test: Start Continuous Run")
+        save(before.replace("You lead.", "You lead well."))
+        shows("other.toml (Not yet run)", "release.toml (Failed)")
+        save(before)
+        shows("other.toml (Not yet run)", "release.toml (Passed)")

@@ -12,7 +12,8 @@ from axe_lsp.agentfile.rights import Server
 from axe_lsp.daemon import outside_facts
 from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.runtime.files.context_files import find_context_files
-from axe_lsp.workspace.facts import Facts, Remembered, Unready
+from axe_lsp.runtime.mcp.seen_tools import remember
+from axe_lsp.workspace.facts import Facts, Remembered, SeenTool, Unready
 from axe_lsp.workspace.outside_values import Question
 
 SECRET = "a-key-that-nobody-may-see"
@@ -83,6 +84,28 @@ def test_a_server_needs_its_program_and_its_variables(project: Path) -> None:
     found = find_out(Question(servers=servers), Standpoint("main", project, environment))
     assert found.unready == (Unready(1, "gone"), Unready(2, variables=("B",)))
     assert found.as_far_as_true(Question()).unready == ()
+
+
+def test_a_server_has_the_tools_that_a_run_has_seen(project: Path, tmp_path: Path) -> None:
+    program = project / "bin" / "here"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o755)
+    environment = {"PATH": str(program.parent), "XDG_STATE_HOME": str(tmp_path / "state")}
+    remember(environment, project, "here -x", [("a", "Does\n more"), ("b", "")])
+    remember(environment, tmp_path, "http://x", [("other", "")])
+    servers = (Server("here -x", command="here"), Server("http://x"))
+    standpoint = Standpoint(
+        "main", project, environment, file=project / "main.toml", allowances=("run_mcp(here -x)",)
+    )
+    (project / "main.toml").write_text("")
+    found = find_out(Question(servers=servers), standpoint)
+    first, second = found.servers
+    assert (first.program, first.is_allowed, first.is_trusted) == (str(program), True, False)
+    assert first.tools == (SeenTool("a", "Does"), SeenTool("b", ""))
+    assert (second.tools, second.is_allowed) == (None, False)
+    assert found.as_far_as_true(Question()).servers == ()
+    assert find_out(Question(servers=servers), standpoint, with_prompt=False).servers == ()
 
 
 def test_a_search_ends_when_it_is_told_to(project: Path) -> None:

@@ -16,6 +16,7 @@ from acp.schema import (
     AgentMessageChunk,
     AllowedOutcome,
     ClientCapabilities,
+    FileSystemCapabilities,
     ToolCallProgress,
     ToolCallStart,
 )
@@ -28,7 +29,7 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
-from support.session import Project
+from support.session import Project, agent_file
 
 Json = Any
 
@@ -43,6 +44,12 @@ class Person:
         self.questions: list[Json] = []
         self.asked = asyncio.Event()
         self.answers = True
+        self.texts: dict[str, str] = {}
+        self.commands: list[Json] = []
+        self.ends_commands = True
+        self.runs_command = asyncio.Event()
+        self.killed = asyncio.Event()
+        self.released = False
 
     def on_connect(self, conn: Json) -> None:
         """The SDK calls it."""
@@ -61,6 +68,39 @@ class Person:
         chosen = AllowedOutcome(outcome="selected", option_id=once.option_id)
         return acp.RequestPermissionResponse(outcome=chosen)
 
+    async def read_text_file(
+        self, path: str, session_id: str, **_: Json
+    ) -> acp.ReadTextFileResponse:
+        return acp.ReadTextFileResponse(content=self.texts[path])
+
+    async def write_text_file(
+        self, content: str, path: str, session_id: str, **_: Json
+    ) -> acp.WriteTextFileResponse:
+        self.texts[path] = content
+        return acp.WriteTextFileResponse()
+
+    async def create_terminal(
+        self, command: str, session_id: str, **members: Json
+    ) -> acp.CreateTerminalResponse:
+        self.commands.append((command, members["args"], members["cwd"]))
+        return acp.CreateTerminalResponse(terminal_id="terminal")
+
+    async def wait_for_terminal_exit(self, **_: Json) -> acp.WaitForTerminalExitResponse:
+        if self.ends_commands:
+            return acp.WaitForTerminalExitResponse(exit_code=0)
+        self.runs_command.set()
+        await self.killed.wait()
+        return acp.WaitForTerminalExitResponse(signal="SIGKILL")
+
+    async def terminal_output(self, **_: Json) -> acp.TerminalOutputResponse:
+        return acp.TerminalOutputResponse(output="from the terminal", truncated=False)
+
+    async def kill_terminal(self, **_: Json) -> None:
+        self.killed.set()
+
+    async def release_terminal(self, **_: Json) -> None:
+        self.released = True
+
     @property
     def said(self) -> str:
         return "".join(
@@ -71,18 +111,15 @@ class Person:
 @pytest.fixture
 def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
     project = Project(tmp_path, provider.environment)
-    for name, keys in [
-        ("lead", {"sub_agents": ["writer"]}),
-        ("writer", {"tools": ["write_file"]}),
-    ]:
-        values = {"name": name, "model": f"anthropic/m-{name}", **keys}
-        text = "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
-        project.write(name, text)
+    project.write("lead", agent_file("lead", sub_agents=["writer"]))
+    project.write("writer", agent_file("writer", tools=["write_file"]))
     return project
 
 
 @asynccontextmanager
-async def connected(project: Project, person: Person) -> AsyncIterator[tuple[Json, str]]:
+async def connected(
+    project: Project, person: Person, capabilities: ClientCapabilities | None = None
+) -> AsyncIterator[tuple[Json, str]]:
     """The agent as the SDK shows it, and a session."""
     command = [sys.executable, "-m", "axe_lsp", "acp"]
     environment = {**os.environ, **project.environment}
@@ -93,7 +130,8 @@ async def connected(project: Project, person: Person) -> AsyncIterator[tuple[Jso
         cwd=project.root,
     ) as (agent, _):
         await agent.initialize(
-            protocol_version=acp.PROTOCOL_VERSION, client_capabilities=ClientCapabilities()
+            protocol_version=acp.PROTOCOL_VERSION,
+            client_capabilities=capabilities or ClientCapabilities(),
         )
         made = await agent.new_session(cwd=str(project.root), mcp_servers=[])
         yield agent, made.session_id
@@ -151,3 +189,46 @@ async def test_a_session_is_listed_and_loaded_by_another_process(
         assert person.said == "One."
         await agent.prompt(session_id=session, prompt=[acp.text_block("Second")])
         assert person.said == "One.Two."
+
+
+EDITOR = ClientCapabilities(
+    fs=FileSystemCapabilities(read_text_file=True, write_text_file=True), terminal=True
+)
+
+
+async def test_files_and_terminals_of_the_client(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("lead", agent_file("lead", tools=["edit_file", "run_command"]))
+    notes = project.root / "notes.txt"
+    notes.write_text("on the disk")
+    edit = {"path": "notes.txt", "old_string": "unsaved", "new_string": "edited"}
+    command = Call("run_command", {"command": "true"}, "2")
+    provider.script("m-lead", Says(calls=[Call("edit_file", edit, "1"), command]), Says("Done."))
+    person = Person()
+    person.texts[str(notes)] = "unsaved text"
+    async with connected(project, person, EDITOR) as (agent, session):
+        answer = await agent.prompt(session_id=session, prompt=[acp.text_block("Go")])
+    assert answer.stop_reason == "end_turn"
+    assert person.texts[str(notes)] == "edited text"
+    assert person.commands == [("sh", ["-c", "true"], str(project.root))]
+    assert "from the terminal" in json.dumps(provider.requests[-1].body["messages"][-1])
+    assert person.released
+
+
+async def test_a_cancel_while_a_command_is_in_a_terminal_of_the_client(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    project.write("lead", agent_file("lead", tools=["run_command"]))
+    provider.script("m-lead", Says(calls=[Call("run_command", {"command": "sleep 1000"})]))
+    person = Person()
+    person.ends_commands = False
+    async with connected(project, person, EDITOR) as (agent, session):
+        prompt = asyncio.ensure_future(
+            agent.prompt(session_id=session, prompt=[acp.text_block("Go")])
+        )
+        await asyncio.wait_for(person.runs_command.wait(), PATIENCE)
+        await agent.cancel(session_id=session)
+        assert (await asyncio.wait_for(prompt, PATIENCE)).stop_reason == "cancelled"
+    assert person.killed.is_set()
+    assert person.released

@@ -212,6 +212,25 @@ def test_settings_change_severities_and_add_folders(project: Project) -> None:
         ]
 
 
+def test_a_projects_file_changes_severities_and_settings_come_before_it(project: Project) -> None:
+    file = project.root / "axe" / "check.toml"
+    file.write_text('[diagnostics]\nunknown-key = "off"\nunknown-agent = "hint"\nzzz = "off"\n')
+    settings = {"diagnostics": {"name-mismatch": "off"}}
+    with project.editor(initializationOptions=settings) as editor:
+        editor.open(
+            "parent", 'name = "other"\nmodel = "ollama/m"\nsub_agents = ["none"]\nzzz = 1\n'
+        )
+        assert editor.problems("parent", 1) == ['unknown-agent "none"']
+        told = editor.client.wait_for(
+            "window/showMessage", lambda it: "check.toml" in it["message"]
+        )
+        assert "'zzz' is not a diagnostic code" in told["message"]
+        file.write_text('[diagnostics]\nname-mismatch = "error"\n')
+        changes = [{"uri": file.as_uri(), "type": 2}]
+        editor.client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
+        assert editor.problems("parent", 2) == ['unknown-agent "none"', "unknown-key zzz"]
+
+
 def test_open_files_become_agents_and_cease_to_be_with_the_settings(project: Project) -> None:
     (project.root / "more").mkdir()
     far = (project.root / "more" / "far.toml").as_uri()

@@ -431,7 +431,17 @@ def test_the_graph_tells_depth_reach_and_circles_with_their_ways(project: Projec
         assert graph["unreachable"] == [{"agent": editor.uri("c"), "path": way}]
         node = graph["nodes"][1]
         assert (node["id"], node["uri"], node["scope"]) == (way[1], way[1], "workspace")
-        assert "uri" not in graph["nodes"][-1]
+        assert (node["model"], "price" in node) == ("ollama/m", False)
+        assert not {"uri", "model"} & graph["nodes"][-1].keys()
+
+
+def test_the_graph_tells_prices_of_known_models(project: Project) -> None:
+    project.write("known", 'name = "known"\nmodel = "anthropic/claude-sonnet-5-5"\n')
+    with project.editor() as editor:
+        opened(editor, "known")
+        nodes = editor.client.request("axe/graph", {})["nodes"]
+        (known,) = [each for each in nodes if each["name"] == "known"]
+        assert known["price"] == {"input": 2, "output": 10}
 
 
 def test_the_graph_around_one_agent_leaves_out_the_others(project: Project) -> None:

@@ -31,7 +31,7 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
-from support.session import Project
+from support.session import Project, agent_file
 
 Json = Any
 
@@ -52,11 +52,6 @@ type = "string"
 """
 
 eras = pytest.mark.parametrize("era", [LEGACY, MODERN])
-
-
-def agent(name: str, **keys: Json) -> str:
-    values = {"name": name, "model": f"anthropic/m-{name}", "description": f"The {name}", **keys}
-    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
 
 
 class Desk:
@@ -114,9 +109,9 @@ class Desk:
 @pytest.fixture
 def desk(tmp_path: Path, provider: ScriptedProvider) -> Desk:
     project = Project(tmp_path, {**provider.environment, "ANTHROPIC_API_KEY": KEY})
-    project.write("lead", agent("lead", tools=["write_file"], sub_agents=["reader"]))
-    project.write("reader", agent("reader", tools=["read_file"]))
-    project.write("typed", agent("typed") + TYPED)
+    project.write("lead", agent_file("lead", tools=["write_file"], sub_agents=["reader"]))
+    project.write("reader", agent_file("reader", tools=["read_file"]))
+    project.write("typed", agent_file("typed") + TYPED)
     project.write("broken", "name = 3\n")
     return Desk(project)
 
@@ -144,8 +139,8 @@ async def test_the_agents_that_nobody_calls_are_tools_with_their_schemas(
 
 
 async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Desk) -> None:
-    desk.project.write("calm", agent("calm", tools=["read_file"], sub_agents=["web"]))
-    desk.project.write("web", agent("web", tools=["url_fetch", "run_command"]))
+    desk.project.write("calm", agent_file("calm", tools=["read_file"], sub_agents=["web"]))
+    desk.project.write("web", agent_file("web", tools=["url_fetch", "run_command"]))
     async with desk.client(LEGACY, "calm") as client:
         (calm,) = (await client.list_tools()).tools
     assert calm.annotations.read_only_hint is False
@@ -153,8 +148,8 @@ async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Desk) -> No
 
 
 async def test_names_and_all_choose_and_users_agents_have_to_be_named(desk: Desk) -> None:
-    (desk.project.user_agents / "mine.toml").write_text(agent("mine"))
-    desk.project.write("with blank", agent("with blank"))
+    (desk.project.user_agents / "mine.toml").write_text(agent_file("mine"))
+    desk.project.write("with blank", agent_file("with blank"))
     for arguments, names in [
         ((), ["lead", "typed"]),
         (("--all",), ["lead", "reader", "typed"]),
@@ -198,7 +193,7 @@ async def test_an_answer_that_is_no_object_is_wrapped_for_older_clients(
     desk: Desk, provider: ScriptedProvider
 ) -> None:
     lists = '[output]\ntype = "array"\n[output.items]\ntype = "string"\n'
-    desk.project.write("lists", agent("lists") + lists)
+    desk.project.write("lists", agent_file("lists") + lists)
     provider.script("m-lists", Says('["a"]'), Says('["b"]'))
     for era, schema, value in [(LEGACY, "object", {"result": ["a"]}), (MODERN, "array", ["b"])]:
         async with desk.client(era, "lists") as client:
@@ -370,11 +365,11 @@ async def test_a_changed_file_changes_the_tools_and_clients_hear_of_it(
     async with desk.client(era) as client:
         await client.list_tools()
         if era == LEGACY:
-            desk.project.write("fresh", agent("fresh"))
+            desk.project.write("fresh", agent_file("fresh"))
             await asyncio.wait_for(desk.changed.wait(), PATIENCE)
         else:
             async with client.listen(tools_list_changed=True) as changes:
-                desk.project.write("fresh", agent("fresh"))
+                desk.project.write("fresh", agent_file("fresh"))
                 await asyncio.wait_for(anext(aiter(changes)), PATIENCE)
         names = [tool.name for tool in (await client.list_tools()).tools]
     assert names == ["fresh", "lead", "typed"]
@@ -407,7 +402,7 @@ async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
     desk: Desk, provider: ScriptedProvider
 ) -> None:
     (desk.project.root.parent / "outside.md").write_text("OUTSIDE")
-    desk.project.write("reacher", agent("reacher", files=["../outside.md"]))
+    desk.project.write("reacher", agent_file("reacher", files=["../outside.md"]))
     provider.script("m-reacher", Says("one"), Says("two"))
     async with desk.client(LEGACY, decides="deny") as client:
         result = await client.call_tool("reacher", {"task": "Go"})
@@ -494,7 +489,7 @@ async def change_until(desk: Desk, heard: list[asyncio.Event]) -> None:
     number = 0
     while not all(event.is_set() for event in heard):
         number += 1
-        desk.project.write("fresh", agent("fresh", description=f"Version {number}"))
+        desk.project.write("fresh", agent_file("fresh", description=f"Version {number}"))
         await asyncio.wait([asyncio.ensure_future(event.wait()) for event in heard], timeout=1.0)
 
 
@@ -579,8 +574,8 @@ async def test_a_server_below_a_run_does_not_offer_the_agents_above_it(
 ) -> None:
     """An agent whose command starts an MCP client could call itself for ever."""
     command = 'echo "$AXE_RUN" > above.json'
-    desk.project.write("worker", agent("worker", tools=["run_command"]))
-    desk.project.write("chief", agent("chief", sub_agents=["worker"]))
+    desk.project.write("worker", agent_file("worker", tools=["run_command"]))
+    desk.project.write("chief", agent_file("chief", sub_agents=["worker"]))
     provider.script("m-chief", Says(calls=[calls_agent("worker", "Do it")]), Says("Done."))
     provider.script("m-worker", Says(calls=[Call("run_command", {"command": command})]), Says("ok"))
     async with desk.client(LEGACY) as client:

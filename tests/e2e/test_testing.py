@@ -58,6 +58,28 @@ def test_a_case_is_run_from_its_lens(project: Project) -> None:
         assert execute(editor, run)["results"][0]["verdict"] == "passed"
 
 
+def test_all_tests_of_an_agent_run_from_the_lens_above_it(project: Project) -> None:
+    path = project.root / "axe/tests/more.toml"
+    path.write_text(PLAIN.replace('"asks"', '"again"'))
+    with project.editor() as editor:
+        opened(editor, project, PLAIN + TOO_FEW_TURNS)
+        while len(editor.client.request("axe/tests", {})) < 2:
+            pass  # The folders are still being read.
+        lead = project.root / "axe/agents/lead.toml"
+        item = {"uri": lead.as_uri(), "languageId": "toml", "version": 1, "text": lead.read_text()}
+        editor.client.notify("textDocument/didOpen", {"textDocument": item})
+        *_, lens = lenses(editor, lead.as_uri())
+        resolved = editor.client.request("codeLens/resolve", lens)
+        assert resolved["command"]["title"] == "2 tests"
+        results = execute(editor, resolved)["results"]
+        assert [(each["name"], each["verdict"]) for each in results] == [
+            ("again", "passed"),
+            ("asks", "failed"),
+        ]
+        with pytest.raises(ServerError, match="this agent has no tests"):
+            editor.client.request("axe/test", {"agent": "file:///none.toml"})
+
+
 def test_hover_at_the_name_of_a_case_has_its_last_result(project: Project) -> None:
     with project.editor() as editor:
         uri = opened(editor, project, PLAIN + TOO_FEW_TURNS)
@@ -97,6 +119,8 @@ def test_nothing_runs_in_an_untrusted_workspace(project: Project) -> None:
             editor.client.request("workspace/executeCommand", command)
         with pytest.raises(ServerError, match="untrusted workspace"):
             editor.client.request("axe/test", {"uri": uri, "record": True})
+        with pytest.raises(ServerError, match="untrusted workspace"):
+            editor.client.request("axe/newTest", {"runId": "x"})
 
 
 def test_clients_list_the_cases_and_get_the_results_without_messages(project: Project) -> None:
@@ -167,6 +191,94 @@ def test_a_file_that_is_no_file_of_tests_is_refused(project: Project) -> None:
     agent = {"uri": (project.root / "axe/agents/lead.toml").as_uri()}
     with project.editor() as editor, pytest.raises(ServerError, match="not a file of tests"):
         editor.client.request("axe/test", agent)
+
+
+RESULTS = {"experimental": {"axe": {"testResults": True}}}
+
+
+def test_chosen_cases_of_several_files_run_and_each_result_is_sent_at_once(
+    project: Project,
+) -> None:
+    more = PLAIN[PLAIN.index("[[case]]") :].replace("asks", "again", 1)
+    files = {"release.toml": PLAIN + TOO_FEW_TURNS + more, "é others.toml": PLAIN}
+    for name, text in files.items():
+        (project.root / "axe/tests" / name).write_text(text)
+    with project.editor(capabilities=RESULTS) as editor:
+        while len(listed := editor.client.request("axe/tests", {})) < 2:
+            pass  # The folders are still being read.
+        agents = {f"{project.root.as_uri()}/axe/agents/{name}.toml" for name in agent_tests.AGENTS}
+        workspace = (project.root / "axe/tests/fixtures/small").as_uri()
+        assert [{*each["reads"]} for each in listed] == [{*agents, f"{workspace}/"}] * 2
+        others, release = (file["cases"] for file in listed)
+        wanted = [release[0]["id"], others[0]["id"]]
+        assert others[0]["id"].startswith(listed[0]["uri"])
+        results = editor.client.request("axe/test", {"ids": wanted})["results"]
+        assert [(each["id"], each["verdict"]) for each in results] == [
+            (wanted[0], "failed"),
+            (wanted[1], "passed"),
+        ]
+        assert editor.client.notifications("axe/testResult") == results
+        for wrong in ({"ids": []}, {"ids": ["x"]}, {"ids": wanted, "uri": "file:///x"}, {}):
+            with pytest.raises(ServerError, match="axe/test: "):
+                editor.client.request("axe/test", wrong)
+
+
+def test_live_cases_run_as_often_as_is_asked_for(
+    online: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", *[Says("Yes.")] * 3)
+    with online.editor() as editor:
+        uri = opened(editor, online, PLAIN)
+        (result,) = editor.client.request("axe/test", {"uri": uri, "live": True, "n": 3})["results"]
+        for wrong in ({"n": 3}, {"live": True, "n": 0}, {"live": True, "n": "2"}):
+            with pytest.raises(ServerError, match='"n" is how often'):
+                editor.client.request("axe/test", {"uri": uri, **wrong})
+    assert (result["rate"]["runs"], result["rate"]["passed"]) == (3, 3)
+    assert len(provider.requests) == 3
+
+
+def test_failures_are_diagnostics_at_their_expectations_until_the_next_edit(
+    project: Project,
+) -> None:
+    text = PLAIN + TOO_FEW_TURNS
+    with project.editor() as editor:
+        uri = opened(editor, project, text)
+
+        def shown() -> list[tuple[str, int]]:
+            found = editor.client.wait_for("textDocument/publishDiagnostics")
+            assert found["uri"] == uri
+            return [(each["code"], each["range"]["start"]["line"]) for each in found["diagnostics"]]
+
+        assert shown() == []
+        editor.client.request("axe/test", {"uri": uri})
+        assert shown() == [("test-failed", 9)]
+        changes = [{"text": f"{text}# more\n"}]
+        document = {"uri": uri, "version": 2}
+        editor.client.notify(
+            "textDocument/didChange", {"textDocument": document, "contentChanges": changes}
+        )
+        assert shown() == []
+
+
+def test_a_case_is_made_of_a_run_and_replayed(online: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-docs", Says("Written."))
+    agent = {"uri": (online.root / "axe/agents/docs.toml").as_uri(), "task": "Write it."}
+    with online.editor() as editor:
+        run = editor.client.request("axe/run", agent)
+        for _ in range(2):  # The file is open when it gets its second case.
+            made = editor.client.request("axe/newTest", {"runId": run["runId"]})
+            path = online.root / "axe/tests/docs.toml"
+            assert (made["uri"], made["notes"]) == (path.as_uri(), [])
+            (result,) = made["results"]
+            assert (result["name"], result["verdict"]) == (made["case"], "passed")
+            assert made["case"] in path.read_text().splitlines()[made["line"] - 1]
+            text = path.read_text()
+            document = {"uri": path.as_uri(), "languageId": "toml", "version": 1, "text": text}
+            editor.client.notify("textDocument/didOpen", {"textDocument": document})
+        for wrong in ({"runId": "none"}, {}, {"runId": run["runId"], "uri": "untitled:x"}):
+            with pytest.raises(ServerError):
+                editor.client.request("axe/newTest", wrong)
+    assert len(provider.requests) == 1
 
 
 SHOWS_CHANGES = {"experimental": {"axe": {"replaceRecording": True}}}

@@ -82,7 +82,7 @@ def test_what_is_named_lies_in_the_text_and_can_be_followed(text: str, data: st.
         assert all(name.of(text) for name in call.names)
     graph = delegation_graph(snapshot)
     assert mermaid(graph).count("\n") == dot(graph).count("\n")
-    for lens in code_lenses(file):
+    for lens in code_lenses(snapshot, file):
         assert 0 <= lens.range.start <= lens.range.end <= len(text)
 
 

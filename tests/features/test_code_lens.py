@@ -10,7 +10,8 @@ ALL = [LensKind.RUN, LensKind.PREVIEW, LensKind.REFERENCES]
 
 
 def kinds(fixture: str) -> list[LensKind]:
-    return [each.kind for each in code_lenses(open_fixture(fixture).file)]
+    opened = open_fixture(fixture)
+    return [each.kind for each in code_lenses(opened.snapshot, opened.file)]
 
 
 def test_they_stand_at_the_name() -> None:
@@ -23,12 +24,13 @@ def test_they_stand_at_the_name() -> None:
                ^^^^^^ REFERENCES
     """
     opened = open_fixture(source(fixture))
-    marks = [(each.range, each.kind.name) for each in code_lenses(opened.file)]
+    marks = [(each.range, each.kind.name) for each in code_lenses(opened.snapshot, opened.file)]
     assert annotate(opened.text, marks) == dedented(fixture)
 
 
 def test_a_file_without_a_name_is_run_from_its_first_line() -> None:
-    lenses = code_lenses(open_fixture('model = "a/b"\n').file)
+    opened = open_fixture('model = "a/b"\n')
+    lenses = code_lenses(opened.snapshot, opened.file)
     assert [(each.kind, tuple(each.range)) for each in lenses] == [
         (LensKind.RUN, (0, 0)),
         (LensKind.PREVIEW, (0, 0)),

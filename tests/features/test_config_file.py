@@ -201,7 +201,7 @@ def test_it_is_no_agent() -> None:
         --- /home/user/.config/axe: config.toml
         <|>name = "config"
     """)
-    assert code_lenses(opened.file) == []
+    assert code_lenses(opened.snapshot, opened.file) == []
     assert "config" not in opened.snapshot.names
     main = opened.snapshot.file("file:///project/axe/agents/main.toml")
     assert main is not None
@@ -225,3 +225,24 @@ def test_whatever_somebody_types(text: str) -> None:
     semantic_tokens(opened.file)
     hover(opened.snapshot, opened.file, opened.offset)
     completion(opened.snapshot, opened.file, opened.offset)
+
+
+def test_machines_that_ssh_does_not_reach() -> None:
+    check_config("""
+        [execution]
+        engine = "dask"
+                 ^^^^^^ error out-of-range: execution.engine must be one of: here, ssh (it is "dask")
+        slots = 0
+                ^ error out-of-range: execution.slots must be at least 1 (it is 0)
+        [execution.ssh]
+        hosts = ["me@build1", "-oProxyCommand=touch"]
+        ^^^^^ error out-of-range: execution.ssh.hosts must be the address of a machine, such as build1 or ssh://me@build1:2222, got "-oProxyCommand=touch"
+        """)
+
+
+def test_no_agent_file_says_where_agents_work() -> None:
+    opened = open_fixture(
+        '--- axe/agents: solo.toml\nname = "solo"\nmodel = "ollama/m"\n[execution]\nengine = "ssh"\n'
+    )
+    found = [each.message for each in diagnostics(opened.snapshot, opened.file)]
+    assert found == ['unknown table "execution"; it has no effect. It belongs in config.toml.']

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
+from axe_lsp.agentfile.schema.agent_keys import TOOL_ARGUMENTS
+from axe_lsp.features.code_lens import LensKind, code_lenses, count_of_tests
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.definition import definition
 from axe_lsp.features.delegation_graph import delegation_graph
@@ -14,6 +17,9 @@ from axe_lsp.features.hover import hover
 from axe_lsp.features.references import references
 from axe_lsp.features.rename import rename
 from axe_lsp.features.rules import fixes_of
+from axe_lsp.runtime.children.delegation import call_agent_tool
+from axe_lsp.runtime.children.task import task_tools
+from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found
 from axe_lsp.workspace.places import Places
@@ -170,7 +176,7 @@ def test_an_edit_of_an_agent_checks_its_tests_again() -> None:
         ),
         (
             'status = "completed"',
-            'tools = [{ calls = [{ name = "read_file", args = { path = { matches = 3 } } }] }]',
+            'tools = [{ calls = [{ name = "a/b", args = { path = { matches = 3 } } }] }]',
             ("wrong-type", "3"),
         ),
         (
@@ -295,3 +301,145 @@ def test_a_stale_recording_is_reported_where_it_is_named() -> None:
     update = workspace.apply([Change(TESTS, CASE.replace('"lead"', '"scout"'), in_buffer=True)])
     codes = [each.code for each in diagnostics(update.snapshot, update.snapshot.buffers[TESTS])]
     assert "stale-recording" not in codes
+
+
+TYPED = {
+    **AGENTS,
+    f"{ROOT}/axe/agents/grader.toml": 'name = "grader"\nmodel = "ollama/m"\n'
+    '[input.properties]\ntext = { type = "string", description = "What is graded." }\n',
+}
+WORDS = ["equals", "contains", "lacks", "matches", "schema", "any"]
+
+
+@pytest.mark.parametrize(
+    ("call", "labels"),
+    [
+        ('calls = [{ name = "grep", args = { <|> } }]', ["pattern", "path", "glob", "ignore_case"]),
+        (
+            'calls = [{ name = "grep", args = { path = "x", p<|> } }]',
+            ["pattern", "glob", "ignore_case"],
+        ),
+        ('calls = [{ name = "Read", args = { <|> } }]', ["path", "offset", "limit"]),
+        ('calls = [{ args = { <|> }, name = "grader" }]', ["text"]),
+        ('calls = [{ name = "grep" }, { name = "grader", args = { <|>', ["text"]),
+        ('calls = [{ name = "grader", args = { text = { <|> } } }]', WORDS),
+        ('calls = [{ name = "grader", args = { text = { any = true, <|> } } }]', WORDS[:-1]),
+        ('calls = [{ name = "issues/list", args = { <|> } }]', []),
+        (
+            '[[case.expect.tools.calls]]\nname = "grader"\n[case.expect.tools.calls.args]\n<|>',
+            ["text"],
+        ),
+        ('[[case.expect.tools.calls]]\nname = "grader"\nargs.<|>', ["text"]),
+    ],
+)
+def test_arguments_of_expected_calls_are_offered(call: str, labels: list[str]) -> None:
+    head = 'agent = "lead"\n[[case]]\nname = "looks"\n[[case.expect.tools]]\n'
+    text = head + call.replace("<|>", "")
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in TYPED.items()]
+    workspace.apply([*changes, Change(TESTS, text, in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    found = completion(workspace.snapshot, file, len(head) + call.index("<|>"))
+    assert [each.label for each in found if not each.label.startswith("[")] == labels
+
+
+def test_the_arguments_are_those_of_the_tools() -> None:
+    definitions = {name: tool.definition for name, tool in BUILTIN_TOOLS.items()}
+    task = AgentDefinition("a", model="m", task=TaskConfig())
+
+    def load(_name: str, _caller: object = None) -> AgentDefinition:
+        return task
+
+    (tool,) = task_tools(task, 0, 3, load)
+    called = {"call_agent": call_agent_tool(["x"]), "Task": tool}
+    assert {
+        name: tuple(each.parameters) for name, each in {**definitions, **called}.items()
+    } == TOOL_ARGUMENTS
+
+
+EXPECTED = """
+agent = "lead"
+[[case]]
+name = "looks"
+[[case.expect.tools]]
+calls = [{ name = "grep" }]
+[[case.expect.children]]
+agent = "scout"
+[[case.expect.children.tools]]
+calls = [{ name = "read_file" }]
+"""
+LISTED = 'tools = ["grep"]\nsub_agents = ["scout"]\n'
+
+
+@pytest.mark.parametrize(
+    ("lead", "scout", "text", "reported"),
+    [
+        (LISTED, 'tools = ["read_file"]\n', EXPECTED, []),
+        (LISTED, "", EXPECTED, ['"read_file"']),
+        ('sub_agents = ["scout"]\n', 'tools = ["read_file"]\n', EXPECTED, ['"grep"']),
+        (LISTED, 'tools = ["*"]\n', EXPECTED, []),
+        (LISTED, 'tools = ["*"]\n[tool_policy]\ndeny = ["read*"]\n', EXPECTED, ['"read_file"']),
+        (LISTED, "", EXPECTED.replace('"read_file"', '"read_file", error = true'), []),
+        (
+            LISTED,
+            "",
+            EXPECTED.replace('calls = [{ name = "r', 'match = "superset"\ncalls = [{ name = "r'),
+            [],
+        ),
+        (LISTED, "", EXPECTED.replace('"read_file"', '"list_issues"'), ['"list_issues"']),
+        (LISTED, "", EXPECTED.replace('"read_file"', '"list_*"'), []),
+        (LISTED, "", EXPECTED.replace('"read_file"', '"Bash"'), ['"Bash"']),
+        (
+            LISTED,
+            '[[mcp_servers]]\nname = "i"\nurl = "http://localhost:1"\ntransport = "sse"\n',
+            EXPECTED.replace('"read_file"', '"list_issues"'),
+            [],
+        ),
+        (
+            LISTED,
+            "",
+            EXPECTED.replace('"grep"', '"call_agent"').replace('"read_file"', '"Task"'),
+            ['"Task"'],
+        ),
+        (LISTED, "[task]\n", EXPECTED.replace('"read_file"', '"Task"'), []),
+        (LISTED, 'sub_agents = ["lead"]\n', EXPECTED.replace('"read_file"', '"lead"'), []),
+    ],
+)
+def test_an_expected_call_is_of_a_tool_that_the_agent_has(
+    lead: str, scout: str, text: str, reported: list[str]
+) -> None:
+    assert with_agents(text, lead=lead, scout=scout) == [
+        ("unknown-call", each) for each in reported
+    ]
+
+
+def test_an_edit_of_the_tools_of_an_agent_checks_its_tests_again() -> None:
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in AGENTS.items()]
+    workspace.apply([*changes, Change(TESTS, CASE)], complete=True)
+    update = workspace.apply([Change(LEAD, f'{AGENTS[LEAD]}tools = ["grep"]\n', in_buffer=True)])
+    assert TESTS in update.affected
+
+
+def test_an_agent_tells_how_many_tests_it_has_and_how_many_are_stale() -> None:
+    workspace = Workspace(Places(roots=(ROOT,)))
+    more = CASE + '[[case]]\nname = "two"\n'
+    texts = {**AGENTS, TESTS: more, f"{ROOT}/axe/tests/more.toml": CASE}
+    changes = [Change(uri, each, in_buffer=uri == LEAD) for uri, each in texts.items()]
+    workspace.apply(changes, complete=True)
+
+    def told(uri: str) -> str:
+        agent = workspace.snapshot.file(uri)
+        assert agent is not None
+        kinds = [each.kind for each in code_lenses(workspace.snapshot, agent)]
+        count = count_of_tests(workspace.snapshot, agent)
+        assert (LensKind.TESTS in kinds) is bool(count.cases)
+        return str(count)
+
+    assert (told(LEAD), told(SCOUT)) == ("3 tests", "0 tests")
+    tests = workspace.snapshot.file(TESTS)
+    assert tests is not None
+    stale = {tests.outside.paths[0].value: "the prompt is another one"}
+    workspace.apply([], facts={TESTS: Facts(tests.question, stale=stale)})
+    assert told(LEAD) == "3 tests, 1 stale"

@@ -51,6 +51,13 @@ def test_what_is_no_name_can_only_be_removed(name: str) -> None:
     assert title.startswith("Remove")
 
 
+def test_the_model_that_was_meant_keeps_its_quotes() -> None:
+    head = 'name = "main"\n'
+    before, after = "model = 'openai/gpt-5<|>-mni'", "model = 'openai/gpt-5-mini'"
+    check(before, "Replace by `openai/gpt-5-mini`", after, head=head)
+    assert preferred(before, head=head) == ["Replace by `openai/gpt-5-mini`"]
+
+
 def test_a_duplicate_goes() -> None:
     check(
         'sub_agents = [\n  "lint",\n  "lint<|>", # again\n]',

@@ -74,6 +74,12 @@ def test_what_a_key_may_have_meant_is_looked_for_once() -> None:
     assert calls_of(keystroke(FILES["unknown keys"](_FEW))) < 100 * _FEW
 
 
+def test_a_line_above_sound_tables_costs_little_for_each() -> None:
+    """What is known of a table by its text alone is known when it has moved."""
+    server = '[[mcp_servers]]\nname = "s{n}"\nurl = "https://example.org/{n}"\ntransport = "sse"\n'
+    assert calls_of(keystroke(lines(server)(_FEW))) < 160 * _FEW
+
+
 @pytest.mark.parametrize("name", FILES)
 def test_a_keystroke_grows_with_the_problems(name: str) -> None:
     few, many = (calls_of(keystroke(FILES[name](count))) for count in (_FEW, 2 * _FEW))

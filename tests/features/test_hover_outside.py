@@ -7,7 +7,14 @@ from typing import Any
 import pytest
 
 from axe_lsp.features.hover import hover
-from axe_lsp.workspace.facts import Matches, ProviderKey, Recording, Remembered
+from axe_lsp.workspace.facts import (
+    KnownServer,
+    Matches,
+    ProviderKey,
+    Recording,
+    Remembered,
+    SeenTool,
+)
 from support.facts import found, matched, with_facts
 from support.fixture import open_fixture
 
@@ -114,3 +121,70 @@ def test_what_is_known_is_not_said_of_what_is_typed_since() -> None:
     hovered = hover(typed.snapshot, typed.file, typed.offset)
     assert hovered is not None
     assert "/s.md" not in hovered.markdown
+
+
+SERVER = """
+[[mcp_servers]]
+name = "web"
+url = "http://x/mcp"
+transport = "sse"
+
+[[mcp_serv%sers]]
+name = "gi%st"
+command = "uv%sx"
+args = ["mcp-server-git"]
+
+[tool_policy]
+deny = ["git_%sstatus"]
+"""
+
+SEEN = KnownServer(
+    program="/bin/uvx",
+    is_allowed=True,
+    is_trusted=True,
+    tools=(
+        SeenTool("git_status", "Says `what` ![x](http://evil/) is new"),
+        SeenTool("git_log", ""),
+    ),
+    seen="2026-11-23T21:10:00Z",
+)
+
+
+def at(place: int) -> str:
+    return SERVER % tuple("<|>" if number == place else "" for number in range(4))
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_server_shows_its_line_its_program_and_the_tools_that_a_run_has_seen(place: int) -> None:
+    text = markdown(at(place), servers=(KnownServer(), SEEN))
+    assert text.startswith(
+        "**MCP server, started as a program**\n\n`uvx mcp-server-git`\n\n"
+        "- program: `/bin/uvx`\n- start: allowed by `axe.tools.allow`\n- agent file: trusted\n"
+        "- tools: 2, as a run saw them at `2026-11-23T21:10:00Z`\n"
+        "  - `git_status` `Says 'what' ![x](http://evil/) is new`\n  - `git_log`\n\n**`mcp_servers"
+    )
+
+
+def test_of_a_server_that_no_run_has_used_no_tools_are_known() -> None:
+    text = markdown(at(2), servers=(SEEN, KnownServer()))
+    assert "- ⚠ program: `uvx` is not on the PATH\n- start: asked about in each run" in text
+    assert "- agent file: not trusted: a run asks first\n- tools: no run has seen them" in text
+
+
+def test_a_server_at_an_address() -> None:
+    text = markdown(at(4).replace("http://x", "http://<|>x"), servers=(SEEN, KnownServer()))
+    assert text.startswith("**MCP server at an address**\n\n`http://x/mcp`\n\n- agent file")
+
+
+def test_of_many_tools_of_a_server_thirty_are_shown() -> None:
+    tools = tuple(SeenTool(f"t{number}", "") for number in range(35))
+    text = markdown(at(2), servers=(KnownServer(), KnownServer(tools=tools)))
+    assert "  - `t29`\n  - … 5 more" in text
+
+
+def test_a_tool_of_a_server_shows_what_its_server_says() -> None:
+    assert markdown(at(3), servers=(KnownServer(), SEEN)) == (
+        "**`git_status`** · tool of the MCP server `uvx mcp-server-git`\n\n"
+        "The server says: `Says 'what' ![x](http://evil/) is new`"
+    )
+    assert markdown(at(3), servers=(KnownServer(), KnownServer())) == ""

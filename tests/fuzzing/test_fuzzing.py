@@ -9,6 +9,7 @@ import contextlib
 import json
 import random
 import socket
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from hypothesis import strategies as st
 from axe_lsp.cli.main import main
 from axe_lsp.hosting import protocol
 from axe_lsp.runtime.runs import RunRequest
+from support.command_line import COMMAND
 from support.hosts import stage
 from support.listening import Listening, listening_server
 from support.raw_client import RawClient, framed
@@ -211,6 +213,123 @@ def test_no_bytes_of_a_stranger_get_an_answer(
                 assert connection.recv(1) == b""
 
 
+# -- the doors for other programs: ACP and MCP, a message a line
+
+
+class Door:
+    """A server of another protocol, and a client that says anything to it."""
+
+    def __init__(self, process: subprocess.Popen[bytes], errors: Path) -> None:
+        self._process = process
+        self._errors = errors
+        self._asked = 0
+
+    def say(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        self._process.stdin.write(data + b"\n")
+        self._process.stdin.flush()
+
+    def ask(self, method: str, params: Any) -> dict[str, Any]:
+        """The answer to a request, whatever else comes before it."""
+        self._asked += 1
+        number = f"asked {self._asked}"
+        request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
+        self.say(json.dumps(request).encode())
+        assert self._process.stdout is not None
+        for line in self._process.stdout:
+            message: Any = json.loads(line)
+            if isinstance(message, dict) and message.get("id") == number:
+                return message
+        raise AssertionError(f"{method} was not answered: {self.errors()}")
+
+    def errors(self) -> str:
+        return self._errors.read_text("utf-8", "replace")
+
+
+ACP_HELLO = ("initialize", {"protocolVersion": 1, "clientCapabilities": {}})
+MCP_HELLO = (
+    "initialize",
+    {
+        "protocolVersion": "2025-06-18",
+        "capabilities": {},
+        "clientInfo": {"name": "f", "version": "1"},
+    },
+)
+DOORS = {"acp": ACP_HELLO, "mcp": MCP_HELLO}
+
+
+@pytest.fixture(scope="module", params=DOORS)
+def door(request: pytest.FixtureRequest, project: Project) -> Iterator[tuple[str, Door]]:
+    errors = project.root / f"errors of {request.param}"
+    with (
+        errors.open("wb") as log,
+        subprocess.Popen(
+            [*COMMAND, request.param],
+            env=project.environment,
+            cwd=project.root,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+        ) as process,
+    ):
+        door = Door(process, errors)
+        assert "result" in door.ask(*DOORS[request.param])
+        if request.param == "mcp":
+            door.say(b'{"jsonrpc": "2.0", "method": "notifications/initialized"}')
+        yield request.param, door
+        process.kill()
+
+
+LINES = b"\n".join(
+    json.dumps({"jsonrpc": "2.0", **message}).encode()
+    for message in (
+        {"id": 1, "method": "session/new", "params": {"cwd": "/nowhere", "mcpServers": []}},
+        {"id": 2, "method": "session/set_mode", "params": {"sessionId": "s", "modeId": "fuzz"}},
+        {"id": 3, "method": "session/load", "params": {"sessionId": "s", "cwd": "/"}},
+        {"method": "session/cancel", "params": {"sessionId": "s"}},
+        {"id": 4, "method": "tools/list", "params": {"cursor": "x"}},
+        {"id": 5, "method": "tools/call", "params": {"name": "none", "arguments": {"a": "é"}}},
+        {"method": "notifications/cancelled", "params": {"requestId": 5}},
+        {"id": 6, "result": None},
+    )
+)
+
+
+@given(SEEDS)
+def test_no_lines_end_a_session_of_another_protocol(
+    door: tuple[str, Door], chance: random.Random
+) -> None:
+    protocol_name, server = door
+    server.say(mutated(LINES, chance))
+    question = DOORS["acp"] if protocol_name == "acp" else ("tools/list", {})
+    assert "result" in server.ask(*question)
+    assert "Traceback" not in server.errors()
+
+
+DOOR_METHODS = [
+    *("session/new", "session/load", "session/list", "session/set_mode", "session/cancel"),
+    *("session/set_config_option", "authenticate", "no/such", "tools/list", "tools/call"),
+    *("resources/list", "prompts/get", "logging/setLevel", "completion/complete", "ping"),
+]
+
+
+@given(st.sampled_from(DOOR_METHODS), ANY_JSON)
+def test_requests_of_other_protocols_end_no_session(
+    door: tuple[str, Door], method: str, params: Any
+) -> None:
+    protocol_name, server = door
+    if (
+        protocol_name == "mcp"
+    ):  # Its SDK leaves unanswered what it can't read, such as half a character.
+        request = {"jsonrpc": "2.0", "id": "any", "method": method, "params": params}
+        server.say(json.dumps(request).encode())
+        assert server.ask("ping", {})["result"] == {}
+    else:
+        answer = server.ask(method, params)
+        assert answer.get("error", {}).get("code") != INTERNAL_ERROR, answer
+    assert "Traceback" not in server.errors()
+
+
 # -- the link between the supervisor and the process that makes runs
 
 
@@ -245,6 +364,74 @@ async def test_a_run_is_made_whatever_else_its_host_writes(
 
 
 # -- agent files
+
+
+DIALECTS = {
+    ".codex/agents/fuzz.toml": """\
+name = "fuzz"
+description = "é"
+model = "gpt-5"
+sandbox_mode = "read-only"
+developer_instructions = \'\'\'
+Look.
+\'\'\'
+[mcp_servers.a]
+command = "npx"
+args = ["-y"]
+[[skills.config]]
+path = "x"
+""",
+    ".codex/config.toml": """\
+model = "gpt-5"
+[agents]
+max_threads = 2
+[agents.fuzz]
+description = "d"
+config_file = "agents/fuzz.toml"
+""",
+    ".vibe/agents/fuzz.toml": """\
+agent_type = "subagent"
+display_name = "Fuzz"
+safety = "safe"
+enabled_tools = ["grep", "re:^x"]
+[tools.bash]
+permission = "ask"
+""",
+    "axe/tests/fuzz.toml": """\
+agent = "fuzz"
+[[case]]
+name = "c"
+task = "Go on."
+[case.expect]
+turns = 1
+answer.contains = ["a"]
+answer.matches = "a+"
+[[case.expect.calls]]
+agent = "other"
+""",
+}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("path", DIALECTS)
+@given(SEEDS)
+def test_no_file_of_another_dialect_raises(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    path: str,
+    chance: random.Random,
+) -> None:
+    monkeypatch.chdir(project.root)
+    for name, value in project.environment.items():
+        monkeypatch.setenv(name, value)
+    file = project.root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_bytes(mutated(DIALECTS[path].encode(), chance))
+    for arguments in (["check", "--format", "json"], ["agents", "list"]):
+        assert main(arguments) in (0, 1, 2)
+    file.unlink()
+    assert "Traceback" not in capsys.readouterr().err
 
 
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])

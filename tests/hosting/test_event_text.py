@@ -17,7 +17,7 @@ from axe_lsp.runtime.events import (
     TurnWait,
 )
 from axe_lsp.runtime.incomplete import Incomplete, in_words
-from axe_lsp.runtime.limits.usage import Usage
+from axe_lsp.runtime.usage import Usage
 
 
 def test_a_request_that_is_sent_again_is_told_with_its_reason() -> None:

@@ -25,9 +25,9 @@ from axe_lsp.runtime.events import (
     TurnEnd,
 )
 from axe_lsp.runtime.json_data import plain_json
-from axe_lsp.runtime.limits.usage import Usage
-from axe_lsp.runtime.resuming.log import Begun, Step
+from axe_lsp.runtime.run_log import Begun, Step
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.usage import Usage
 
 
 def every_kind_of_event() -> list[type[Event]]:
@@ -127,8 +127,8 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         for each in msgspec.structs.fields(kind)
         if each.name != "run" and each.name != "status"
     }
-    status = {"status": "killed"} if kind is AgentEnd else {}
-    event = kind(run=CHILD, **own, **status)
+    status = {"status": "killed", "limit": "tokens"} if kind is AgentEnd else {}
+    event = kind(run=CHILD, **{**own, **status})
     arrived = protocol.read_from_host(encode(notification(event)))
     assert isinstance(arrived, Notification)
     assert event_of(arrived) == event

@@ -8,7 +8,7 @@ import pytest
 
 from axe_lsp.runtime.children.delegation import child_run_id
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall
-from axe_lsp.runtime.resuming.log import decoded, encoded
+from axe_lsp.runtime.run_log import decoded, encoded
 
 STRANGE = [
     {"half": "\ud800", "text": "ünï\u2028"},

@@ -39,16 +39,21 @@ def test_a_small_agent(tmp_path: Path) -> None:
     )
 
 
+def add_skill_and_memory(folder: Path) -> None:
+    """The skill `s.md`, and the memory of the agent `solo`."""
+    skill = folder / "config" / "axe" / "s.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("Skilled.")
+    memory = folder / "data" / "axe" / "memory" / "solo.md"
+    memory.parent.mkdir(parents=True)
+    memory.write_text("## t\n**Task:** x\n")
+
+
 @pytest.mark.req("001-8.5", "001-T2", "001-9.3")
 def test_everything_that_an_agent_can_have(tmp_path: Path) -> None:
     (tmp_path / "b.md").write_text("B")
     (tmp_path / "a.md").write_text("A")
-    skill = tmp_path / "config" / "axe" / "s.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("Skilled.")
-    memory = tmp_path / "data" / "axe" / "memory" / "solo.md"
-    memory.parent.mkdir(parents=True)
-    memory.write_text("## t\n**Task:** x\n")
+    add_skill_and_memory(tmp_path)
     keys = {
         "skill": "s.md",
         "files": ["*.md"],
@@ -136,12 +141,7 @@ def test_servers_are_named_and_not_connected(tmp_path: Path) -> None:
 
 def test_the_parts_of_a_prompt_with_their_tokens(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("A" * 40)
-    skill = tmp_path / "config" / "axe" / "s.md"
-    skill.parent.mkdir(parents=True)
-    skill.write_text("Skilled.")
-    memory = tmp_path / "data" / "axe" / "memory" / "solo.md"
-    memory.parent.mkdir(parents=True)
-    memory.write_text("## t\n**Task:** x\n")
+    add_skill_and_memory(tmp_path)
     keys = {
         "model": "anthropic/claude-haiku-4-5",
         "system_prompt": "You help.",

@@ -22,7 +22,7 @@ from axe_lsp.runtime.events import (
     TurnBegin,
 )
 from axe_lsp.runtime.resuming.former import before
-from axe_lsp.runtime.resuming.log import Asked, Begun, Known, Log, Step, decoded
+from axe_lsp.runtime.run_log import Asked, Begun, Known, Log, Step, decoded
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from axe_lsp.runtime.safety.approval import Wish, allowed
 from support.engines import agent, bench

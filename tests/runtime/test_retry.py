@@ -14,8 +14,8 @@ import pytest
 from axe_lsp.agentfile.agent_definition import RetryConfig
 from axe_lsp.runtime.errors import ProviderError, RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TextDelta, TurnBegin, TurnEnd, TurnRetry
-from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recordings.recorder import Recorder
+from axe_lsp.runtime.recordings.replay import Replay
 from axe_lsp.runtime.retry import delay_ms
 from support.answers import DIALECTS, Dialect, content_type, stream_chunks
 from support.engines import agent, bench, running

@@ -29,6 +29,7 @@ def result_of(body: dict[str, list[dict[str, str]]]) -> str:
     return body["messages"][-1]["content"]
 
 
+@pytest.mark.slow
 @pytest.mark.req("001-5.6f")
 @pytest.mark.parametrize("dialect", DIALECTS)
 async def test_a_run_ends_when_its_time_is_over(
@@ -45,6 +46,7 @@ async def test_a_run_ends_when_its_time_is_over(
     assert work.of(AgentEnd)[0].status == "timeout"
 
 
+@pytest.mark.slow
 async def test_a_run_ends_also_when_the_time_is_over_in_the_middle_of_the_answer(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -64,6 +66,7 @@ async def test_no_time_at_all_is_over_at_once(provider: ScriptedProvider, tmp_pa
     assert provider.requests == []
 
 
+@pytest.mark.slow
 @pytest.mark.req("001-12.1", "001-12.3", "001-5.7f", "000-22", "001-T2", "002-2")
 async def test_a_childs_time_is_limited_by_the_agent_that_calls_it(
     provider: ScriptedProvider, tmp_path: Path
@@ -84,6 +87,7 @@ async def test_a_childs_time_is_limited_by_the_agent_that_calls_it(
     assert (child.status, child.error) == ("timeout", "timeout after 1s")
 
 
+@pytest.mark.slow
 @pytest.mark.req("001-11.2", "001-11.4", "001-12.1")
 async def test_a_childs_timeout_is_its_own(provider: ScriptedProvider, tmp_path: Path) -> None:
     """Each call has its own time; a nested agent's limit counts for its own children."""
@@ -105,6 +109,7 @@ async def test_a_childs_timeout_is_its_own(provider: ScriptedProvider, tmp_path:
     assert results == ["mid coped", "fine"]
 
 
+@pytest.mark.slow
 @pytest.mark.req("001-12.1")
 async def test_a_childs_time_ends_with_its_parents(
     provider: ScriptedProvider, tmp_path: Path
@@ -127,6 +132,7 @@ async def test_a_childs_time_ends_with_its_parents(
     assert ends == {"slow": "timeout", "mid": "timeout", "p": "completed"}
 
 
+@pytest.mark.slow
 @pytest.mark.req("001-12.2", "001-5.2j", "001-5.6f")
 async def test_a_child_without_a_limit_shares_the_time_of_its_parent(
     provider: ScriptedProvider, tmp_path: Path
@@ -370,6 +376,7 @@ async def test_a_command_has_a_limit_of_its_own(provider: ScriptedProvider, tmp_
             assert (await run).content == "ok"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("callers", "own", "effective"), [(1, 9, 1), (9, 1, 1), (0, 1, 1)])
 async def test_the_shorter_time_counts_of_a_caller_s_and_a_child_s_own(
     provider: ScriptedProvider, tmp_path: Path, callers: int, own: int, effective: int

@@ -446,6 +446,28 @@ def test_the_person_at_the_terminal_is_asked_and_their_answer_remembered(
     assert home.call("run", "helper")[:2] == (0, "two")
 
 
+def test_a_link_that_moves_while_the_user_is_asked_is_asked_about_again(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    """The answer is about the place that the question has named."""
+    link, user = home.work / "guide.md", Path(home.environment["HOME"])
+    (user / "guide.md").write_text("Be kind.")
+    link.symlink_to(user / "guide.md")
+    cloned(home, f'skill = "{link}"')
+    with Terminal(
+        [*COMMAND, "run", "helper"], home.environment, home.work, columns=200
+    ) as terminal:
+        terminal.shows(lambda rows: any("Allow this?" in row for row in rows))
+        link.unlink()
+        link.symlink_to(user / ".ssh" / "id")
+        terminal.type(b"y\n")
+        terminal.shows(lambda rows: any(".ssh/id" in row for row in rows))
+        terminal.shows(lambda rows: "Allow this?" in rows[-1])
+        terminal.type(b"\n")
+        assert terminal.end()[0] == NOT_ALLOWED
+    assert provider.requests == []
+
+
 def test_a_no_at_the_terminal_ends_the_run(home: Home, provider: ScriptedProvider) -> None:
     cloned(home, 'skill = "~/.ssh/id"')
     with Terminal(

@@ -44,3 +44,16 @@ def plain_server(folder: Path, ending: str = "serve()", **more: Any) -> dict[str
     script = folder / "plain_server.py"
     script.write_text(f"{textwrap.dedent(PLAIN)}\n{textwrap.dedent(ending)}\n")
     return {"name": "plain", "command": sys.executable, "args": [str(script)], **more}
+
+
+ASKING = """
+    def call(name):
+        form = {"type": "object", "properties": {}}
+        params = {"mode": "form", "message": "May I go on?", "requestedSchema": form}
+        request = {"jsonrpc": "2.0", "id": "q", "method": "elicitation/create", "params": params}
+        print(json.dumps(request), flush=True)
+        answer = json.loads(sys.stdin.readline())["result"]
+        return {"content": [{"type": "text", "text": json.dumps(answer)}]}
+    serve(call)
+"""
+"""An ending: its tool asks for consent and answers with what was answered."""

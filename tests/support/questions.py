@@ -83,6 +83,16 @@ class Questions:
             lambda: self._screen.texts(_MESSAGES),
         )
 
+    def messages(self) -> list[str]:
+        """What the notifications say."""
+        return self._screen.texts(_MESSAGES)
+
+    def type_into_question(self, title: str, text: str) -> None:
+        """Types into the input box that the extension has opened, which stays open."""
+        question = self._screen.page.locator(".quick-input-title", has_text=title)
+        self._screen.wait_for(f"the question {title}", question.is_visible)
+        self._screen.page.locator(".quick-input-box input").fill(text)
+
     def shows_message(self, *parts: str) -> bool:
         """Whether a notification says all `parts`."""
         return has_all(self._screen.texts(_MESSAGES), parts)

@@ -23,6 +23,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
@@ -65,7 +66,7 @@ class RawClient:
         self.ended = False
         """Whether the server has closed its side."""
         self.answer_with: dict[str, Callable[[Json], Json]] = dict(_CLIENT_ANSWERS)
-        """How requests of the server are answered; others get -32601."""
+        """How requests of the server are answered; others get -32601. A `Future` is answered when it is done."""
         self._incoming, self._outgoing = incoming, outgoing
         self._log, self._connection = log, connection
         self._ids = itertools.count(1)
@@ -338,10 +339,21 @@ class RawClient:
         answer: dict[str, Json] = {"jsonrpc": "2.0", "id": request["id"]}
         if handler is None:
             answer["error"] = {"code": -32601, "message": f"no {request['method']} here"}
-        elif (result := handler(request.get("params"))) is NEVER:
+            self._send_answer(answer)
             return
-        else:
-            answer["result"] = result
+        try:
+            result = handler(request.get("params"))
+        except ServerError as error:
+            self._send_answer({**answer, "error": {"code": error.code, "message": error.message}})
+            return
+        if isinstance(result, Future):
+            result.add_done_callback(
+                lambda done: self._send_answer({**answer, "result": done.result()})
+            )
+        elif result is not NEVER:
+            self._send_answer({**answer, "result": result})
+
+    def _send_answer(self, answer: dict[str, Json]) -> None:
         with suppress(OSError, ValueError):
             self.send(answer)
 

@@ -10,6 +10,7 @@ with project.editor() as editor:
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,12 @@ SERVER = [sys.executable, "-c", "from axe_lsp.cli.main import main; main()", "--
 PUBLISH = "textDocument/publishDiagnostics"
 
 Json = Any
+
+
+def agent_file(name: str, **keys: Json) -> str:
+    """The text of an agent whose model is asked by its name."""
+    values = {"name": name, "model": f"anthropic/m-{name}", "description": f"The {name}", **keys}
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
 
 
 class Project:

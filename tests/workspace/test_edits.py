@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
@@ -36,8 +37,26 @@ max_depth = 3
 [memory]
 enabled = true
 last_n = 10
+
+[[mcp_servers]]
+name = "a"
+url = "https://a"
+transport = "sse"
+# the second
+
+[[mcp_servers]]
+name = "a"
+command = "npx"
+env = {{ A = "${{A}}" }}
+[mcp_servers.headers]
+B = "b"
 # the end
 '''
+
+
+SERVERS = "".join(
+    f'[[mcp_servers]]\nname = "s{n}"\nurl = "https://a/{n}"\ntransport = "sse"\n' for n in range(3)
+)
 
 
 def check_edits(text: str, edits: list[RandomEdit]) -> None:
@@ -79,6 +98,36 @@ def test_statements_above_an_edit_are_kept_as_they_are() -> None:
     kept = zip(before.document.tables[0].entries, after.document.tables[0].entries, strict=True)
     assert all(old is new for old, new in kept)
     assert not after.problems
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ('a = 1\nb = """\n\n"""\n', 'a = 1\nb = """\n\n\n"""\n'),
+        ('a = """\n# c\n"""\n', 'a = """\n# d\n"""\n'),
+        ("a = [\n1\n]\n", "a = [\n\n1\n]\n"),
+        ("a = 1\n# c\n", "a = 1\n# c\x01\n"),
+        ("a = 1\n\nb = 2", "a = 1\n\n\nb = 2"),
+        ("a = 1\r\n\r\nb = 2", "a = 1\r\n\rb = 2"),
+        ("a = 1\n\n", "a = 1\n"),
+        ("\na = 1\n", "a = 1\n"),
+        (SERVERS, f"\n{SERVERS}"),
+        (SERVERS, SERVERS.replace('"s1"', '"s0"')),
+        (SERVERS, SERVERS.replace('"sse"', '"tcp"', 1)),
+        (SERVERS, f"mcp_servers = 1\n{SERVERS}"),
+        (SERVERS, SERVERS.replace("[[mcp_servers]]", "[[a.mcp_servers]]", 1)),
+    ],
+)
+def test_an_edit_between_statements_and_back(before: str, after: str) -> None:
+    for old, new in ((before, after), (after, before)):
+        edited = read_agent_file(
+            PLACE, new, is_open=True, before=read_agent_file(PLACE, old, is_open=True).open
+        )
+        fresh = read_agent_file(PLACE, new, is_open=True)
+        assert replace(edited, open=None) == replace(fresh, open=None)
+        assert edited.open is not None
+        assert fresh.open is not None
+        assert known(edited.open) == known(fresh.open)
 
 
 def test_an_array_that_stays_is_looked_through_once() -> None:

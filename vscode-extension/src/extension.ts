@@ -64,6 +64,7 @@ export function activate(context: ExtensionContext): void {
     report: reportFailure,
   });
   const runs = showRuns(context, register, previews, approvals, () => server.running());
+  agents.follow(() => runs.live(), runs.onDidChange);
 
   context.subscriptions.push(
     log,

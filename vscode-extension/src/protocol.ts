@@ -92,6 +92,16 @@ export interface AgentEnd extends RunEvent, Used {
   readonly incomplete?: Incomplete;
 }
 
+/** Where the tools of an agent in a copy work; what it waits for, as long as it does. */
+export interface AgentPlace extends RunEvent {
+  /** "here", or an address such as `ssh://build1`; empty while none is found. */
+  readonly place: string;
+  readonly folder?: string;
+  readonly ref?: string;
+  readonly waiting?: string;
+  readonly reason?: string;
+}
+
 export interface TurnBegin extends RunEvent {
   readonly kind: 'begin';
   readonly turn: number;
@@ -191,6 +201,7 @@ export type Happening =
   | { readonly method: 'axe/turn'; readonly params: TurnBegin | TurnRetry | TurnEnd }
   | { readonly method: 'axe/text'; readonly params: TextDelta }
   | { readonly method: 'axe/thought'; readonly params: ThoughtDelta }
+  | { readonly method: 'axe/place'; readonly params: AgentPlace }
   | { readonly method: 'axe/wait'; readonly params: TurnWait }
   | { readonly method: 'axe/context'; readonly params: ContextEvent }
   | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
@@ -293,6 +304,7 @@ export const AgentNotification = new NotificationType<AgentBegin | AgentResume |
 export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
 export const ThoughtNotification = new NotificationType<ThoughtDelta>('axe/thought');
+export const PlaceNotification = new NotificationType<AgentPlace>('axe/place');
 export const WaitNotification = new NotificationType<TurnWait>('axe/wait');
 export const ContextNotification = new NotificationType<ContextEvent>('axe/context');
 export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');

@@ -47,9 +47,9 @@ export function changeOf(question: Question): Change | undefined {
   return hasShortReason(question) ? question.change : undefined;
 }
 
-/** The same for a row that begins with the agent's name. */
+/** The same for a row that begins with the agent's name. It names the MCP server whose question it is. */
 export function purposeOf(question: Question | Inquiry): string {
-  return isInquiry(question) ? `asks: ${question.question}` : messageOf(question).replace(/^.*? (?=wants to )/, '');
+  return isInquiry(question) ? `${question.reason.replace(/^agent ".*" (?=asks$)/, '')}: ${question.question}` : messageOf(question).replace(/^.*? (?=wants to )/, '');
 }
 
 /** A message of VS Code takes `[text](command:…)` for a link that executes the command; an agent could write one. */

@@ -11,6 +11,17 @@ const LABELS: Readonly<Record<Remedy['kind'], string>> = {
   log: 'Show Log',
 };
 
+/** Milliseconds in which failures have one cause: all that was asked of a server ends with it. */
+const AT_ONCE = 1000;
+let toldOfEnd = -Infinity;
+
+/** Whether nobody has told yet that the server has ended; whoever asks tells it. */
+export function isFirstToTellOfEnd(): boolean {
+  const before = toldOfEnd;
+  toldOfEnd = Date.now();
+  return toldOfEnd - before > AT_ONCE;
+}
+
 /** Does not wait for whoever reads it. */
 export function reportFailure(error: unknown): void {
   void report(error);
@@ -23,6 +34,9 @@ async function report(error: unknown): Promise<void> {
     return;
   }
   const hasStopped = code === ErrorCodes.PendingResponseRejected;
+  if (hasStopped && !isFirstToTellOfEnd()) {
+    return;
+  }
   const message = hasStopped ? 'The axe language server has stopped. Its runs have ended.' : error instanceof Error ? error.message : String(error);
   const remedies: readonly Remedy[] = hasStopped ? [{ kind: 'log' }] : remediesOf({ message, code, data });
   const chosen = await window.showErrorMessage(message, ...remedies.map(({ kind }) => LABELS[kind]));

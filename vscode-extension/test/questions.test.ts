@@ -86,6 +86,9 @@ test('a question of a model stands in the message, or in a document if it is lon
   const inquiry: Inquiry = { runId: '2', rootRunId: '1', agent: 'lint', reason: 'agent "lint" asks', question: 'Which one?' };
   assert.equal(messageOf(inquiry), 'agent "lint" asks: Which one?');
   assert.equal(purposeOf(inquiry), 'asks: Which one?');
+  const ofServer = { ...inquiry, reason: 'MCP server "git" of agent "lint" asks' };
+  assert.equal(purposeOf(ofServer), 'MCP server "git" of agent "lint" asks: Which one?');
+  assert.equal(messageOf(ofServer), 'MCP server "git" of agent "lint" asks: Which one?');
   for (const long of ['Which\none?', 'x'.repeat(301)]) {
     const asked = { ...inquiry, question: long };
     assert.ok(!fitsMessage(asked));

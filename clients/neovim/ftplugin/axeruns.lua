@@ -39,6 +39,7 @@ local function show_well()
   vim.opt_local.number = false
   vim.opt_local.relativenumber = false
   vim.opt_local.spell = false
+  vim.opt_local.conceallevel = 2
 end
 
 vim.api.nvim_create_autocmd('BufWinEnter', { buffer = 0, callback = show_well })

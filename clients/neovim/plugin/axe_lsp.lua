@@ -47,6 +47,9 @@ command('AxeTest', 'test', {
   complete = completion('complete_case'),
   desc = 'Run the tests of this file, or one case; with ! their answers are recorded',
 })
+command('AxeTestNew', 'new_test', {
+  desc = 'Make a test of a past run',
+})
 command('AxeStop', 'stop', {
   nargs = '?',
   bang = true,

@@ -8,12 +8,29 @@ syntax match AxeRunsRunning /^ *▶ [^:]*/
 syntax match AxeRunsCompleted /^ *✓ [^:]*/
 syntax match AxeRunsEnded /^ *✗ [^:]*/
 syntax match AxeRunsTurn /^ *· turn \d\+$/
-syntax match AxeRunsBar /^ *│/
+syntax match AxeRunsText /^ *│.*/ contains=AxeRunsBar,AxeRunsHeading,AxeRunsBold,AxeRunsItalic,AxeRunsCode,AxeRunsBullet
+syntax match AxeRunsBar /^ *│/ contained
 syntax match AxeRunsThought /^ *\~ .*/
 syntax match AxeRunsTool /^ *→ \S\+/
 syntax match AxeRunsRetry /^ *⟳ .*/
 syntax match AxeRunsProblem /^ *! .*/
 
+" Markdown in the text of an agent. Its marks are hidden, but not in the line of the cursor.
+syntax match AxeRunsHeading /\(^ *│ \)\@<=#\{1,6} .*/ contained contains=AxeRunsMark,AxeRunsBold,AxeRunsItalic,AxeRunsCode
+syntax match AxeRunsMark /\(^ *│ \)\@<=#\+ / contained conceal
+syntax region AxeRunsItalic matchgroup=AxeRunsMark start=/\*\ze[^ *]/ end=/[^ *]\zs\*/ oneline contained concealends
+syntax region AxeRunsBold matchgroup=AxeRunsMark start=/\*\*\ze[^ *]/ end=/[^ *]\zs\*\*/ oneline contained concealends
+syntax region AxeRunsCode matchgroup=AxeRunsMark start=/`\ze[^`]/ end=/`/ oneline contained concealends
+syntax match AxeRunsBullet /\(^ *│ \+\)\@<=[-*]\ze / contained conceal cchar=•
+syntax region AxeRunsBlock matchgroup=AxeRunsFence start=/^ *│ *```.*$/ end=/^ *│ *``` *$/ end=/^\ze *[^ │]/ keepend contains=AxeRunsBar
+
+highlight default link AxeRunsHeading Title
+highlight default AxeRunsBold term=bold cterm=bold gui=bold
+highlight default AxeRunsItalic term=italic cterm=italic gui=italic
+highlight default link AxeRunsCode Special
+highlight default link AxeRunsBlock Special
+highlight default link AxeRunsFence Comment
+highlight default link AxeRunsMark Comment
 highlight default link AxeRunsRunning Function
 highlight default link AxeRunsCompleted String
 highlight default link AxeRunsEnded ErrorMsg

@@ -24,6 +24,7 @@ from axe_client.connection import ServerError
 from axe_client.events import (
     AgentBegin,
     AgentEnd,
+    AgentPlace,
     AgentResume,
     CompactionBegin,
     CompactionEnd,
@@ -52,6 +53,7 @@ from axe_client.results import (
 __all__ = [
     "AgentBegin",
     "AgentEnd",
+    "AgentPlace",
     "AgentResume",
     "Answer",
     "AnswerInquiry",

@@ -71,7 +71,8 @@ class AgentEnd(Event):
     """An agent has ended. The figures are its own, without those that it called.
 
     `cost` is in US dollars; `tree` is what was used with all that it called, if that is more.
-    `incomplete` is why its last answer is not whole, None if it is.
+    `incomplete` is why its last answer is not whole, None if it is. `limit` is what was used up of its budget:
+    "tokens", "cost", "turns", "toolCalls" or "time".
     """
 
     status: Status
@@ -88,6 +89,22 @@ class AgentEnd(Event):
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
     incomplete: Incomplete | None = None
+    limit: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPlace(Event):
+    """Where the tools of an agent work that has a copy of its folder: "here", or an address such as `ssh://build1`.
+
+    `place` is "" while none is found; `waiting` is what it waits for. `folder` is the copy there, `ref` the commit that
+    keeps what is not applied, and `reason` why it is no longer where it was.
+    """
+
+    place: str
+    folder: str | None = None
+    ref: str | None = None
+    waiting: str | None = None
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -223,6 +240,7 @@ KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/turn", "retry"): TurnRetry,
     ("axe/turn", "end"): TurnEnd,
     ("axe/wait", None): TurnWait,
+    ("axe/place", None): AgentPlace,
     ("axe/context", "shortened"): ContextShortened,
     ("axe/context", "begin"): CompactionBegin,
     ("axe/context", "end"): CompactionEnd,

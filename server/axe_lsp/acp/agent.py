@@ -26,6 +26,15 @@ if TYPE_CHECKING:
 VERSION = 1
 """The version of the protocol, whatever the client asks for."""
 
+_KEY_IN_TERMINAL = {
+    "type": "terminal",
+    "id": "key",
+    "name": "API key",
+    "description": "Asks for the API key of a provider, and stores it in config.toml",
+    "args": ["config", "key"],
+}
+"""The only method of authentication, which the client runs by itself. Those who have keys need none."""
+
 _LONG = frozenset({"session/prompt"})
 
 _LAST_SECONDS = 1.5
@@ -129,13 +138,18 @@ class Agent:
                 "promptCapabilities": {"embeddedContext": True, "image": True},
                 "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
             },
-            "authMethods": [],
+            "authMethods": [_KEY_IN_TERMINAL] if self._has_terminal_for_keys else [],
         }
+
+    @property
+    def _has_terminal_for_keys(self) -> bool:
+        auth = self._capabilities.get("auth")
+        return isinstance(auth, dict) and auth.get("terminal") is True
 
     async def _authenticate(self, _: Any) -> dict[str, Any]:
         raise RequestError(
             INVALID_PARAMS,
-            "there is no method of authentication; API keys are environment variables or in config.toml",
+            "API keys are environment variables or in config.toml; `axe-lsp config key` asks for one in a terminal",
         )
 
     # Sessions.

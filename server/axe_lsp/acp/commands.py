@@ -11,10 +11,10 @@ from axe_lsp.acp.offers import offers_in
 from axe_lsp.hosting.history import local
 from axe_lsp.hosting.history.queries import Wanted
 from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.files.whereabouts import Whereabouts, whereabouts_in
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.whereabouts import Whereabouts, whereabouts_in
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.history.sessions import StoredSession

@@ -106,7 +106,7 @@ class Connection:
         self._waiting: dict[MessageId, Request] = {}
         self._asked: dict[int, asyncio.Future[Any]] = {}
         self._asked_so_far = 0
-        self._withdrawn: set[asyncio.Future[Any]] = set()
+        self._unsettled: set[asyncio.Future[Any]] = set()
         self._tasks.start_unattended(self._answer_all(), name="requests of the client")
 
     def feed(self, data: bytes) -> None:
@@ -136,35 +136,55 @@ class Connection:
         """Send a notification."""
         self._send({"method": method, "params": params})
 
-    async def request(self, method: str, params: JsonObject) -> Any:
-        """The client's result. Raises RequestError. To cancel this takes the request back."""
-        self._asked_so_far += 1
-        number = self._asked_so_far
-        answer = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._send({"id": number, "method": method, "params": params})
+    async def request(
+        self, method: str, params: JsonObject, late: Callable[[Any], object] = bool
+    ) -> Any:
+        """The client's result. Raises RequestError.
+
+        To cancel this takes the request back; `late` gets a result that comes all the same.
+        """
+        number, answer = self._ask(method, params)
         try:
             return await asyncio.shield(answer)
         except asyncio.CancelledError:
             if not answer.done():
-                self._withdrawn.add(answer)
-                answer.add_done_callback(self._forget)
+                self._settle_later(answer, late)
                 self.notify("$/cancel_request", {"requestId": number})
             raise
 
+    def order(self, method: str, params: JsonObject) -> None:
+        """Send a request whose answer nobody needs."""
+        self._settle_later(self._ask(method, params)[1], bool)
+
     async def settle(self) -> None:
-        """Wait until the client has answered all requests that were taken back, as far as it does."""
-        if self._withdrawn:
-            await asyncio.wait({*self._withdrawn}, timeout=_SETTLING)
+        """Wait until the client has answered all requests that nobody waits for, as far as it does."""
+        deadline = asyncio.get_running_loop().time() + _SETTLING
+        while self._unsettled:  # An answer may lead to another request.
+            left = deadline - asyncio.get_running_loop().time()
+            if left <= 0:
+                return
+            await asyncio.wait({*self._unsettled}, timeout=left)
+
+    def _ask(self, method: str, params: JsonObject) -> tuple[int, asyncio.Future[Any]]:
+        self._asked_so_far += 1
+        number = self._asked_so_far
+        answer = self._asked[number] = asyncio.get_running_loop().create_future()
+        self._send({"id": number, "method": method, "params": params})
+        return number, answer
+
+    def _settle_later(self, answer: asyncio.Future[Any], late: Callable[[Any], object]) -> None:
+        self._unsettled.add(answer)
+
+        def settled(answer: asyncio.Future[Any]) -> None:
+            self._unsettled.discard(answer)
+            if not answer.cancelled() and answer.exception() is None:
+                late(answer.result())
+
+        answer.add_done_callback(settled)
 
     async def close(self, within: float) -> None:
         """Answer nothing more."""
         await self._tasks.stop(within)
-
-    def _forget(self, answer: asyncio.Future[Any]) -> None:
-        """The answer to a request that was taken back is of no interest."""
-        self._withdrawn.discard(answer)
-        if not answer.cancelled():
-            answer.exception()
 
     # What comes in.
 

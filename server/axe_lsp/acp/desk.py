@@ -20,6 +20,7 @@ from axe_lsp.acp.connection import (
     Connection,
     RequestError,
 )
+from axe_lsp.acp.editor import ClientEditor
 from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
@@ -62,11 +63,13 @@ class Desk:
         self._first_agent = first_agent
         self._has_forms = _declares(capabilities, "elicitation", "form")
         self._has_notices = _declares(capabilities, "session", "notices")
+        self._has_compactions = _declares(capabilities, "session", "compaction")
         self._has_subagents = _declares(capabilities, "subagents")
         self._children: set[str] = set()
         self._sessions: dict[str, Session] = {}
         self._runs = Runs()
         self._outlet = Outlet(client.notify, self._warn)
+        self._editor = ClientEditor(client, capabilities)
         self._tasks = Tasks()
         self._watched: dict[Path, asyncio.Task[None]] = {}
         self._offers: dict[Path, Offers] = {}
@@ -193,8 +196,19 @@ class Desk:
 
     def _session(self, stored: StoredSession, offers: Offers) -> Session:
         permissions = Permissions(self._client, has_forms=self._has_forms)
-        make = partial(SubagentUpdates, children=self._children) if self._has_subagents else Updates
-        session = Session(stored, offers, self._runs, self._outlet, permissions, make_updates=make)
+        make: Callable[..., Updates] = Updates
+        if self._has_subagents:
+            make = partial(SubagentUpdates, children=self._children)
+        make = partial(make, has_compactions=self._has_compactions)
+        session = Session(
+            stored,
+            offers,
+            self._runs,
+            self._outlet,
+            permissions,
+            editor=self._editor,
+            make_updates=make,
+        )
         self._sessions[session.id] = session
         self._watch(session.folder, offers)
         return session

@@ -14,7 +14,7 @@ from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import EFFORTS
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.files.whereabouts import whereabouts_in
+from axe_lsp.runtime.whereabouts import whereabouts_in
 
 AS_IN_FILE = "file"
 """The value of an option that leaves the choice to the agent file."""
@@ -87,7 +87,7 @@ def _models() -> tuple[str, ...]:
 
 
 def _with_file(values: Sequence[str], current: str = "") -> Iterable[tuple[str, str]]:
-    yield AS_IN_FILE, "as in the agent file"
+    yield AS_IN_FILE, ""
     for value in dict.fromkeys((*([current] if current else ()), *values)):
         yield value, ""
 
@@ -98,7 +98,7 @@ def _select(
     options = [
         {
             "value": value,
-            "name": "as in the file" if value == AS_IN_FILE else value,
+            "name": "as in the agent file" if value == AS_IN_FILE else value,
             **({"description": text} if text else {}),
         }
         for value, text in values

@@ -17,12 +17,13 @@ from axe_lsp.acp.connection import (
     INVALID_REQUEST,
     RequestError,
 )
+from axe_lsp.acp.editor import ClientEditor, EditorOfMessage
 from axe_lsp.acp.inputs import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import Prompt
-from axe_lsp.acp.updates import STOP_REASONS, Updates, replayed
+from axe_lsp.acp.updates import STOP_REASONS, STOP_REASONS_OF_LIMITS, Updates, replayed
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import sessions
@@ -36,10 +37,10 @@ from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.files.whereabouts import whereabouts_in
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Answer, Question
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.whereabouts import whereabouts_in
 from axe_lsp.settings import Settings
 
 _LONGEST_TITLE = 80
@@ -60,6 +61,7 @@ class Session:
         outlet: Outlet,
         permissions: Permissions,
         *,
+        editor: ClientEditor,
         make_updates: MakeUpdates = Updates,
     ) -> None:
         self.stored = stored
@@ -67,6 +69,7 @@ class Session:
         self._runs = runs
         self._outlet = outlet
         self._permissions = permissions
+        self._editor = editor
         self._make_updates = make_updates
         self.servers: tuple[McpServer, ...] = ()
         self._cost = 0.0
@@ -171,7 +174,11 @@ class Session:
         async def ask(question: Question) -> Answer:
             return await self._permissions.ask(question, updates)
 
-        run = self._runs.resume(start, ask=ask, client=self, go_on=True)
+        def warn(text: str) -> None:
+            self._outlet.warn(self.id, text)
+
+        editor = EditorOfMessage(self._editor, self.folder, updates, warn)
+        run = self._runs.resume(start, ask=ask, editor=editor, client=self, go_on=True)
         self._runs.subscribe(updates.hear, run.id)
         turn.run = run
         return run
@@ -222,7 +229,13 @@ class Session:
                 request = replace(request, task=None, input=given)
             start = Start(new_run_id(), request, workplace)
         days = Settings().history_keep_days
-        return replace(start, stream=True, keep_days=days, servers=self.servers)
+        return replace(
+            start,
+            stream=True,
+            keep_days=days,
+            servers=self.servers,
+            editor=self._editor.abilities,
+        )
 
     def _entitle(self, task: str) -> None:
         """The first line of the first message is the title."""
@@ -284,17 +297,12 @@ async def _stop_reason(run: Run, turn: _Turn) -> str:
     except RunCancelledError:
         return "cancelled"
     except RunError as error:
-        if error.kind == "budget":
-            return "max_tokens" if _is_about_tokens(str(error)) else "max_turn_requests"
+        if error.reason in STOP_REASONS_OF_LIMITS:
+            return STOP_REASONS_OF_LIMITS[error.reason]
         raise
     return (
         "cancelled" if turn.is_cancelled else STOP_REASONS.get(result.incomplete or "", "end_turn")
     )
-
-
-def _is_about_tokens(exceeded: str) -> bool:
-    """Whether a budget of tokens or of money is used up, and none of turns, tool calls or time."""
-    return not any(unit in exceeded for unit in (" turns", " tool calls", " seconds"))
 
 
 def request_error(error: RunError) -> RequestError:

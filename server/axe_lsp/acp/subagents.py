@@ -10,7 +10,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from axe_lsp.acp.outlet import Outlet
-from axe_lsp.acp.updates import STOP_REASONS, Call, Run, Update, Updates, same_id
+from axe_lsp.acp.updates import (
+    STOP_REASONS,
+    STOP_REASONS_OF_LIMITS,
+    Call,
+    Run,
+    Update,
+    Updates,
+    same_id,
+)
 from axe_lsp.runtime.safety.questions import Question
 
 _RUNNING: Update = {"state": "running"}
@@ -22,8 +30,16 @@ _INTERNAL_ERROR = -32603
 class SubagentUpdates(Updates):
     """The updates of a message, with a session for each called agent. Their ids are added to `children`."""
 
-    def __init__(self, outlet: Outlet, session: str, folder: str, *, children: set[str]) -> None:
-        super().__init__(outlet, session, folder)
+    def __init__(
+        self,
+        outlet: Outlet,
+        session: str,
+        folder: str,
+        *,
+        children: set[str],
+        has_compactions: bool = False,
+    ) -> None:
+        super().__init__(outlet, session, folder, has_compactions=has_compactions)
         self._children_of_client = children
         self._open_questions: dict[str, int] = {}
 
@@ -36,7 +52,7 @@ class SubagentUpdates(Updates):
         parent = self.runs[run.parent or ""].session
         self._children_of_client.add(run_id)
         update = {
-            "title": run.agent,
+            "title": run.name,
             "description": task,
             "capabilities": {"cancel": {}},
             "cwd": run.folder,
@@ -83,5 +99,7 @@ def _stop_of(end: Mapping[str, Any]) -> Update:
         return {"stopReason": STOP_REASONS.get(end.get("incomplete") or "", "end_turn")}
     if end["status"] == "cancelled":
         return {"stopReason": "cancelled"}
+    if end.get("limit"):
+        return {"stopReason": STOP_REASONS_OF_LIMITS[end["limit"]]}
     message = end.get("error") or f"the run was {end['status']}"
     return {"stopReason": "error", "error": {"code": _INTERNAL_ERROR, "message": message}}

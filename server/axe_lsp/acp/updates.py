@@ -57,11 +57,23 @@ STOP_REASONS: Mapping[str, str] = {
 }
 """The StopReason of an incomplete answer."""
 
+STOP_REASONS_OF_LIMITS: Mapping[str, str] = {
+    "tokens": "max_tokens",
+    "cost": "max_tokens",
+    "turns": "max_turn_requests",
+    "toolCalls": "max_turn_requests",
+    "time": "max_turn_requests",
+}
+"""The StopReason of a budget that is used up."""
+
 _MARKS = {"completed": "✓", "failed": "✗"}
 
 
 class Call(Struct):
-    """A tool call that the client has heard of. `log` is what the agent does that it has started."""
+    """A tool call that the client has heard of. `log` is what the agent does that it has started.
+
+    `terminal` is the one of the client in which its command runs.
+    """
 
     id: str
     session: str
@@ -73,6 +85,7 @@ class Call(Struct):
     depth: int
     status: str = "pending"
     change: Update | None = None
+    terminal: str = ""
     log: list[Call] = field(default_factory=list)
     said: str = ""
 
@@ -85,7 +98,8 @@ class Call(Struct):
 class Run(Struct):
     """A run of the tree. `call` is the one that has started it; `attempt` counts how often it has begun.
 
-    A guest is shown in the session of the root, where its calls have to name it.
+    A guest is shown in the session of the root, where its calls have to name it. What one does that works `in_copy`
+    is about no file that the client has. `compaction` is the id of the one that is going on.
     """
 
     agent: str
@@ -101,19 +115,30 @@ class Run(Struct):
     is_heard: bool = False
     has_ended: bool = False
     is_guest: bool = False
+    in_copy: bool = False
+    compaction: str = ""
+    compactions: int = 0
+
+    @property
+    def name(self) -> str:
+        """The agent, as its calls name it."""
+        return f"{self.agent} (in a copy)" if self.in_copy else self.agent
 
 
 class Updates:
     """The updates of one message of a session, which is one root run; in the order of its events.
 
-    `folder` is the workspace in which it works.
+    `folder` is the workspace in which it works. The client may know of compactions.
     """
 
-    def __init__(self, outlet: Outlet, session: str, folder: str) -> None:
+    def __init__(
+        self, outlet: Outlet, session: str, folder: str, *, has_compactions: bool = False
+    ) -> None:
         self.outlet = outlet
         self.session = session
         self.cost = 0.0
         self.folder = folder
+        self._has_compactions = has_compactions
         self.runs: dict[str, Run] = {}
         self._children: dict[str, Call] = {}
         self._plan: dict[str, Update] = {}
@@ -135,6 +160,8 @@ class Updates:
                 self._turn_end(event)
             case ("axe/text" | "axe/thought") as method, _:
                 self._say(event, event["delta"], is_thought=method == "axe/thought")
+            case "axe/context", "begin" | "end" as kind:
+                self._compact(event, is_over=kind == "end")
             case "axe/tool", "begin":
                 self._tool(event)
             case "axe/tool", "end":
@@ -146,7 +173,7 @@ class Updates:
         call = run.calls.get(question.call_id or "") if run is not None else None
         if call is None:
             call = self._call_of_no_event(question)
-        if question.change is not None:
+        if question.change is not None and self._has_file(question, run):
             path = _absolute(run.folder if run else self.folder, question.change.path)
             # An empty file and one that is not there look alike.
             before = question.change.before or None
@@ -159,8 +186,26 @@ class Updates:
             call.locations = [{"path": path}]
         return call
 
+    def _has_file(self, question: Question, run: Run | None) -> bool:
+        """Whether a question is about a file of the client. A copy is handed over to the folder of the caller."""
+        where = run if question.call_id or run is None else self.runs.get(run.parent or "")
+        return where is None or not where.in_copy
+
     def waits(self, question: Question, *, is_open: bool) -> None:
         """A question of a run is open from now on, or not any more."""
+
+    def session_of(self, run_id: str) -> str:
+        """The session in which a run is shown."""
+        run = self.runs.get(run_id)
+        return run.session if run is not None else self.session
+
+    def show_terminal(self, run_id: str, call_id: str, terminal: str) -> None:
+        """A call has its command run in a terminal of the client."""
+        run = self.runs.get(run_id)
+        call = run.calls.get(call_id) if run is not None else None
+        if call is not None and not call.is_over:
+            call.terminal, call.status = terminal, "in_progress"
+            self._update(call, {"status": call.status, "content": [_terminal(terminal)]})
 
     def begin_work(self, call: Call) -> None:
         """The call is allowed."""
@@ -222,6 +267,7 @@ class Updates:
             session = self.session_of_child(run_id) if parent else self.session
             run = Run(event["agent"], event["depth"], session, folder, call, parent)
             run.is_guest = bool(parent) and session == self.session
+            run.in_copy = event.get("isolation") == "copy"
             self.runs[run_id] = run
         else:  # It goes on after its process has died, and what was open in it is over.
             self._fail_open(run)
@@ -230,8 +276,8 @@ class Updates:
         if parent:
             self.child_begins(run_id, run, event["task"])
         run.model = event["model"]
-        if run.call is not None and not run.call.title.startswith(f"{run.agent}: "):
-            run.call.title = _title(run.agent, event.get("description") or event["task"])
+        if run.call is not None and not run.call.title.startswith(f"{run.name}: "):
+            run.call.title = _title(run.name, event.get("description") or event["task"])
             self._update(run.call, {"title": run.call.title, "status": "in_progress"})
 
     def _end(self, event: Mapping[str, Any]) -> None:
@@ -299,7 +345,7 @@ class Updates:
             title=_title_of(run, name, arguments),
             kind=_KINDS.get(name, "other"),
             arguments=arguments,
-            locations=_locations(run.folder, name, arguments),
+            locations=[] if run.in_copy else _locations(run.folder, name, arguments),
             agent=run.agent,
             depth=run.depth,
             status="pending" if asks else "in_progress",
@@ -354,13 +400,41 @@ class Updates:
         call.status = "failed" if is_error else "completed"
         update: Update = {"status": call.status}
         content = [call.change] if call.change is not None and not is_error else []
+        if call.terminal:  # It shows the output itself.
+            content.append(_terminal(call.terminal))
+            text = text.partition("\n")[0] if is_error else ""
         if text and (is_error or call.change is None):
             content.append(_content(text))
         if content:
             update["content"] = content
         self._update(call, update)
 
+    def _compact(self, event: Mapping[str, Any], *, is_over: bool) -> None:
+        """The conversation of an agent is summed up, which its client may show where the agent has a session."""
+        run = self.runs[event["runId"]]
+        if not self._has_compactions or run.is_guest:
+            return
+        if not is_over:
+            run.compactions += 1
+            id_ = same_id(event["runId"], "compaction", str(run.attempt), str(run.compactions))
+            run.compaction = id_
+            self._tell_compaction(run, {"status": "in_progress"})
+        elif error := event.get("error"):
+            status = "cancelled" if error == "cancelled" else "failed"
+            self._tell_compaction(run, {"status": status, "error": error})
+        else:
+            summary = [{"type": "text", "text": event["summary"]}]
+            self._tell_compaction(run, {"status": "completed", "summary": summary})
+
+    def _tell_compaction(self, run: Run, members: Update) -> None:
+        if run.compaction:
+            update = {"sessionUpdate": "compaction_update", "compactionId": run.compaction}
+            self.outlet.send(run.session, {**update, **members})
+        if members["status"] != "in_progress":
+            run.compaction = ""
+
     def _fail_open(self, run: Run) -> None:
+        self._tell_compaction(run, {"status": "failed"})
         for call in run.calls.values():
             if not call.is_over:
                 self._close(call, "", is_error=True)
@@ -437,6 +511,10 @@ def _content(text: str) -> Update:
     return {"type": "content", "content": {"type": "text", "text": text}}
 
 
+def _terminal(terminal: str) -> Update:
+    return {"type": "terminal", "terminalId": terminal}
+
+
 def _log_of(call: Call) -> str:
     """The calls of an agent and of those below it, and what it says."""
     lines = "\n".join(_lines(call, ""))
@@ -456,7 +534,7 @@ def _title_of(run: Run, name: str, arguments: Mapping[str, Any]) -> str:
         return _task_of(arguments)
     first = argument_text(next(iter(arguments.values()), None))
     title = f"{name} {first}".strip()
-    return _title(run.agent, title) if run.is_guest else _one_line(title)
+    return _title(run.name, title) if run.is_guest else _one_line(title)
 
 
 def _task_of(arguments: Mapping[str, Any]) -> str:

@@ -63,7 +63,13 @@ def codex_agent(
     effort, effort_note = _effort(_text(merged, "model_reasoning_effort"))
     is_read_only = READ_ONLY in (values.get("sandbox_mode"), (session or {}).get("sandbox_mode"))
     limits, is_delegating = _delegation((session or {}).get("agents"))
-    notes = (model_note, effort_note, _sandbox_note(values, is_read_only), _unused_note(values))
+    notes = (
+        model_note,
+        effort_note,
+        _sandbox_note(values, is_read_only),
+        _unused_note(values),
+        _servers_note(session or {}),
+    )
     return AgentDefinition(
         name=_text(values, "name").strip() or name,
         model=model,
@@ -145,3 +151,20 @@ def _sandbox_note(values: Mapping[str, Any], is_read_only: bool) -> str:
 def _unused_note(values: Mapping[str, Any]) -> str:
     unused = [key for key in values if key not in _HANDLED]
     return f"there is no counterpart for {', '.join(unused)}" if unused else ""
+
+
+def _servers_note(session: Mapping[str, Any]) -> str:
+    """Why the tools of the servers of config.toml are missing, which an agent has in Codex."""
+    tables = session.get("mcp_servers")
+    names = [
+        name
+        for name, each in (tables.items() if isinstance(tables, Mapping) else ())
+        if not (isinstance(each, Mapping) and each.get("enabled") is False)
+    ]
+    if not names:
+        return ""
+    servers = ", ".join(map(quoted, names))
+    return (
+        f"the MCP servers of Codex's config.toml are not started: {servers}; "
+        "an agent of axe names its servers in [[mcp_servers]]"
+    )

@@ -79,6 +79,7 @@ RIGHTS: tuple[Right, ...] = (
         May.WITH_APPROVAL,
     ),
     Right("the address of a provider, or its key", May.FREELY, May.NEVER, May.NEVER),
+    Right("another machine for the copies of agents", May.FREELY, May.NEVER, May.NEVER),
 )
 
 
@@ -117,7 +118,9 @@ def asked_by(definition: AgentDefinition) -> Asked:
 
 def asked_by_server(server: McpServer) -> Server:
     """What a server asks for."""
-    return Server(server.shown_place, server.variables, server.needed, server.command)
+    needed = server.needed
+    variables = tuple(dict.fromkeys((*needed, *server.pass_env)))
+    return Server(server.shown_place, variables, needed, server.command)
 
 
 class Reach(Struct, frozen=True):

@@ -71,20 +71,19 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     @property
     def shown_place(self) -> str:
         """The same for people, without the passwords of addresses and the values of secrets in `env`."""
+        if not self.is_command:
+            return without_passwords(self.url)
         shown = {
             name: "***" if is_secret_name(name) and not self.variables_of(value) else value
             for name, value in self.env.items()
         }
-        return without_passwords(self._line(shown) if self.is_command else self.url)
-
-    @property
-    def variables(self) -> tuple[str, ...]:
-        """The environment variables that it gets, each once, beside those that all programs get."""
-        return tuple(dict.fromkeys((*self.needed, *self.pass_env)))
+        return without_passwords(self._line(shown))
 
     @property
     def needed(self) -> tuple[str, ...]:
-        """Those without which it is not connected."""
+        """The environment variables without which it is not connected, each once."""
+        if not self.headers and not self.env:
+            return ()
         return tuple(
             dict.fromkeys(
                 name
@@ -95,7 +94,7 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
 
     def variables_of(self, text: str) -> tuple[str, ...]:
         """The variables that a value of a header or of `env` names."""
-        return () if self.of_client else variables_in([text])
+        return () if self.of_client or "$" not in text else variables_in([text])
 
 
 def is_secret_name(name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from argparse import REMAINDER
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -20,7 +21,15 @@ docs/acp.md says how editors start it."""
 
 def main(arguments: Sequence[str]) -> int:
     """Serve until the client leaves, or until told to stop."""
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.config:
+        if options.config[0] != "config":
+            parser.error(f"unrecognized arguments: {' '.join(options.config)}")
+        # Imported late: no editor waits for it.
+        from axe_lsp.cli import config  # noqa: PLC0415
+
+        return config.main(options.config[1:])
     logging.basicConfig(level="WARNING", stream=sys.stderr, format="%(levelname)s: %(message)s")
     if sys.stdin is not None and sys.stdin.isatty():
         print(_WAITS, file=sys.stderr)
@@ -68,5 +77,11 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "--agent", metavar="NAME", default="", help="the agent with which sessions begin"
+    )
+    parser.add_argument(
+        "config",
+        nargs=REMAINDER,
+        metavar="config ...",
+        help="the same as `axe-lsp config ...`: editors add it to ask for a key in a terminal",
     )
     return parser

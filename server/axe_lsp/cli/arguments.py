@@ -71,6 +71,30 @@ def agents_folder(given: str | None) -> Path | None:
     return folder
 
 
+def add_agent(parser: Parser) -> None:
+    """The agent of a run, where it is looked for, and its model."""
+    add = parser.add_argument
+    add("agent", help="agent name (file name without `.toml`), or path of an agent file")
+    add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
+    add("--agents-dir", metavar="DIR", help="search this folder for agents first")
+
+
+def add_permissions(parser: Parser, *, go_on: str) -> None:
+    """What a run may do unasked, and what it tells.
+
+    `go_on` is the command that goes on with a run that has stopped, "" if that needs none.
+    """
+    parser.set_defaults(no_history=False, record=None, replay=None, json=False, on="", go_on=go_on)
+    add = parser.add_argument
+    add("--yes", action="store_true", help="let tools change files and run commands without asking")
+    add(
+        "--trust",
+        action="store_true",
+        help="allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows",
+    )
+    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
+
+
 class Parser(argparse.ArgumentParser):
     """A parser that knows no abbreviations and says in one line what is wrong.
 

@@ -11,12 +11,14 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from shlex import quote
 
 from msgspec.structs import replace
 
-from axe_lsp.cli.arguments import Parser, agents_folder
+from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
 from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.run import in_workspace, report_failure
+from axe_lsp.cli.run_hints import tell_how_to_go_on
 from axe_lsp.cli.streams import complain
 from axe_lsp.cli.whereabouts import named_file, whereabouts
 from axe_lsp.hosting.history.lease import require_kept
@@ -54,6 +56,8 @@ def main(arguments: Sequence[str]) -> int:
             complain(ConfigError("this message is not part of the conversation"))
         if code > _SIGNALS and not (code == _INTERRUPTED and options.stream):
             break
+    if former:
+        tell_how_to_go_on(f"axe-lsp chat {quote(options.agent)} --continue", former)
     return code
 
 
@@ -125,22 +129,12 @@ def _parser() -> Parser:
         prog="axe-lsp chat",
         description="Talk with an agent: each line is a message. Ctrl-D ends the conversation.",
     )
-    parser.set_defaults(no_history=False, record=None, replay=None, json=False)
-    add = parser.add_argument
-    add("agent", help="agent name (file name without `.toml`), or path of an agent file")
-    add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
-    add(
+    add_agent(parser)
+    parser.add_argument(
         "--continue",
         dest="continue_",
         metavar="RUN",
         help="go on with the conversation of a past run",
     )
-    add("--agents-dir", metavar="DIR", help="search this folder for agents first")
-    add("--yes", action="store_true", help="let tools change files and run commands without asking")
-    add(
-        "--trust",
-        action="store_true",
-        help="allow the agents of this workspace to reach outside it, as `axe-lsp trust` shows",
-    )
-    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
+    add_permissions(parser, go_on="")
     return parser

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import sys
+import time
 from argparse import ArgumentTypeError
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
+from typing import TextIO
 
 from msgspec.structs import replace
 
@@ -17,10 +20,12 @@ from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
+from axe_lsp.cli.streams import obeys_escapes
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.links import real_uris
 from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.daemon.processes import shared
+from axe_lsp.daemon.project_severities import severities_for
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.finding import SEVERITY_NAMES, Finding, Severity
@@ -46,15 +51,52 @@ PROBLEMS = 1
 _FOR_AXE = {not_axe.RULE.code: Severity.ERROR}
 
 
+class Progress:
+    """Tells a person at a terminal how far a long check has got, in one line that goes away."""
+
+    _PATIENCE, _PAUSE = 1.0, 0.1
+    """Seconds before the first line, and between two."""
+
+    def __init__(self, stream: TextIO, clock: Callable[[], float] = time.monotonic) -> None:
+        self._stream, self._clock = stream, clock
+        self._next = clock() + self._PATIENCE if self._is_watched() else float("inf")
+        self._is_shown = False
+
+    def checked(self, number: int, of: int) -> None:
+        """So many files have been checked."""
+        if self._clock() >= self._next:
+            self._next = self._clock() + self._PAUSE
+            self._is_shown = True
+            self._write(f"\rchecking {number:,} of {of:,} files\x1b[K")
+
+    def end(self) -> None:
+        """Leave the line empty."""
+        if self._is_shown:
+            self._write("\r\x1b[K")
+
+    def _is_watched(self) -> bool:
+        return self._stream.isatty() and obeys_escapes(self._stream, os.environ)
+
+    def _write(self, text: str) -> None:
+        with suppress(OSError):  # Nobody need see it.
+            self._stream.write(text)
+            self._stream.flush()
+
+
 def main(arguments: Sequence[str]) -> int:
     """Check the files and print what is wrong with them."""
     chosen = _parser().parse_args(arguments)
     try:
         paths = [working_folder() / path for path in _existing(chosen.paths)]
         recordings, agents = _sorted(paths)
-        files = check(agents, {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)})
+        levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
+        progress = Progress(sys.stderr)
+        try:
+            files = check(agents, levels, progress)
+        finally:
+            progress.end()
     except ConfigError as error:
-        print(f"axe-lsp check: {error}", file=sys.stderr)
+        print(f"axe-lsp check: {visible(str(error))}", file=sys.stderr)
         return error.exit_code
     for path in recordings:
         shown = visible(_shown(path, _here()))
@@ -82,7 +124,9 @@ def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
     return recordings, [path for path in paths if path not in recordings]
 
 
-def check(paths: Sequence[Path], severities: Severities | None = None) -> list[Checked]:
+def check(
+    paths: Sequence[Path], severities: Severities | None = None, progress: Progress | None = None
+) -> list[Checked]:
     """The results for the files at `paths`, in their order.
 
     Other agents count where names are concerned: those of the workspace that a file belongs to, those
@@ -105,7 +149,7 @@ def check(paths: Sequence[Path], severities: Severities | None = None) -> list[C
         together.setdefault(workspace, {})[file] = None
     found: dict[Path, Checked] = {}
     for workspace, files in together.items():
-        found.update(_check_in(workspace, files, user_folder, severities))
+        found.update(_check_in(workspace, files, user_folder, severities, progress))
     return list({**{file: found[file] for file in wanted if file in found}, **found}.values())
 
 
@@ -114,6 +158,7 @@ def _check_in(
     wanted: Mapping[Path, None],
     user_folder: Path | None,
     severities: Severities | None,
+    progress: Progress | None,
 ) -> dict[Path, Checked]:
     """The results for the files of one workspace."""
     users = [user_folder] if user_folder is not None else []
@@ -143,13 +188,24 @@ def _check_in(
     linked = real_uris(workspace.snapshot, (each.uri for each in changes))
     snapshot = workspace.apply([], real_uris=linked).snapshot
     here = _here()
-    return {
-        path: _checked(
-            path, here, files[path][0], diagnostics(snapshot, files[path][0], severities)
-        )
-        for path in wanted
-        if path in files
-    }
+    projects = {each: _severities_of_project(each) for each in {path.parent for path in wanted}}
+    there = [path for path in wanted if path in files]
+    found: dict[Path, Checked] = {}
+    for number, path in enumerate(there):
+        if progress is not None:
+            progress.checked(number, len(there))
+        levels = {**projects[path.parent], **(severities or {})}
+        file = files[path][0]
+        found[path] = _checked(path, here, file, diagnostics(snapshot, file, levels))
+    return found
+
+
+def _severities_of_project(folder: Path) -> Severities:
+    """What the project of a folder sets. Raises ConfigError if it sets what does not count."""
+    found = severities_for(folder)
+    if found.complaints:
+        raise ConfigError("; ".join(found.complaints))
+    return found.severities
 
 
 def _is_in_layer(places: Places, folder: Path) -> bool:

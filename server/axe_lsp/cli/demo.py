@@ -23,8 +23,8 @@ from axe_lsp.cli.examples import EXAMPLES, Example, copy_example, example_agents
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recordings.file import load_recording
+from axe_lsp.runtime.recordings.replay import Replay
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import allowed
 from axe_lsp.runtime.safety.trust import TrustGate

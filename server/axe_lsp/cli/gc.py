@@ -17,12 +17,12 @@ from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, shown
 from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
-from axe_lsp.runtime.files.whereabouts import Whereabouts
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.providers.named_replays import NamedReplays
+from axe_lsp.runtime.recordings.named_replays import NamedReplays
 from axe_lsp.runtime.safety.trust import check_memory_is_trusted
+from axe_lsp.runtime.whereabouts import Whereabouts
 
 
 def main(arguments: Sequence[str]) -> int:

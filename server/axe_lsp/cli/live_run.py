@@ -32,6 +32,7 @@ from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import is_coloured, shown
+from axe_lsp.hosting.places.late import LatePlaces
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine
@@ -40,7 +41,7 @@ from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
-from axe_lsp.runtime.resuming.log import Known, StepSink, keep_allowed
+from axe_lsp.runtime.run_log import Known, StepSink, keep_allowed
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
@@ -118,7 +119,7 @@ class _LiveRun(NamedTuple):
 
         agent_file = str(self.file) if self.file is not None else ""
         workplace = Workplace(str(self.workspace), agent_file, self.places)
-        start = Start(run_id, self.request, workplace)
+        start = Start(run_id, self.request, workplace, on=self.options.on)
         match self.former:
             case None:
                 return start
@@ -182,6 +183,7 @@ async def _run(
         ask=people.ask,
         steps=steps,
         elsewhere=_elsewhere(live, approval, gate),
+        places=LatePlaces(dict(os.environ), options.on),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
@@ -196,7 +198,7 @@ async def _run(
             output.cancelled()
             tell_cancelled(round(1000 * (time.monotonic() - began)))
             if memory.has_begun:
-                tell_where_to_look(run_id)
+                tell_where_to_look(run_id, options.go_on)
             raise
         except BaseException:
             output.failed()
@@ -269,7 +271,13 @@ def _elsewhere(live: _LiveRun, approval: Approval, gate: TrustGate) -> Elsewhere
         from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 
         workplace = Workplace(str(live.workspace), places=live.places)
-        processes = IsolatedRuns(workplace, approval.decide, allow=approval.allowances, gate=gate)
+        processes = IsolatedRuns(
+            workplace,
+            approval.decide,
+            on=live.options.on,
+            allow=approval.allowances,
+            gate=gate,
+        )
         return await processes(order, caller_link)
 
     return elsewhere

@@ -44,6 +44,9 @@ COMMANDS = {
         "axe_lsp.cli.acp", "offer agents to editors that speak the Agent Client Protocol"
     ),
     "mcp": Command("axe_lsp.cli.mcp", "offer agents as tools to MCP clients"),
+    "hands": Command(
+        "axe_lsp.cli.hands", "execute tools for agents on another machine; ssh starts it"
+    ),
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"
     ),
@@ -53,7 +56,7 @@ COMMANDS = {
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 
-_SERVERS = ("acp", "mcp", "serve")
+_SERVERS = ("acp", "hands", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
 INTERRUPTED = 130

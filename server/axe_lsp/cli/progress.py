@@ -16,6 +16,7 @@ from axe_lsp.cli.cells import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentPlace,
     AgentResume,
     CompactionBegin,
     CompactionEnd,
@@ -69,6 +70,7 @@ class _Agent(Struct, dict=True):
     `asks` is whether it waits for its model, and `thinks` whether that is thinking.
 
     `state` says what is special about its present request: it waits, is sent again, or was made shorter.
+    `place` is where its tools work, unless that is here, or what it waits for to work anywhere.
     `mark` says why its last answer is not whole, if it is not.
     """
 
@@ -81,6 +83,7 @@ class _Agent(Struct, dict=True):
     asks: bool = False
     thinks: bool = False
     state: str = ""
+    place: str = ""
     mark: str = ""
     tools: int = 0
     end: AgentEnd | None = None
@@ -113,6 +116,8 @@ class Progress:
             agent.mark = in_words(event.incomplete)
         elif isinstance(event, ToolBegin):
             agent.tools += 1
+        elif isinstance(event, AgentPlace):
+            agent.place = _place(event)
         elif isinstance(event, AgentEnd):
             agent.end = event
             return _ended(agent, event) if agent.depth else self._summary()
@@ -208,6 +213,12 @@ class Progress:
         return f"waiting for {_plural(running, 'sub-agent')}" if running else "running tools"
 
 
+def _place(event: AgentPlace) -> str:
+    if event.waiting:
+        return f"waits for {event.waiting}{f' at {event.place}' if event.place else ''}, "
+    return "" if event.place == "here" else f"at {event.place}, "
+
+
 def _state(event: Event) -> str:
     """The state of a request from now on."""
     match event:
@@ -240,7 +251,7 @@ def _working(agent: _Agent, doing: str, now: float, width: int) -> Line:
     head = _head(agent)
     tail = (
         *((Span(f"; {agent.mark}", Style.BAD),) if agent.mark else ()),
-        Span(f" ... {agent.state}{_figures(agent, now - agent.started)}", Style.FAINT),
+        Span(f" ... {agent.place}{agent.state}{_figures(agent, now - agent.started)}", Style.FAINT),
     )
     return *head, Span(_fitting(doing, width, *head, *tail)), *tail
 

@@ -11,9 +11,9 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
-from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recordings.file import load_recording, save_recording
 from axe_lsp.runtime.recordings.recorder import Recorder
+from axe_lsp.runtime.recordings.replay import Replay
 
 
 @contextmanager

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.cli.arguments import Parser, seconds, tokens
+from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens
 from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.run import report_failure
@@ -27,7 +27,7 @@ from axe_lsp.hosting.resuming import fork_of, former_of, order_of, resolver, tak
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.resuming.log import Known, Log
+from axe_lsp.runtime.run_log import Known, Log
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str]) -> int:
 def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> int:
     from axe_lsp.cli.live_run import Former, run_live
 
-    place = start.workplace
+    place, options.on = start.workplace, start.on
     request = replace(
         start.request,
         timeout=start.request.timeout if options.timeout is None else options.timeout,
@@ -165,7 +165,6 @@ def _parser() -> Parser:
         prog="axe-lsp resume",
         description="Go on with a run that was interrupted. Answers and results that are known are not requested or executed again.",
     )
-    parser.set_defaults(no_history=False, record=None, replay=None)
     add = parser.add_argument
     add(
         "run",
@@ -188,12 +187,6 @@ def _parser() -> Parser:
     add(
         "--dry-run", action="store_true", help="show what is kept and what comes next; send nothing"
     )
-    add("--yes", action="store_true", help="let tools change files and run commands without asking")
-    add(
-        "--trust",
-        action="store_true",
-        help="allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows",
-    )
     add("--json", action="store_true", help="print the answer and its cost as JSON")
     add(
         "--stream",
@@ -213,5 +206,5 @@ def _parser() -> Parser:
         default=0,
         help="token limit of the whole run, with what is used (0: the limit that it had)",
     )
-    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
+    add_permissions(parser, go_on="axe-lsp resume")
     return parser

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.cli.arguments import Parser, agents_folder, dollars, seconds, tokens
+from axe_lsp.cli.arguments import (
+    Parser,
+    add_agent,
+    add_permissions,
+    agents_folder,
+    dollars,
+    seconds,
+    tokens,
+)
 from axe_lsp.cli.envelope import CallDetails, failure_as_json
 from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
@@ -21,13 +29,13 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.cli.whereabouts import named_file, spellings, whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
-from axe_lsp.runtime.files.whereabouts import Whereabouts
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
+from axe_lsp.runtime.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
     from axe_lsp.cli.live_run import Former
@@ -38,6 +46,11 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     calls = CallDetails()
     try:
+        if options.on:
+            # Imported late: for those who choose.
+            from axe_lsp.runtime.files.execution import execution  # noqa: PLC0415
+
+            execution(os.environ, options.on)
         here = whereabouts(agents_folder(options.agents_dir))
         file = named_file(options.agent, here.folder)
         request, workspace = in_workspace(_request(options, file), here, file)
@@ -73,7 +86,7 @@ def report_failure(error: RunError, options: argparse.Namespace, calls: CallDeta
     elif not calls.is_streamed:
         tell_last_text(error)
     if error.partial is not None and not options.no_history:  # It had begun to talk.
-        tell_where_to_look(error.run_id, error)
+        tell_where_to_look(error.run_id, options.go_on, error)
     return int(error.exit_code)
 
 
@@ -97,8 +110,8 @@ def in_workspace(
 
 def _parser() -> Parser:
     parser = Parser(prog="axe-lsp run", description="Run an agent and print its answer.")
+    add_agent(parser)
     add = parser.add_argument
-    add("agent", help="agent name (file name without `.toml`), or path of an agent file")
     tell = parser.add_mutually_exclusive_group().add_argument
     tell(
         "-p",
@@ -107,7 +120,6 @@ def _parser() -> Parser:
         help="the task; text from standard input is appended",
     )
     tell("--input", metavar="JSON", help="the input of an agent with [input] as JSON, or @FILE")
-    add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
     add("--skill", metavar="PATH", default="", help="replaces the agent's skill")
     add(
         "--workdir",
@@ -144,14 +156,14 @@ def _parser() -> Parser:
         help="go on with the conversation of a completed run, with the prompt that it had "
         "(default: the agent's newest in this folder)",
     )
-    add("--agents-dir", metavar="DIR", help="search this folder for agents first")
-    add("--dry-run", action="store_true", help="show the request without sending it")
-    add("--yes", action="store_true", help="let tools change files and run commands without asking")
     add(
-        "--trust",
-        action="store_true",
-        help="allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows",
+        "--on",
+        metavar="ENGINE",
+        default="",
+        help="where agents in copies work: here, ssh, or ssh://HOST, where the agent itself works in a copy, too "
+        "(default: config.toml)",
     )
+    add("--dry-run", action="store_true", help="show the request without sending it")
     add(
         "--json",
         action="store_true",
@@ -163,9 +175,9 @@ def _parser() -> Parser:
         help="print text as it streams; for agents with tools, of every turn",
     )
     add("--no-history", action="store_true", help="do not store this run in the history")
-    add("-v", "--verbose", action="store_true", help="print the progress on standard error")
     add("--record", metavar="FILE", type=Path, help="write requests and answers to FILE")
     add("--replay", metavar="FILE", type=Path, help="take the answers from a recording")
+    add_permissions(parser, go_on="axe-lsp resume")
     return parser
 
 

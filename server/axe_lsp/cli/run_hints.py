@@ -33,10 +33,17 @@ def tell_cancelled(milliseconds: int) -> None:
     print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
 
 
-def tell_where_to_look(run_id: str, error: RunError | None = None) -> None:
-    """The run is remembered: a person can see what happened in it, and go on with it."""
+def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -> None:
+    """The run is remembered: a person can see what happened in it, and go on with it by a command, if there is one."""
     from axe_lsp.cli.history_table import ID_LENGTH  # noqa: PLC0415 - see above
 
     tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")
-    if not isinstance(error, FinalError):
-        tell_person(f"continue with: axe-lsp resume {run_id[:ID_LENGTH]}")
+    if go_on and not isinstance(error, FinalError):
+        tell_how_to_go_on(go_on, run_id)
+
+
+def tell_how_to_go_on(command: str, run_id: str) -> None:
+    """The command that goes on with a run."""
+    from axe_lsp.cli.history_table import ID_LENGTH  # noqa: PLC0415 - see above
+
+    tell_person(f"continue with: {command} {run_id[:ID_LENGTH]}")

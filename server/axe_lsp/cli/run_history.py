@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from axe_lsp.runtime.events import Event
-from axe_lsp.runtime.resuming.log import Known, Step, StepSink
+from axe_lsp.runtime.run_log import Known, Step, StepSink
 from axe_lsp.settings import Settings
 
 if TYPE_CHECKING:

@@ -21,9 +21,10 @@ from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
-from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.safety.trust import TrustStore
 from axe_lsp.testing.campaign import Agrees, Campaign, Plan, always, run_campaign
+from axe_lsp.testing.changes import Changes, affected_cases
 from axe_lsp.testing.from_run import remembered, write_case
 from axe_lsp.testing.running import Outcome
 from axe_lsp.testing.suite import (
@@ -61,8 +62,9 @@ def _campaign(options: argparse.Namespace) -> Campaign:
     """What the options ask for. Raises ConfigError."""
     if options.watch and (options.record or options.live):
         raise ConfigError("--watch replays recordings; --record and --live cost money each time")
+    plans = _plans(options)
     return Campaign(
-        plans=_plans(options),
+        plans=_affected(plans, options.changed) if options.changed else plans,
         mode="record" if options.record else "live" if options.live else "replay",
         is_loose=options.loose,
         updates=options.update,
@@ -259,14 +261,34 @@ def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
             raise ConfigError(
                 f"there are no tests: no .toml file in {folder}. `axe-lsp test --help` tells how they look"
             )
-    suites = {file: load_suite(file, _shown(file, here), _project(file, here)) for file in named}
+    suites = {
+        file: load_suite(file, _shown(file, here), _project(file, here), names)
+        for file, names in named.items()
+    }
     wanted = [each for each in suites.values() if options.agent in ("", each.cases.agent)]
     if not wanted:
         raise ConfigError(f"there are no tests of agent {options.agent}")
+    is_replayed = not (options.record or options.live)
     for suite in wanted:
-        if not options.trust:
+        if not (options.trust or (is_replayed and suite.cases.replays_tools)):
             _require_trust(suite)
     return tuple(Plan(each, tuple(chosen_cases(each, named[each.path]))) for each in wanted)
+
+
+def _affected(plans: Sequence[Plan], revision: str) -> tuple[Plan, ...]:
+    """Those of the cases that changes since a commit may affect, and how many they are. Raises ConfigError."""
+    of_project: dict[Path, Changes] = {}
+    found: list[Plan] = []
+    for plan in plans:
+        project = plan.suite.project
+        if project not in of_project:
+            of_project[project] = Changes(project, revision, os.environ)
+        cases = affected_cases(plan.suite, plan.cases, of_project[project], os.environ)
+        found.append(Plan(plan.suite, tuple(cases)))
+    count, whole = (sum(len(each.cases) for each in some) for some in (found, plans))
+    what = f"{count} of {whole} case{'' if whole == 1 else 's'}"
+    print(f"{what} may be affected by changes since {escaped(revision)}", file=sys.stderr)
+    return tuple(found)
 
 
 def _files(path: Path) -> Iterator[Path]:
@@ -317,6 +339,15 @@ def _parser() -> Parser:
         help="files of tests, folders to search for them, or one case of a file (default: all of the project)",
     )
     add("--agent", metavar="NAME", default="", help="only tests of this agent")
+    add(
+        "--changed",
+        nargs="?",
+        const="HEAD",
+        default="",
+        metavar="REVISION",
+        help="only cases whose file, agents, skills, workspace or recording have changed since a commit of git "
+        "(default: HEAD), by what it has in common with HEAD",
+    )
     how = parser.add_mutually_exclusive_group().add_argument
     how(
         "--record",

@@ -13,9 +13,9 @@ from xml.sax.saxutils import escape, quoteattr
 from axe_lsp.cli.check_formats import github_line
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import is_coloured
-from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.testing.observed import Observed, ObservedCall
+from axe_lsp.testing.result import as_json
 from axe_lsp.testing.running import Outcome, Rate, Verdict
 
 _SIGNS: Mapping[Verdict, str] = {
@@ -146,53 +146,6 @@ def _safe(text: str) -> str:
 
 
 # -- for programs
-
-
-def as_json(outcome: Outcome) -> Json:
-    """The outcome of a case as a JSON object. Lines count from 1."""
-    run = outcome.run
-    return {
-        "file": outcome.suite.shown,
-        "name": outcome.case.name,
-        "line": outcome.suite.line(outcome.case.range),
-        "agent": outcome.suite.cases.agent,
-        "verdict": outcome.verdict,
-        "failures": [
-            {
-                "line": outcome.suite.line(each.range),
-                "message": each.message,
-                **({"agent": each.run.agent, "runId": each.run.run_id} if each.run else {}),
-                **({"tool": each.call.name, "turn": each.call.turn} if each.call else {}),
-            }
-            for each in outcome.failures
-        ],
-        **({} if run is None else _numbers(run)),
-        **({} if outcome.rate is None else {"rate": _rate_as_json(outcome.rate)}),
-    }
-
-
-def _rate_as_json(rate: Rate) -> Mapping[str, Json]:
-    return {
-        "model": rate.model,
-        "runs": rate.runs,
-        "passed": rate.passed,
-        "interval": rate.interval,
-        "tokens": rate.tokens,
-        "turns": rate.turns,
-        "cost": rate.cost,
-    }
-
-
-def _numbers(run: Observed) -> Mapping[str, Json]:
-    return {
-        "runId": run.run_id,
-        "status": run.status,
-        "turns": run.turns,
-        "toolCalls": run.tool_calls,
-        "tokens": run.tokens,
-        "cost": run.cost,
-        **({} if run.seconds is None else {"seconds": run.seconds}),
-    }
 
 
 class JsonReport:

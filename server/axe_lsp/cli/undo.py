@@ -14,8 +14,8 @@ from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.resuming import undoable
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
-from axe_lsp.runtime.resuming.log import Known
 from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo, undo
+from axe_lsp.runtime.run_log import Known
 
 LEFT = 1
 """Exit code when a file was left as it is."""

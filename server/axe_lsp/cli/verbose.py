@@ -11,6 +11,7 @@ from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentPlace,
     AgentResume,
     CompactionBegin,
     CompactionEnd,
@@ -23,6 +24,7 @@ from axe_lsp.runtime.events import (
     TurnEnd,
     TurnRetry,
     TurnWait,
+    place_in_words,
     wait_reason,
 )
 from axe_lsp.runtime.incomplete import in_words
@@ -81,8 +83,8 @@ class VerboseLog:
             _tell_retry(event)
         elif isinstance(event, (ContextShortened, CompactionBegin, CompactionEnd)):
             _tell_context(event)
-        elif isinstance(event, TurnWait):
-            _say(f"[wait] {event.provider} {wait_reason(event.wait_ms)}")
+        elif isinstance(event, (TurnWait, AgentPlace)):
+            _tell_wait(event)
         elif event.run.depth > 0:
             _tell_child(event)
         elif self._has_tools:
@@ -120,6 +122,18 @@ class VerboseLog:
         """The run has failed; if nothing was sent, it took no time."""
         if self._started is not None:
             _say(f"Duration: {round((time.monotonic() - self._started) * 1000)}ms")
+
+
+def _tell_wait(event: TurnWait | AgentPlace) -> None:
+    if isinstance(event, TurnWait):
+        _say(f"[wait] {event.provider} {wait_reason(event.wait_ms)}")
+        return
+    told = place_in_words(event.place, event.waiting, event.reason)
+    _say(
+        f"[place] {event.run.agent} {told or 'works in a copy here'}: {event.folder or ''}".rstrip(
+            ": "
+        )
+    )
 
 
 def _costs(result: RunResult) -> str:

@@ -9,8 +9,8 @@ from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
-from axe_lsp.runtime.files.whereabouts import Whereabouts, whereabouts_in
 from axe_lsp.runtime.files.workspace_folders import workspace_above
+from axe_lsp.runtime.whereabouts import Whereabouts, whereabouts_in
 
 
 def whereabouts(agents_dir: Path | None = None) -> Whereabouts:

@@ -20,13 +20,14 @@ _shtab_axe_lsp_commands() {
     demo:'Run a small example with recorded answers. Nothing is sent anywhere.'
     export:'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     gc:'Have a model look for patterns in an agent'"'"'s memory, then trim the memory to the agent'"'"'s last_n entries (or max_entries, if last_n is 0).'
+    hands:'execute tools for agents on another machine; ssh starts it'
     history:'The stored runs of all processes.'
     import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
     mcp:'Offer agents as tools to MCP clients.'
     resume:'Go on with a run that was interrupted. Answers and results that are known are not requested or executed again.'
     run:'Run an agent and print its answer.'
-    schema:'Print the JSON Schema of agent files, of config.toml or of tests of agents, for taplo, tombi and others.'
+    schema:'Print the JSON Schema of agent files, of config.toml or of tests of agents, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` prints.'
     serve:'The language server for axe agent files, for any LSP client.'
     test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes.'
@@ -49,6 +50,7 @@ _shtab_axe_lsp_agents_commands() {
 _shtab_axe_lsp_config_commands() {
   local _commands=(
     init:'Create the folder, config.toml and a sample skill.'
+    key:'Store the API key of a provider in config.toml, without showing it.'
     path:'Print the path of the folder.'
   )
   _describe 'axe-lsp config commands' _commands
@@ -75,6 +77,7 @@ _shtab_axe_lsp_defaults_added=0
 _shtab_axe_lsp_acp_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--agent[the agent with which sessions begin]:NAME:($(axe-lsp agents list --names 2>/dev/null))"
+  "(-)*::the same as \`axe-lsp config ...\`\: editors add it to ask for a key in a terminal:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -134,10 +137,10 @@ _shtab_axe_lsp_bench_defaults_added=0
 _shtab_axe_lsp_chat_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--model[replaces the agent\'s model]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o)"
-  "--continue[go on with the conversation of a past run]:RUN:"
   "--agents-dir[search this folder for agents first]:DIR:_files -/"
+  "--continue[go on with the conversation of a past run]:RUN:"
   "--yes[let tools change files and run commands without asking]"
-  "--trust[allow the agents of this workspace to reach outside it, as \`axe-lsp trust\` shows]"
+  "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
   ":agent name (file name without \`.toml\`), or path of an agent file:($(axe-lsp agents list --names 2>/dev/null))"
 )
@@ -178,6 +181,14 @@ _shtab_axe_lsp_config_init_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_config_init_defaults_added=0
+
+_shtab_axe_lsp_config_key_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  ":such as anthropic\; asked for if missing:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_config_key_defaults_added=0
 
 _shtab_axe_lsp_config_path_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -221,6 +232,13 @@ _shtab_axe_lsp_gc_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_gc_defaults_added=0
+
+_shtab_axe_lsp_hands_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_hands_defaults_added=0
 
 _shtab_axe_lsp_history_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -320,12 +338,12 @@ _shtab_axe_lsp_resume_options=(
   "--from-turn[fork the run instead\: a new run that has its turns before turn N, and goes on from there]:N:"
   "--model[another model for the fork]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o)"
   "--dry-run[show what is kept and what comes next\; send nothing]"
-  "--yes[let tools change files and run commands without asking]"
-  "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   "--json[print the answer and its cost as JSON]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"
   "--timeout[timeout from now on (default\: what is left of the run\'s timeout)]:SECONDS:"
   "--max-tokens[token limit of the whole run, with what is used (0\: the limit that it had)]:N:"
+  "--yes[let tools change files and run commands without asking]"
+  "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
   ":the id of a run, or the beginning of it (default\: the newest of this folder):"
 )
@@ -335,25 +353,26 @@ _shtab_axe_lsp_resume_defaults_added=0
 
 _shtab_axe_lsp_run_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--model[replaces the agent\'s model]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o)"
+  "--agents-dir[search this folder for agents first]:DIR:_files -/"
   {-p,--prompt}"[the task\; text from standard input is appended]:TEXT:"
   "--input[the input of an agent with \[input\] as JSON, or \@FILE]:JSON:"
-  "--model[replaces the agent\'s model]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o)"
   "--skill[replaces the agent\'s skill]:PATH:_files"
   "--workdir[replaces the agent\'s workdir\; agents of this folder take precedence]:DIR:_files -/"
   "--timeout[timeout of the run (default\: the agent\'s timeout, else no limit while it makes progress\; 0\: no time at all)]:SECONDS:"
   "--max-tokens[token limit of the run with its sub-agents (0\: the agent\'s budget)]:N:"
   "--max-cost[cost limit of the run with its sub-agents (0\: the agent\'s budget)]:DOLLARS:"
   "--continue[go on with the conversation of a completed run, with the prompt that it had (default\: the agent\'s newest in this folder)]:RUN:"
-  "--agents-dir[search this folder for agents first]:DIR:_files -/"
+  "--on[where agents in copies work\: here, ssh, or ssh\:\/\/HOST, where the agent itself works in a copy, too (default\: config.toml)]:ENGINE:"
   "--dry-run[show the request without sending it]"
-  "--yes[let tools change files and run commands without asking]"
-  "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   "--json[print the answer and its cost, or the request, as JSON]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"
   "--no-history[do not store this run in the history]"
-  {-v,--verbose}"[print the progress on standard error]"
   "--record[write requests and answers to FILE]:FILE:_files"
   "--replay[take the answers from a recording]:FILE:_files"
+  "--yes[let tools change files and run commands without asking]"
+  "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
+  {-v,--verbose}"[print the progress on standard error]"
   ":agent name (file name without \`.toml\`), or path of an agent file:($(axe-lsp agents list --names 2>/dev/null))"
 )
 
@@ -362,7 +381,7 @@ _shtab_axe_lsp_run_defaults_added=0
 
 _shtab_axe_lsp_schema_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":which schema (default\: agent):(agent config test)"
+  ":which schema (default\: agent):(agent config test test-result)"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -385,6 +404,7 @@ _shtab_axe_lsp_serve_defaults_added=0
 _shtab_axe_lsp_test_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--agent[only tests of this agent]:NAME:($(axe-lsp agents list --names 2>/dev/null))"
+  "--changed[only cases whose file, agents, skills, workspace or recording have changed since a commit of git (default\: HEAD), by what it has in common with HEAD]:REVISION:"
   "--record[run cases without a recording once with real answers, and record them]"
   "--live[run cases with real answers, which are not recorded\; a case passes at its \`rate\`]"
   "--loose[accept changed prompts, tools and models\; tasks and results must be the recorded ones]"
@@ -462,6 +482,7 @@ _shtab_axe_lsp() {
         demo) _arguments -C -s $_shtab_axe_lsp_demo_options ;;
         export) _arguments -C -s $_shtab_axe_lsp_export_options ;;
         gc) _arguments -C -s $_shtab_axe_lsp_gc_options ;;
+        hands) _arguments -C -s $_shtab_axe_lsp_hands_options ;;
         history) _shtab_axe_lsp_history ;;
         import) _arguments -C -s $_shtab_axe_lsp_import_options ;;
         init) _arguments -C -s $_shtab_axe_lsp_init_options ;;
@@ -523,6 +544,7 @@ _shtab_axe_lsp_config() {
       curcontext="${curcontext%:*:*}:_shtab_axe_lsp_config-$line[1]:"
       case $line[1] in
         init) _arguments -C -s $_shtab_axe_lsp_config_init_options ;;
+        key) _arguments -C -s $_shtab_axe_lsp_config_key_options ;;
         path) _arguments -C -s $_shtab_axe_lsp_config_path_options ;;
       esac
   esac

@@ -23,13 +23,13 @@ from axe_lsp.runtime.files.whole_file import write_whole_file
 _ONLY_THE_USER = 0o600
 
 
-def put_key(environment: Environment, provider: str, key: str) -> Path:
-    """Make `key` the one of a provider, unless there is another; gives the file. Raises ConfigError.
+def put_key(environment: Environment, provider: str, key: str, *, replaces: bool = False) -> Path:
+    """Make `key` the one of a provider; gives the file. Raises ConfigError, also for another key unless it `replaces` that.
 
     An empty key makes a place for one.
     """
     path = config_folder(environment) / "config.toml"
-    text = with_key(_read(path), path, provider, key)
+    text = with_key(_read(path), path, provider, key, replaces=replaces)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         write_whole_file(path, text.encode(), mode=_ONLY_THE_USER)
@@ -38,13 +38,15 @@ def put_key(environment: Environment, provider: str, key: str) -> Path:
     return path
 
 
-def with_key(text: str, path: Path, provider: str, key: str) -> str:
+def with_key(text: str, path: Path, provider: str, key: str, *, replaces: bool = False) -> str:
     """The text of the file with the key in it. Raises ConfigError."""
-    change = key_change(text, path, provider, key)
+    change = key_change(text, path, provider, key, replaces=replaces)
     return spliced(text, [change]) if change is not None else text
 
 
-def key_change(text: str, path: Path, provider: str, key: str) -> Splice | None:
+def key_change(
+    text: str, path: Path, provider: str, key: str, *, replaces: bool = False
+) -> Splice | None:
     """The change that adds the key to the file's text; None if it is there. Raises ConfigError."""
     lookup = Lookup(Parse(text))
     values = lookup.parse.values
@@ -53,7 +55,7 @@ def key_change(text: str, path: Path, provider: str, key: str) -> Splice | None:
     present = _setting(values, provider)
     if present == key:
         return None
-    if present and not str(present).isspace():
+    if present and not str(present).isspace() and not replaces:
         raise ConfigError(f"{path} has another key of {provider} already; remove one of them first")
     splice = _splice(lookup, provider, key)
     after = spliced(text, [splice]) if splice is not None else text

@@ -28,7 +28,7 @@ class Inquiries:
     """Each call is one question, and its answer is what is so at that moment.
 
     `workspace_of` says where runs of the agents in a folder start, `open_config` what text config.toml
-    has in an editor.
+    has in an editor, `allowances` what rules the user has set.
     """
 
     def __init__(
@@ -36,10 +36,12 @@ class Inquiries:
         environment: Environment,
         workspace_of: Callable[[Path | None], Path],
         open_config: Callable[[], str | None],
+        allowances: Callable[[], tuple[str, ...]],
     ) -> None:
         self._environment = environment
         self._workspace_of = workspace_of
         self._open_config = open_config
+        self._allowances = allowances
 
     def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
         """The facts from outside an agent file."""
@@ -74,4 +76,5 @@ class Inquiries:
             is_usual=file.place.scope is not Scope.USER,
             open_config=self._open_config(),
             file=path,
+            allowances=self._allowances(),
         )

@@ -12,7 +12,7 @@ from shutil import which
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.agent_definition import MemoryConfig
+from axe_lsp.agentfile.agent_definition import MemoryConfig, Source
 from axe_lsp.agentfile.rights import Asked, Reach, Server
 from axe_lsp.agentfile.schema.model_name import (
     REPLAY_PROVIDER,
@@ -33,20 +33,26 @@ from axe_lsp.runtime.files.context_files import (
     measure_context_file,
 )
 from axe_lsp.runtime.files.folders import Environment, expand_path
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
+from axe_lsp.runtime.mcp.seen_tools import recall
 from axe_lsp.runtime.memory.memory import Memory, load_memory
-from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.runtime.prompt import load_skill, system_prompt
 from axe_lsp.runtime.recordings.lookup import recording_places
+from axe_lsp.runtime.safety.allowances import START, is_allowed
 from axe_lsp.runtime.safety.reach import is_users, reaches
+from axe_lsp.runtime.safety.trust import TrustStore, appeal_of_source
 from axe_lsp.workspace.facts import (
     Facts,
     Found,
+    KnownServer,
     MatchedFile,
     Matches,
     ProviderKey,
     Recording,
     Remembered,
+    SeenTool,
     Unready,
 )
 from axe_lsp.workspace.outside_values import Question
@@ -63,6 +69,7 @@ class Standpoint(Struct, frozen=True):
 
     Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
     `open_config` is the text of config.toml while an editor has it open, `file` the agent's own if it is saved.
+    `allowances` are the rules of the setting `tools.allow`.
     """
 
     agent: str
@@ -71,6 +78,7 @@ class Standpoint(Struct, frozen=True):
     is_usual: bool = True
     open_config: str | None = None
     file: Path | None = None
+    allowances: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
         return f"Standpoint({self.agent!r}, {str(self.workspace)!r})"  # All else may hold keys.
@@ -110,6 +118,7 @@ def find_out(
         added=_added(question, standpoint, measured, memory) if with_prompt else None,
         paths=_paths(question.paths, standpoint),
         unready=tuple(_unready(question.servers, standpoint.environment)),
+        servers=tuple(_servers(question, standpoint)) if with_prompt else (),
         stale=stale_facts(question, standpoint.file, standpoint.environment, go_on),
     )
 
@@ -121,6 +130,40 @@ def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[
         unset = tuple(name for name in server.needed if not environment.get(name))
         if unset or not is_there:
             yield Unready(index, "" if is_there else server.command, unset)
+
+
+def _servers(question: Question, standpoint: Standpoint) -> Iterator[KnownServer]:
+    """What is known of each server. None is contacted or started."""
+    environment, workspace = standpoint.environment, standpoint.workspace
+    if not question.servers:
+        return
+    is_trusted = _is_trusted(question, standpoint)
+    for server in question.servers:
+        program = which(server.command, path=environment.get("PATH", "")) if server.command else ""
+        seen = recall(environment, workspace, server.place)
+        rule = f"{START}({server.place})"
+        yield KnownServer(
+            program=shown_path(program or ""),
+            is_allowed=bool(server.command) and is_allowed(standpoint.allowances, START, {}, rule),
+            is_trusted=is_trusted,
+            tools=tuple(SeenTool(*each) for each in seen.tools) if seen else None,
+            seen=seen.time if seen else "",
+        )
+
+
+def _is_trusted(question: Question, standpoint: Standpoint) -> bool:
+    """Whether the saved file may reach where it wants to, as far as that is remembered."""
+    if standpoint.file is None:
+        return False
+    try:
+        source = Source(str(standpoint.file), decode(read_file(standpoint.file)))
+        asked, workspace = question.asked, standpoint.workspace
+        appeal = appeal_of_source(
+            standpoint.agent, source, asked, workspace, standpoint.environment
+        )
+        return appeal is None or TrustStore(standpoint.environment).holds(appeal)
+    except (OSError, ConfigError):
+        return False
 
 
 def _paths(paths: tuple[str, ...], standpoint: Standpoint) -> dict[str, Found]:

@@ -7,8 +7,7 @@ from functools import cache
 from pathlib import Path
 
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.prompt import skill_path
+from axe_lsp.runtime.files.folders import Environment, skill_path
 from axe_lsp.workspace.agent_file import AgentFile
 
 

@@ -61,7 +61,12 @@ class View:
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(index, self._take, self._background)
-        self.inquiries = Inquiries(environment, self.workspace_of, self._open_config)
+        self.inquiries = Inquiries(
+            environment,
+            self.workspace_of,
+            self._open_config,
+            lambda: self.settings.tools_allow,
+        )
         self._outside_watcher = OutsideWatcher(
             lambda: self.snapshot,
             self.inquiries.facts,

@@ -1,7 +1,8 @@
-"""The code lenses of an agent file (run, preview, and the number of references) and of a file of tests."""
+"""The code lenses of an agent file (run, preview, the numbers of references and tests) and of a file of tests."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import Enum, auto
 
 from msgspec import Struct
@@ -22,6 +23,7 @@ class LensKind(Enum):
     RUN_WITH_INPUT = auto()
     PREVIEW = auto()
     REFERENCES = auto()
+    TESTS = auto()
     RUN_TEST = auto()
     RUN_TEST_LIVE = auto()
     RECORD_TEST = auto()
@@ -31,7 +33,7 @@ _OF_CASES = (LensKind.RUN_TEST, LensKind.RUN_TEST_LIVE, LensKind.RECORD_TEST)
 
 
 class Lens(Struct, frozen=True):
-    """A line of its own above `range`. What it says about references is counted when it is seen.
+    """A line of its own above `range`. What it says about references and tests is counted when it is seen.
 
     `case` is the name of the case that is tested, "" for agents.
     """
@@ -41,7 +43,7 @@ class Lens(Struct, frozen=True):
     case: str = ""
 
 
-def code_lenses(file: AgentFile) -> list[Lens]:
+def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
     """The lenses of an open file, at the agent's name, or at the names of the cases."""
     if file.place.dialect is AGENT_TESTS and file.open is not None:
         cases = (each for each in read_cases(file.open).cases if each.name)
@@ -55,7 +57,44 @@ def code_lenses(file: AgentFile) -> list[Lens]:
     # Nobody can name a file in no folder of agents; and references are found from the name.
     if file.name is not None and file.place.scope is not Scope.LOOSE:
         kinds.append(LensKind.REFERENCES)
+        if next(tests_of(snapshot, file), None) is not None:
+            kinds.append(LensKind.TESTS)
     return [Lens(file.start, kind) for kind in kinds]
+
+
+def tests_of(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
+    """The files with tests of an agent."""
+    for uri in snapshot.callers(file.place.stem):
+        tests = snapshot.file(uri)
+        if (
+            tests is not None
+            and tests.place.dialect is AGENT_TESTS
+            and tests.outside.tested == file.place.stem
+        ):
+            agent = snapshot.agent(tests.outside.tested, tests)
+            if agent is not None and agent.uri == file.uri:
+                yield tests
+
+
+class CaseCount(Struct, frozen=True):
+    """How many cases an agent has, and how many of their recordings are known to be stale."""
+
+    cases: int
+    stale: int
+
+    def __str__(self) -> str:
+        stale = f", {self.stale} stale" if self.stale else ""
+        return f"{self.cases} test{'' if self.cases == 1 else 's'}{stale}"
+
+
+def count_of_tests(snapshot: Snapshot, file: AgentFile) -> CaseCount:
+    """The numbers of the tests of an agent. Each case has a recording, there or not."""
+    cases, stale = 0, 0
+    for tests in tests_of(snapshot, file):
+        reasons = snapshot.facts_about(tests).stale
+        cases += len(tests.outside.paths)
+        stale += sum(1 for each in tests.outside.paths if reasons.get(each.value))
+    return CaseCount(cases, stale)
 
 
 def reference_count(snapshot: Snapshot, file: AgentFile) -> int:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.rights import Server
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.features.amounts import counted, shown_files, shown_size, shown_tokens
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.facts import Facts, Found, Matches, ProviderKey
+from axe_lsp.workspace.facts import Facts, Found, KnownServer, Matches, ProviderKey, SeenTool
+from axe_lsp.workspace.snapshot import Snapshot
 
 _NAMED = 10
 """Files that are listed."""
+
+_SHOWN_TOOLS = 30
+"""Tools of an MCP server that are listed."""
 
 
 def glob_markdown(pattern: str, facts: Facts) -> str | None:
@@ -105,3 +110,61 @@ def _key(key: ProviderKey) -> Iterator[str]:
         yield "No key needed."
     if key.address_origin:
         yield f"Address: from `{key.address_origin}`."
+
+
+def server_markdown(server: Server, known: KnownServer) -> str:
+    """An MCP server: what it is, whether it may be started, and its tools, of which a stranger tells."""
+    kind = "MCP server, started as a program" if server.command else "MCP server at an address"
+    lines = [f"**{kind}**", as_code(server.place)]
+    if server.command:
+        lines.append(
+            f"- program: {as_code(known.program)}"
+            if known.program
+            else f"- ⚠ program: {as_code(server.command)} is not on the PATH"
+        )
+        start = "allowed by `axe.tools.allow`" if known.is_allowed else "asked about in each run"
+        lines.append(f"- start: {start}")
+    trust = "trusted" if known.is_trusted else "not trusted: a run asks first"
+    lines.append(f"- agent file: {trust}")
+    if known.tools is None:
+        lines.append("- tools: no run has seen them; the editor does not contact servers")
+    else:
+        lines.append(f"- tools: {len(known.tools)}, as a run saw them at {as_code(known.seen)}")
+        lines += [f"  - {_tool_line(each)}" for each in known.tools[:_SHOWN_TOOLS]]
+        rest = len(known.tools) - _SHOWN_TOOLS
+        lines += [f"  - … {rest:,} more"] if rest > 0 else []
+    head, place, *rows = lines
+    return "\n\n".join((head, place, "\n".join(rows)))
+
+
+def seen_tools(snapshot: Snapshot, file: AgentFile) -> dict[str, tuple[SeenTool, str]]:
+    """The tools that runs have seen of the file's MCP servers, by name, each with the server's place."""
+    known = zip(file.outside.servers, snapshot.facts_about(file).servers, strict=False)
+    return {
+        tool.name: (tool, written.server.place)
+        for written, server in known
+        for tool in server.tools or ()
+    }
+
+
+def seen_tool_markdown(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
+    """A tool of an MCP server."""
+    found = seen_tools(snapshot, file).get(name)
+    if found is None:
+        return None
+    tool, place = found
+    head = f"**{as_code(name)}** · tool of the MCP server {as_code(place)}"
+    return f"{head}\n\nThe server says: {as_code(tool.description or '…')}"
+
+
+def as_code(text: str) -> str:
+    """A stranger's text, in which Markdown finds no links and no pictures."""
+    return "`" + text.replace("`", "'") + "`"
+
+
+def _tool_line(tool: SeenTool) -> str:
+    return (
+        f"{as_code(tool.name)} {as_code(tool.description)}"
+        if tool.description
+        else as_code(tool.name)
+    )

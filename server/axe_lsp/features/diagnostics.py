@@ -61,7 +61,7 @@ def _the_worst(found: Sequence[Finding]) -> list[Finding]:
     kept, left_out = by_severity[: MOST_FINDINGS - 1], by_severity[MOST_FINDINGS - 1 :]
     message = f"{len(left_out):,} more problems in this file are not shown, this one among them"
     last = max(left_out, key=lambda finding: finding.range)
-    return [*kept, Finding(last.code, left_out[0].severity, last.range, message)]
+    return [*kept, replace(last, severity=left_out[0].severity, message=message)]
 
 
 def _subjects(snapshot: Snapshot, file: AgentFile) -> list[Subject]:

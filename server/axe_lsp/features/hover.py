@@ -31,6 +31,8 @@ from axe_lsp.features.describe_facts import (
     memory_facts,
     model_facts,
     prompt_facts,
+    seen_tool_markdown,
+    server_markdown,
     skill_facts,
     workdir_facts,
 )
@@ -52,6 +54,11 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
     if file.open is None:
         return None
     cursor = cursor_at(file.open, offset)
+    return _of_server(snapshot, file, cursor, offset) or _of_place(snapshot, file, cursor)
+
+
+def _of_place(snapshot: Snapshot, file: AgentFile, cursor: Cursor) -> Hover | None:
+    assert file.open is not None
     spec = cursor.spec
     is_on_key = cursor.where in _ON_KEYS and cursor.path != cursor.parent
     if spec is None:
@@ -75,6 +82,28 @@ def _of_member(lookup: Lookup, cursor: Cursor) -> Hover | None:
     if member is None:
         return None
     return Hover(cursor.range, member_markdown(".".join(cursor.path), member))
+
+
+_OF_SERVERS = ((), ("name",), ("command",), ("url",))
+
+
+def _of_server(snapshot: Snapshot, file: AgentFile, cursor: Cursor, offset: int) -> Hover | None:
+    """What is known of an MCP server, on its header, name, address or command."""
+    spec = cursor.spec
+    if spec is None or spec.path[0] != "mcp_servers" or spec.path[1:] not in _OF_SERVERS:
+        return None
+    assert file.open is not None
+    facts = snapshot.facts_about(file)
+    tables = file.open.alike(("mcp_servers",)).tables
+    places = [each.range for each in tables if each.range.start <= offset <= each.range.end]
+    for written, known in zip(file.outside.servers, facts.servers, strict=False):
+        start = written.range.start
+        if any(place.start <= start < place.end for place in places):
+            markdown = server_markdown(written.server, known)
+            return Hover(
+                cursor.range, f"{markdown}\n\n{_of_key(snapshot, file, spec, cursor.path)}"
+            )
+    return None
 
 
 def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -> str:
@@ -128,7 +157,7 @@ def _of_name(
         Names.AGENT: lambda: _of_agent(snapshot, file, name),
         Names.TASK_TYPE: lambda: _of_type(snapshot, file, name),
         Names.PRESET: lambda: _of_built_in_type(name),
-        Names.TOOL: lambda: _of_tool(name),
+        Names.TOOL: lambda: _of_tool(name) or seen_tool_markdown(snapshot, file, name),
         Names.GLOB: lambda: glob_markdown(name, facts),
     }
     if spec.names in special:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.runtime.events import wait_reason
+from axe_lsp.runtime.events import place_in_words, wait_reason
 from axe_lsp.runtime.incomplete import in_words
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.messages import argument_text
@@ -28,8 +28,9 @@ def describe(news: Notification) -> str | None:
             used = event.get("tree", event)
             cost = f", ${used['cost']:.4f}" if used.get("cost") else ""
             return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{cost}{reason}"
-        case ("axe/turn", "retry") | ("axe/wait" | "axe/context", _):
-            return f"{indent}{agent}: {_pause(event)}"
+        case ("axe/turn", "retry") | ("axe/wait" | "axe/context" | "axe/place", _):
+            told = _pause(event)
+            return f"{indent}{agent}: {told}" if told else None
         case "axe/turn", "end":
             calls = [call["name"] for call in event["toolCalls"]]
             what = f"calls {', '.join(calls)}" if calls else event["stopReason"] or "answered"
@@ -72,7 +73,9 @@ def _room_made(event: Mapping[str, Json]) -> str:
 
 
 def _pause(event: Mapping[str, Json]) -> str:
-    """Why a request is not being answered at present, or is not what it was."""
+    """Why a request is not being answered at present, or is not what it was; where an agent works."""
+    if "place" in event:
+        return place_in_words(event["place"], event.get("waiting"), event.get("reason"))
     if "tokensBefore" in event:
         return _room_made(event)
     if "attempt" not in event:

@@ -13,12 +13,13 @@ from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
-from axe_lsp.runtime.events import Fork
+from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
 from axe_lsp.runtime.providers.gates import GateKey
-from axe_lsp.runtime.resuming.log import Begun, Step
+from axe_lsp.runtime.run_log import Begun, Step
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Question
+from axe_lsp.runtime.tools.editor import Ability, EditorAnswer, EditorRequest
 
 
 class Workplace(JsonStruct, frozen=True):
@@ -58,6 +59,7 @@ class Start(Message, frozen=True, tag="start"):
     its conversation, prompt and tools. In a `session` these are read again, the agent may be another one, and the run
     that it `continues` need not be completed. One that is `forked_from` a root run has the first turns of that one.
     `servers` are MCP servers of the client for the root agent. They hold secrets, and are not remembered.
+    The editor of the client can do what `editor` names. Agents in copies work `on` the engine or machine of that name, "" for what config.toml says.
     """
 
     run_id: str
@@ -74,6 +76,8 @@ class Start(Message, frozen=True, tag="start"):
     session: bool = False
     forked_from: Fork | None = None
     servers: tuple[McpServer, ...] = ()
+    editor: tuple[Ability, ...] = ()
+    on: str = ""
 
     @property
     def former(self) -> str:
@@ -88,7 +92,8 @@ class StartChild(Message, frozen=True, tag="start-child"):
 
     The deadline of `order` counts from now on. `budget` is what its callers have left. `trusted` is as
     for a root run, and `granted` what the user has allowed for this run (`runtime/safety/trust.py`). A run that had
-    `begun` in a former process goes on with the steps that are `known` of it and of those below it.
+    `begun` in a former process goes on with the steps that are `known` of it and of those below it. `on` is as for
+    a root run.
     """
 
     order: Order
@@ -100,6 +105,8 @@ class StartChild(Message, frozen=True, tag="start-child"):
     granted: tuple[str, ...] = ()
     known: tuple[Step, ...] = ()
     begun: Mapping[str, Begun] = field(default_factory=dict)
+    editor: tuple[Ability, ...] = ()
+    on: str = ""
 
 
 class Leave(Message, frozen=True, tag="leave"):
@@ -181,6 +188,15 @@ class Asked(Message, frozen=True, tag="question"):
     question: Question
 
 
+class EditorAsked(Message, frozen=True, tag="editor-request"):
+    """From the host: the editor of the client has to do something for a `run`. The id is that of its root run."""
+
+    run_id: str
+    number: int
+    run: RunIds
+    request: EditorRequest
+
+
 class Stepped(Message, frozen=True, tag="step"):
     """From a host that makes a run for a tree of this process: a step to keep with the next event."""
 
@@ -201,7 +217,7 @@ class Committed(Message, frozen=True, tag="committed"):
 
 
 class Withdrawn(Message, frozen=True, tag="question-withdrawn"):
-    """From the host: the question of that number needs no answer any more."""
+    """From the host: the question of that number, or the request to the editor, needs no answer any more."""
 
     run_id: str
     number: int
@@ -212,6 +228,13 @@ class Answered(Message, frozen=True, tag="answer"):
 
     number: int
     answer: Answer
+
+
+class EditorAnswered(Message, frozen=True, tag="editor-answer"):
+    """To the host: the answer to the request of that number."""
+
+    number: int
+    answer: EditorAnswer
 
 
 class Refusal(JsonStruct, frozen=True):
@@ -304,6 +327,7 @@ ToHost = (
     | Cancel
     | UsedUp
     | Answered
+    | EditorAnswered
     | Held
     | LetIn
     | Barred
@@ -320,6 +344,7 @@ FromHost = (
     | Stored
     | Warned
     | Asked
+    | EditorAsked
     | Stepped
     | Committing
     | Withdrawn

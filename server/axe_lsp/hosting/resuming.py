@@ -19,7 +19,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.resuming.former import before, continued, forked
-from axe_lsp.runtime.resuming.log import Known, Log, Step, decoded, encoded
+from axe_lsp.runtime.run_log import Known, Log, Step, decoded, encoded
 from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.redaction import REDACTED
@@ -122,7 +122,8 @@ def left_by(root: str, after: int) -> Left:
 
 
 def order_step(start: protocol.Start, environment: Environment) -> Step:
-    """The step with which a root run begins."""
+    """The step with which a root run begins, without what its client has for it."""
+    start = replace(start, servers=(), editor=())
     return Step(
         start.run_id, start.run_id, "order", data=encoded(start, known_secrets(environment))
     )

@@ -14,9 +14,9 @@ from msgspec.structs import replace
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
 from axe_lsp.runtime.json_data import Json, from_json
-from axe_lsp.runtime.limits.usage import NOTHING, Usage
 from axe_lsp.runtime.outcome import end_event
 from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.usage import NOTHING, Usage
 
 
 class RunTree:

@@ -6,7 +6,6 @@ from typing import Any
 
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
@@ -35,7 +34,7 @@ def _agents(session: Session) -> list[JsonObject]:
 
 def problems_of(session: Session, file: AgentFile) -> list[JsonObject]:
     """The problems of an agent, without their places."""
-    severities = from_proto.severities(session.view.settings.diagnostics)
+    severities = session.severities(file.uri)
     return [
         {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
         for each in diagnostics(session.view.snapshot, file, severities)

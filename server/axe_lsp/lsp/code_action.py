@@ -58,7 +58,7 @@ def actions_at(
 ) -> Sequence[CodeAction]:
     """The actions for a selection in an open file."""
     snapshot = session.view.snapshot
-    severities = from_proto.severities(session.view.settings.diagnostics)
+    severities = session.severities(file.uri)
     context = Context(
         snapshot, lambda each: diagnostics(snapshot, each, severities), locations.text_of
     )

@@ -13,8 +13,9 @@ from contextlib import suppress
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 
+from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.features.code_lens import Lens, LensKind, code_lenses, reference_count
+from axe_lsp.features.code_lens import Lens, LensKind, code_lenses, count_of_tests, reference_count
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
@@ -46,18 +47,18 @@ _OF_TESTS: dict[LensKind, dict[str, str | bool]] = {
 }
 """What they add to the params of `axe.test`."""
 
-_RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, *_OF_TESTS)
+_RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, LensKind.TESTS, *_OF_TESTS)
 """Those that run agents."""
 
 _OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW_REFERENCES}
 
 
 class CodeLenses:
-    """One client's lenses, with the numbers of references that the client was sent."""
+    """One client's lenses, with the numbers of references and tests that the client was sent."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._told: dict[str, int] = {}
+        self._told: dict[tuple[str, LensKind], str] = {}
         self._seen = session.view.snapshot
         self._is_checking = False
         self._register()
@@ -77,20 +78,20 @@ class CodeLenses:
                     to_proto.text_range(each.range, lines, encoding),
                     params.text_document.uri,
                 )
-                for each in code_lenses(file)
+                for each in code_lenses(session.view.snapshot, file)
                 if self._is_for_client(each.kind)
             ]
 
         @session.feature(types.CODE_LENS_RESOLVE)
         def on_resolve(lens: types.CodeLens) -> types.CodeLens:
             if lens.command is None:
-                lens.command = self._references(lens)
+                lens.command = self._counted(lens)
             return lens
 
     def follow(self, update: Update) -> None:
         """Have the client ask again, soon, if an update changes numbers of references."""
         before, self._seen = self._seen, update.snapshot
-        if not self._told or self._is_checking or _names_the_same(before, update):
+        if not self._told or self._is_checking or _counts_the_same(before, update):
             return
         if self._session.client.supports("workspace.codeLens.refreshSupport"):
             self._is_checking = True
@@ -103,39 +104,53 @@ class CodeLenses:
         known = client.capability("experimental.commands.commands")
         return kind not in _OF_CLIENT or (isinstance(known, list) and _OF_CLIENT[kind] in known)
 
-    def _references(self, lens: types.CodeLens) -> types.Command:
-        name = lens.data.get("uri") if isinstance(lens.data, dict) else None
+    def _counted(self, lens: types.CodeLens) -> types.Command:
+        """The command of a lens that counts something."""
+        data = lens.data if isinstance(lens.data, dict) else {}
+        name = data.get("uri")
         if not isinstance(name, str):
             raise JsonRpcInvalidParams(
                 "codeLens/resolve: data must be unchanged from textDocument/codeLens"
             )
         uri = canonical(name)
-        count = self._told[uri] = self._count(uri)
-        title = f"{count} reference{'' if count == 1 else 's'}"
+        kind = LensKind.TESTS if data.get("tests") else LensKind.REFERENCES
+        title = self._told[uri, kind] = self._title(uri, kind)
+        if kind is LensKind.TESTS:
+            return types.Command(title, "axe.test", arguments=[{"agent": name}])
         return types.Command(title, SHOW_REFERENCES, arguments=[name, lens.range.start])
 
-    def _count(self, uri: str) -> int:
-        file = self._session.view.snapshot.file(uri)
-        return reference_count(self._session.view.snapshot, file) if file is not None else 0
+    def _title(self, uri: str, kind: LensKind) -> str:
+        snapshot = self._session.view.snapshot
+        file = snapshot.file(uri)
+        if kind is LensKind.TESTS:
+            return str(count_of_tests(snapshot, file)) if file is not None else ""
+        count = reference_count(snapshot, file) if file is not None else 0
+        return f"{count} reference{'' if count == 1 else 's'}"
 
     async def _refresh(self) -> None:
         try:
             await asyncio.sleep(_PAUSE)
         finally:
             self._is_checking = False
-        told = {uri: count for uri, count in self._told.items() if uri in self._session.opened}
-        self._told = {uri: self._count(uri) for uri in told}
+        told = {key: title for key, title in self._told.items() if key[0] in self._session.opened}
+        self._told = {key: self._title(*key) for key in told}
         if self._told != told:
             with suppress(JsonRpcException):  # A client that thinks better of it has its reasons.
                 await self._session.request(types.WORKSPACE_CODE_LENS_REFRESH)
 
 
-def _names_the_same(before: Snapshot, update: Update) -> bool:
-    """Whether the agents are the same, and name the same agents as often as before."""
+def _counts_the_same(before: Snapshot, update: Update) -> bool:
+    """Whether the agents are the same, name the same agents as often as before, and no tests have changed."""
     after = update.snapshot
     return before.names is after.names and all(
-        _names(before.file(uri)) == _names(after.file(uri)) for uri in update.affected
+        _names(before.file(uri)) == _names(after.file(uri))
+        and not _are_tests(after.file(uri) or before.file(uri))
+        for uri in update.affected
     )
+
+
+def _are_tests(file: AgentFile | None) -> bool:
+    return file is not None and file.place.dialect is AGENT_TESTS
 
 
 def _names(file: AgentFile | None) -> object:
@@ -146,8 +161,9 @@ def _names(file: AgentFile | None) -> object:
 
 
 def _lens(lens: Lens, where: types.Range, uri: str) -> types.CodeLens:
-    if lens.kind is LensKind.REFERENCES:
-        return types.CodeLens(where, data={"uri": uri})
+    if lens.kind in (LensKind.REFERENCES, LensKind.TESTS):
+        tests = {"tests": True} if lens.kind is LensKind.TESTS else {}
+        return types.CodeLens(where, data={"uri": uri, **tests})
     title, command = _COMMANDS[lens.kind]
     params: dict[str, str | bool] = {"uri": uri}
     if lens.case:

@@ -7,6 +7,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, delegation_graph
 from axe_lsp.features.graph_text import dot, mermaid
@@ -100,8 +101,15 @@ def _node(node: Node, spelled: dict[str, str]) -> JsonObject:
     }
 
 
-def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, Any]]:
     """The members of an agent that a file defines."""
-    if node.file is not None:
-        yield "uri", spelled[node.id]
-        yield "scope", node.file.place.scope.name.lower()
+    if node.file is None:
+        return
+    yield "uri", spelled[node.id]
+    yield "scope", node.file.place.scope.name.lower()
+    model = node.file.model.value if node.file.model is not None else ""
+    known = known_model(model)
+    if model:
+        yield "model", model
+    if known is not None:
+        yield "price", {"input": known.input_price, "output": known.output_price}

@@ -5,6 +5,7 @@ Plain JSON, so that a report can be compared with the last one.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -12,9 +13,11 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 import axe_lsp
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Finding
-from axe_lsp.lsp import from_proto, to_proto
+from axe_lsp.features.rules.stale_recording import RULE as STALE
+from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.related_information import RelatedInformation
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.to_proto import LinesOf
@@ -42,13 +45,32 @@ class FileDiagnostics:
         file = snapshot.file(uri)
         if file is None or (file.open is None and file.place.scope is not Scope.WORKSPACE):
             return []
-        severities = from_proto.severities(session.view.settings.diagnostics)
+        severities = session.severities(uri)
         found = diagnostics(snapshot, file, severities)
+        of_tests = list(self._of_tests(uri, found)) if session.test_results.has(uri) else []
         if not found:
-            return []
+            return of_tests
         # Files that are not open are read from the disk; many findings name the same files.
         lines_of, members = cache(session.view.lines), _members(session.client)
-        return [self._diagnostic(uri, each, lines_of, members) for each in found]
+        return [*(self._diagnostic(uri, each, lines_of, members) for each in found), *of_tests]
+
+    def _of_tests(self, uri: str, found: Sequence[Finding]) -> Iterator[JsonObject]:
+        """What the last run of the cases has found, at the lines of the expectations."""
+        lines = self._session.view.lines(uri)
+        known_stale = {lines.line_at(each.range.start) for each in found if each.code == STALE.code}
+        for verdict, line, message in self._session.test_results.failures(uri, lines.text):
+            if verdict == "stale" and line in known_stale:
+                continue
+            whole = lines.line_range(line)
+            indent = len(whole.of(lines.text)) - len(whole.of(lines.text).lstrip())
+            where = TextRange(whole.start + indent, whole.end)
+            yield {
+                "range": to_proto.json_range(where, lines, self._session.position_encoding),
+                "severity": int(types.DiagnosticSeverity.Error),
+                "code": f"test-{verdict}",
+                "source": SOURCE,
+                "message": message,
+            }
 
     def _diagnostic(
         self, uri: str, finding: Finding, lines_of: LinesOf, members: _Members

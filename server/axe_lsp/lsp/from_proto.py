@@ -8,14 +8,7 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
-from axe_lsp.features.diagnostics import Severities
-from axe_lsp.features.finding import SEVERITY_NAMES
 from axe_lsp.features.rules import RULES
-
-
-def severities(setting: Mapping[str, str]) -> Severities:
-    """The severities that the setting `axe.diagnostics` assigns to codes."""
-    return {code: SEVERITY_NAMES[name] for code, name in setting.items()}
 
 
 def unknown_codes(setting: Mapping[str, str]) -> Iterator[str]:

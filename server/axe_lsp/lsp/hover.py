@@ -34,5 +34,5 @@ def _of_case(session: Session, place: Position) -> Hover | None:
         return None
     cases = read_cases(file.open).cases
     case = next((each for each in cases if each.range.touches(place.offset)), None)
-    told = session.test_results.get((file.uri, case.name)) if case is not None else None
+    told = session.test_results.markdown(file.uri, case.name) if case is not None else None
     return Hover(case.range, told) if case is not None and told is not None else None

@@ -27,6 +27,7 @@ REQUESTS = {
     "axe/events": "runs.past_runs:events",
     "axe/tests": "runs.testing:tests",
     "axe/test": "runs.testing:run_tests",
+    "axe/newTest": "runs.testing:new_test",
     "axe/subscribe": "runs.past_runs:subscribe",
     "axe/unsubscribe": "runs.past_runs:unsubscribe",
 }
@@ -40,6 +41,7 @@ COMMANDS = {
     "axe.resume": "runs.run_commands:resume",
     "axe.stop": "runs.run_commands:stop",
     "axe.test": "runs.testing:test",
+    "axe.newTest": "runs.testing:new_test",
 }
 """Commands of `workspace/executeCommand`, likewise. Each takes one argument, or none."""
 

@@ -81,8 +81,9 @@ class AxeServer(LanguageServer):
         self._publisher = Publisher(session)
         self._documents = TextDocumentSync(session, self._publisher)
         self._configuration = Configuration(session, self._settings_changed)
-        self._watched_files = WatchedFiles(session)
+        self._watched_files = WatchedFiles(session, self._severities_changed)
         self._lenses = CodeLenses(session)
+        session.test_results.listeners.append(lambda uri: self._publisher.publish_later([uri]))
         self._hints = InlayHints(session)
         self._agents_changed = AgentsChanged(session)
         self._stop_listening: Callable[[], None] = lambda: None
@@ -109,6 +110,10 @@ class AxeServer(LanguageServer):
     def _settings_changed(self) -> None:
         self._places_changed()
         self._hints.refresh()
+
+    def _severities_changed(self) -> None:
+        self.session.forget_severities()
+        self._publisher.publish_all()
 
     def _places_changed(self) -> None:
         """The folders in which agents are looked for may have changed."""

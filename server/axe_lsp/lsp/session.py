@@ -9,8 +9,11 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text.ranges import PositionEncoding
 from axe_lsp.daemon.daemon import Daemon
+from axe_lsp.daemon.project_severities import Remembered
 from axe_lsp.daemon.uris import canonical
+from axe_lsp.features.diagnostics import Severities
 from axe_lsp.lsp.open_agents import OpenAgents
+from axe_lsp.lsp.test_results import TestResults
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.documents import Documents
 from axe_lsp.rpc.language_server import LanguageServer
@@ -33,12 +36,13 @@ class Session:
         """The part that all clients share."""
         self.view = daemon.open_view()
         """The files as this client sees them: its folders, its settings, its unsaved texts."""
+        self._severities = Remembered()
         self.documents = Documents(canonical)
         self.opened = OpenAgents(self.documents)
         self.own_runs: set[str] = set()
         """The ids of the unfinished runs that this client has started."""
-        self.test_results: dict[tuple[str, str], str] = {}
-        """The last result of each case that this client has run, as Markdown, by the file's URI and the name."""
+        self.test_results = TestResults()
+        """The last results of the cases that this client has run."""
         self.subscriptions: dict[str | None, list[Callable[[], None]]] = {}
         """Functions that end a subscription, by the id of the root run; under None those to all runs."""
 
@@ -51,6 +55,17 @@ class Session:
     def position_encoding(self) -> PositionEncoding:
         """The unit in which positions of this session count columns."""
         return self._protocol.client.position_encoding
+
+    def severities(self, uri: str) -> Severities:
+        """The severities of codes for a file: those of its project, and of the client's settings above them."""
+        found = self._severities.of(uri, self.view.settings.diagnostics)
+        for complaint in self._severities.news():
+            self.show_message(complaint)
+        return found
+
+    def forget_severities(self) -> None:
+        """Look for those of projects again."""
+        self._severities = Remembered()
 
     def show_message(self, text: str, kind: types.MessageType = types.MessageType.Warning) -> None:
         """Show a message to the user (`window/showMessage`)."""

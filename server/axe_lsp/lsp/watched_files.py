@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,9 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs, usual_folders
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.daemon.project_severities import CHECK_FILE
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.places import CONFIG_FILE
@@ -24,17 +26,19 @@ _log = logging.getLogger(__name__)
 
 _CAPABILITY = "workspace.didChangeWatchedFiles"
 _SKILLS = "**/SKILL.md"
+_CHECK_FILES = [f"**/{folder.rpartition('/')[0]}/{CHECK_FILE}" for folder in AGENT_FOLDERS]
 
 
 class WatchedFiles:
-    """The folders that one client watches for us.
+    """The folders that one client watches for us. `severities_changed` is called when a project may have set others.
 
     A folder that the settings add is registered then. One that they remove stays watched: changes in
     it have no effect.
     """
 
-    def __init__(self, session: Session) -> None:
+    def __init__(self, session: Session, severities_changed: Callable[[], None]) -> None:
         self._session = session
+        self._severities_changed = severities_changed
         self._folders: set[Path] = set()
         self._numbers = itertools.count(1)
         session.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(self._did_change)
@@ -47,7 +51,7 @@ class WatchedFiles:
         user_folder = self._session.view.user_folder
         if user_folder is not None:
             patterns += [*self._new([user_folder]), self._pattern(user_folder.parent, CONFIG_FILE)]
-        self._start_watching([*patterns, _SKILLS])
+        self._start_watching([*patterns, _SKILLS, *_CHECK_FILES])
 
     def extend(self) -> None:
         """Have the folders watched too that have been added since."""
@@ -55,7 +59,10 @@ class WatchedFiles:
             self._start_watching(patterns)
 
     def _did_change(self, params: types.DidChangeWatchedFilesParams) -> None:
-        self._session.view.changed_on_disk(canonical(change.uri) for change in params.changes)
+        uris = [canonical(change.uri) for change in params.changes]
+        self._session.view.changed_on_disk(uris)
+        if any(uri.endswith(f"/{CHECK_FILE}") for uri in uris):
+            self._severities_changed()
 
     def _start_watching(self, patterns: list[Any]) -> None:
         self._session.start(self._watch(patterns), name="registering for changes on the disk")

@@ -12,11 +12,11 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.whereabouts import Whereabouts, whereabouts_in
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.safety.ancestry import agents_above
 from axe_lsp.runtime.structured.output import output_of
 from axe_lsp.runtime.structured.schemas import Check, check_of, object_schema
+from axe_lsp.runtime.whereabouts import Whereabouts, whereabouts_in
 
 _NAME = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 """What MCP takes as the name of a tool."""

@@ -7,9 +7,10 @@ begins.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
+from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ from axe_lsp.runtime.children.isolation import (
     wants_process,
 )
 from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.copies.watch import CopyWatch
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
@@ -41,24 +43,26 @@ from axe_lsp.runtime.limits.run_scope import RunScope
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.memory.memory import append_memory
-from axe_lsp.runtime.messages import Json, Response
+from axe_lsp.runtime.messages import Json, Response, Tool
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
-from axe_lsp.runtime.resuming.log import First
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying
+from axe_lsp.runtime.run_log import First
 from axe_lsp.runtime.runs import Order, RunResult, model_of
 from axe_lsp.runtime.safety.approval import Wish
-from axe_lsp.runtime.safety.questions import Answer, question_of_model
+from axe_lsp.runtime.safety.questions import Answer, question_of_model, question_of_server
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.safety.sandbox import sandbox_of, sandbox_warning
-from axe_lsp.runtime.safety.trust import shadow_warning
+from axe_lsp.runtime.safety.trust import Appeal, shadow_warning
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.structured.output import settle
-from axe_lsp.runtime.tools.tool import Workplace
+from axe_lsp.runtime.tools.editor import EditorOfRun
+from axe_lsp.runtime.tools.sandbox import sandbox_of, sandbox_warning
+from axe_lsp.runtime.tools.tool import Hands, Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
+from axe_lsp.runtime.usage import BudgetLimit
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.copies.work import WorkInCopy
@@ -89,6 +93,7 @@ class AgentRun:
         asked_ms = self._log.begun.asked_ms if self._log.begun is not None else 0
         self._time_used = max(0.0, self._used - asked_ms / 1000)
         self._reason: str | None = None
+        self._limit: BudgetLimit | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
         self._output: Json = None
@@ -127,15 +132,33 @@ class AgentRun:
         self._begin(model_of(self._order, definition), definition)
         if is_run:
             await self._admit(definition)
-        if definition.isolation.mode != "copy" or self._order.ids.depth == 0:
+        if not self._wants_copy(definition):
             await self._work_as(definition, first)
             return
         # Imported late: hardly any agent works in a copy.
         from axe_lsp.runtime.copies.work import WorkInCopy
 
-        self._in_copy = WorkInCopy(self._order, definition, self._services)
+        self._in_copy = WorkInCopy(self._order, definition, self._tree, self._watch())
         async with self._in_copy as self._order:
             await self._work_as(definition, first)
+
+    def _wants_copy(self, definition: AgentDefinition) -> bool:
+        """Whether it works in a copy of its own."""
+        if self._order.ids.depth:
+            return definition.isolation.mode == "copy"
+        return self._services.places is not None and self._services.places.takes_root
+
+    def _watch(self) -> CopyWatch:
+        """Who hears of the place where its tools work."""
+        warn, ids = self._services.warn, self._order.ids
+        return CopyWatch(ids, self._journal.emit, self._scope.clock, warn)
+
+    def _hands(self, folder: Path) -> Hands | None:
+        """The copy on another machine that is like the one in which it works here."""
+        copied = self._order.copied
+        return (
+            self._tree.hands.get(copied.at) if copied is not None and copied.has(folder) else None
+        )
 
     async def _work_as(self, definition: AgentDefinition, first: First | None) -> None:
         """The work of an agent in its folder."""
@@ -158,28 +181,31 @@ class AgentRun:
         self._scope.start_clock(prepared.timeout, prepared.budget.max_wall_time, self._time_used)
         known = first.remote if first is not None else ()
         async with self._servers(prepared, known) as remote:
-            if first is None:
-                prepared = prepared.with_tools(remote.tools)
-                if self._log.before is not None:
-                    prepared = prepared_after(prepared, self._log.before)
-            await self._talk(prepared, remote)
+            own = tuple(each for each in prepared.request.tools if each.name not in known)
+            if first is None or not prepared.request.tools:
+                prepared = prepared.with_tools(remote.tools or self._recorded_tools(prepared))
+            if first is None and self._log.before is not None:
+                prepared = prepared_after(prepared, self._log.before)
+            await self._talk(prepared, remote, own)
 
     async def _admit(self, definition: AgentDefinition) -> None:
         """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
         services, order = self._services, self._order
-        appeals = await services.gate.appeals(
-            order, definition, services.resolve, services.workspace
-        )
-        if appeals:
+        asked = (order, definition, services.resolve, services.workspace)
+        decided: Sequence[Appeal] = ()
+        # A link may lead elsewhere when the user has answered.
+        while (appeals := await services.gate.appeals(*asked)) and appeals != decided:
             with self._scope.clock.stopped(), self._log.asking():
                 await services.gate.decide(appeals, order.ids)
+            decided = appeals
 
     def _servers(
         self, prepared: Prepared, known: Collection[str]
     ) -> AbstractAsyncContextManager[RemoteTools]:
         """The connections to the MCP servers; the names of their tools if the request has them already."""
         of_client = self._services.servers if self._order.ids.depth == 0 else ()
-        if not (prepared.definition.mcp_servers or of_client):
+        is_recorded = self._services.recorded is not None
+        if is_recorded or not (prepared.definition.mcp_servers or of_client):
             return nullcontext(RemoteTools())
         # Imported late: hardly any agent has servers.
         from axe_lsp.runtime.mcp.tools import RunAround, remote_tools
@@ -188,25 +214,49 @@ class AgentRun:
         workplace = self._workplace(prepared, RemoteTools())
         around = RunAround(
             self._order.ids,
+            self._services.workspace,
             workplace,
             self._approve,
+            partial(self._ask_for_server, workplace),
             self._services.note,
             self._warn,
             of_client,
         )
         return remote_tools(prepared.definition, taken, around)
 
+    def _recorded_tools(self, prepared: Prepared) -> tuple[Tool, ...]:
+        """The tools of servers that are not connected, since a recording has their results."""
+        recorded = self._services.recorded
+        if recorded is None or not prepared.definition.mcp_servers:
+            return ()
+        own = [each.name for each in prepared.request.tools]
+        names = recorded.of_servers(self._order.ids, own)
+        return tuple(Tool(each, "", schema={"type": "object"}) for each in names)
+
+    async def _ask_for_server(
+        self, workplace: Workplace, server: str, text: str, choices: tuple[str, ...]
+    ) -> Answer:
+        """Put a question of an MCP server to the person who started the tree; the clock stands still."""
+        secrets = known_secrets(workplace.environment)
+        text, *options = (redact(each, secrets) for each in (text, *choices))
+        question = question_of_server(self._order.ids, server, text, tuple(options))
+        with self._scope.clock.stopped(), self._log.asking():
+            return await self._services.ask(question)
+
     async def _approve(self, wish: Wish) -> str:
         """Somebody has to decide, who may take their time."""
         with self._scope.clock.stopped(), self._log.asking():
             return await self._services.approve(wish)
 
-    async def _talk(self, prepared: Prepared, remote: RemoteTools) -> None:
+    async def _talk(self, prepared: Prepared, remote: RemoteTools, own: tuple[Tool, ...]) -> None:
         if self._tree.on_ready and self._order.ids.depth == 0:
             self._tree.on_ready(prepared)
         who = "sub-agent" if self._order.ids.depth else "agent"
         self._conversation = Conversation(prepared.request, who)
-        around = self._surroundings(prepared, remote)
+        around = self._surroundings(prepared, remote, own)
+        workplace = around.workplace
+        if workplace.hands is not None and workplace.watch is not None and self._in_copy is None:
+            workplace.watch.placed(*workplace.hands.place)  # That of the agent which has called it.
         # A run that continues another one, or is forked from one, has this from that one.
         if self._log.begun is None or self._first is None:
             around.log.keep_first(first_of(prepared, remote.by_name))
@@ -314,7 +364,7 @@ class AgentRun:
                 parent_agent=order.parent_agent,
                 sandbox=sandbox_of(definition) if definition else None,
                 description=order.description,
-                isolation="inline" if self._lacks_process(definition) else None,
+                isolation=self._isolation(definition),
                 continues=origin.continues if before is None else before.continues,
                 forked_from=origin.forked_from,
                 workdir=workdir,
@@ -331,10 +381,15 @@ class AgentRun:
             return shown_path(named) if named else None
         return None
 
-    def _lacks_process(self, definition: AgentDefinition | None) -> bool:
-        """Whether it has been called, and its file asks for a process that nobody can make here."""
-        wants_one = definition is not None and definition.isolation.mode == "process"
-        return wants_one and self._order.ids.depth > 0 and self._services.elsewhere is None
+    def _isolation(self, definition: AgentDefinition | None) -> str | None:
+        """As the event of its begin has it. Only an agent that was called gets a copy or a process of its own."""
+        is_called = self._order.ids.depth > 0
+        mode = definition.isolation.mode if definition is not None and is_called else ""
+        wants_copy = definition is not None and self._wants_copy(definition)
+        if wants_copy or self._order.copied is not None:
+            return "copy"
+        has_none = self._services.elsewhere is None or self._is_far(self._order)
+        return "inline" if mode == "process" and has_none else None
 
     def _report(self, prepared: Prepared) -> None:
         agent = self._order.ids.agent
@@ -355,11 +410,14 @@ class AgentRun:
     def _warn(self, text: str) -> None:
         self._tree.warn(self._order.ids, text)
 
-    def _surroundings(self, prepared: Prepared, remote: RemoteTools) -> Surroundings:
+    def _surroundings(
+        self, prepared: Prepared, remote: RemoteTools, own: tuple[Tool, ...]
+    ) -> Surroundings:
         return Surroundings(
             tree=self._tree,
             prepared=prepared,
             remote=remote,
+            own=own,
             provider=self._patient_provider(prepared),
             journal=self._journal,
             start=self._make_child,
@@ -375,6 +433,7 @@ class AgentRun:
         return self._retrying
 
     def _workplace(self, prepared: Prepared, remote: RemoteTools) -> Workplace:
+        hands = self._hands(prepared.prompt.folder)
         return Workplace(
             folder=prepared.prompt.folder,
             environment=self._services.environment,
@@ -382,7 +441,17 @@ class AgentRun:
             read_only=prepared.definition.read_only,
             ask=partial(self._ask, remote),
             agents=(*self._order.above, self._order.ids.agent),
+            editor=self._editor(prepared.prompt.folder),
+            hands=hands,
+            watch=self._watch() if hands is not None else None,
         )
+
+    def _editor(self, folder: Path) -> EditorOfRun | None:
+        """The editor that has the files of a folder. None has those of a copy."""
+        copied, editor = self._order.copied, self._services.editor
+        if editor is None or (copied is not None and copied.has(folder)):
+            return None
+        return EditorOfRun(editor, self._order.ids)
 
     async def _ask(
         self, remote: RemoteTools, call_id: str, text: str, choices: tuple[str, ...]
@@ -405,9 +474,10 @@ class AgentRun:
         task = redact(prepared.prompt.user_message, secrets)
         try:
             # A link may lead elsewhere than when the run began.
-            check_memory(memory.path, prepared.definition, services.workspace, services.environment)
+            place = memory.path.resolve()
+            check_memory(place, prepared.definition, services.workspace, services.environment)
             begun = self._log.begun.time if self._log.begun is not None else ""
-            append_memory(memory.path, task, redact(content, secrets), author, unless_since=begun)
+            append_memory(place, task, redact(content, secrets), author, unless_since=begun)
         except ConfigError as error:
             self._warn(f"failed to save memory for {quoted(agent)}: {error}")
         except OSError as error:
@@ -416,7 +486,7 @@ class AgentRun:
     def _failed(self, error: RunError) -> None:
         status = status_of(error)
         if isinstance(error, BudgetError):
-            self._reason = "budget"
+            self._reason, self._limit = "budget", error.limit
         elif isinstance(error, FinalError):
             self._reason = "final"
         result = self._end(status, error.described(self._order.ids.agent))
@@ -441,15 +511,20 @@ class AgentRun:
         result = self._result(status)
         if self._has_begun:
             event = end_event(self._order.ids, result, error, self._reason)
-            self._tree.journal.emit(event)
+            self._tree.journal.emit(replace(event, limit=self._limit))
         return result
 
     def _result(self, status: Status) -> RunResult:
         duration_ms = round((monotonic() - self._started) * 1000)
         result = result_of(self._order.ids, status, duration_ms, self._conversation, self._ledger)
         attempts = self._retrying.attempts if self._retrying else 0
-        handover = self._in_copy.handover if self._in_copy is not None else None
+        in_copy = self._in_copy if self._order.ids.depth else None
+        handover = in_copy.handover if in_copy is not None else None
         return replace(result, output=self._output, retry_attempts=attempts, handover=handover)
+
+    def _is_far(self, order: Order) -> bool:
+        """Whether an agent works in a copy on another machine, to which only this process leads."""
+        return order.copied is not None and order.copied.at in self._tree.hands
 
     async def _make_child(self, order: Order) -> RunResult:
         """Make a run that this one asks for, in this process unless its agent wants its own."""
@@ -459,7 +534,7 @@ class AgentRun:
             order = replace(order, definition=first.definition)
         order = located(order, services.resolve)
         with clock.waiting():
-            if services.elsewhere is None or not wants_process(order):
+            if services.elsewhere is None or not wants_process(order) or self._is_far(order):
                 return await AgentRun(order, tree, self._ledger, clock).execute()
             ties = caller_link(
                 tree.journal,

@@ -15,7 +15,7 @@ from msgspec.structs import replace
 from axe_lsp.runtime.compaction import Compaction, compaction_of
 from axe_lsp.runtime.errors import FinalError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
-from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.shortening import (
     Shortened,
     characters_of,
@@ -59,6 +59,11 @@ class Conversation:
         self._pauses = 0
         self._calls: tuple[ToolCall, ...] = ()
         self._cuts = 0
+
+    def offer(self, tools: tuple[Tool, ...]) -> None:
+        """Offer other tools from now on."""
+        before, self.request = self.request, replace(self.request, tools=tools)
+        self._uncounted += tokens_of_rest(self.request) - tokens_of_rest(before)
 
     def receive(self, response: Response) -> tuple[ToolCall, ...]:
         """Take an answer; returns its calls, none when the conversation is over or has paused.

@@ -6,6 +6,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Literal
 
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.usage import BudgetLimit
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.runs import RunResult
@@ -79,8 +80,9 @@ class BudgetError(RunError):
     kind = "budget"
     exit_code = ExitCode.BUDGET
 
-    def __init__(self, used: str) -> None:
+    def __init__(self, used: str, limit: BudgetLimit) -> None:
         super().__init__(f"budget exceeded: {used}")
+        self.limit = self.reason = limit
 
 
 class MissingKeyError(RunError):

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
-from axe_lsp.runtime.limits.usage import Usage
+from axe_lsp.runtime.usage import BudgetLimit, Usage
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 
@@ -48,7 +48,8 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
 
     `sandbox` is what keeps the commands of an agent from writing that may only read. `description`
     is what the caller calls the task in a few words; the agent itself never hears it. `isolation` is
-    "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed.
+    "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed. It is "copy"
+    for one that works in a copy of its folder, its own or that of a run above.
     `continues` is the completed run whose conversation goes on; `forked_from` the run whose first turns this one has.
     `workdir` is the folder in which it works, if that is not the workspace.
     """
@@ -103,7 +104,7 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     dollars, None if it is not known; `tree` is what the run used with all that it called, None if
     that is the same. The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
     is `killed`), or that of a run above (then what it had is its result). `incomplete` is why the
-    last answer is not whole, None if it is. A `reason` "final" says that the run would end in the same way if it
+    last answer is not whole, None if it is. `limit` is what was used up of its own budget. A `reason` "final" says that the run would end in the same way if it
     was resumed.
     """
 
@@ -123,6 +124,24 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     cost: float | None = None
     tree: Usage | None = None
     incomplete: Incomplete | None = None
+    limit: BudgetLimit | None = None
+
+
+class AgentPlace(Event, frozen=True, kw_only=True):
+    """Where the tools of an agent work that has a copy of its folder, from now on.
+
+    `place` is "here", or the address of another machine such as `ssh://build1`; "" while none has been found.
+    `folder` is the copy there, and `ref` the commit that keeps what is not applied. `waiting` is what it waits
+    for, "a machine" or "a slot": meanwhile the clock stands still. `reason` is why it is no longer where it was.
+    """
+
+    METHOD = "axe/place"
+
+    place: str
+    folder: str | None = None
+    ref: str | None = None
+    waiting: str | None = None
+    reason: str | None = None
 
 
 class TurnBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"):
@@ -208,6 +227,15 @@ class CompactionEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end
     cache_write_tokens: int | None = None
     cost: float | None = None
     error: str | None = None
+
+
+def place_in_words(place: str, waiting: str | None, reason: str | None) -> str:
+    """Where the tools of an agent work, in words that follow its name; "" for the usual place."""
+    if waiting:
+        return f"waits for {waiting}{f' at {place}' if place else ''}"
+    if place == "here":
+        return ""
+    return f"works at {place}{f', since {reason}' if reason else ''}"
 
 
 def wait_reason(wait_ms: int | None) -> str:

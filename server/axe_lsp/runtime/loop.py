@@ -27,7 +27,7 @@ from axe_lsp.runtime.children.task import TASK, call_task
 from axe_lsp.runtime.children.typed_tools import call_typed
 from axe_lsp.runtime.compaction import fault_of
 from axe_lsp.runtime.conversation import Conversation, told_apart
-from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.errors import ProviderError, RunError
 from axe_lsp.runtime.events import (
     CompactionBegin,
     CompactionEnd,
@@ -46,19 +46,19 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.limits.run_scope import RunScope
-from axe_lsp.runtime.mcp.remote_tools import RemoteTools
-from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
+from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
+from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
-from axe_lsp.runtime.resuming.log import Result, Room, RunLog
 from axe_lsp.runtime.resuming.restore import restore
 from axe_lsp.runtime.resuming.saved import keep_after, keep_before
-from axe_lsp.runtime.safety.approval import Wish
+from axe_lsp.runtime.run_log import Result, Room, RunLog
+from axe_lsp.runtime.safety.approval import Approve, Wish
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.shortening import context_limit
 from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, changes_something, execute_tool, unknown_tool
-from axe_lsp.runtime.tools.tool import Workplace
+from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 CallOrder = Literal["reads", "changes", "apart"]
 """Whether a call only looks, may change something, or has nothing to do with the others, as the
@@ -68,13 +68,14 @@ runs of sub-agents, which begin at once."""
 class Surroundings(Struct, frozen=True):
     """The context of a conversation: the state of its tree, its provider, and the maker of child runs.
 
-    `workplace` is where tools work, `remote` are the tools of the agent's MCP servers. The `ledger` says
+    `workplace` is where tools work, `remote` are the tools of the agent's MCP servers, `own` all others. The `ledger` says
     whether the conversation may go on, the `scope` how long. The `log` has what need not be done again.
     """
 
     tree: Tree
     prepared: Prepared
     remote: RemoteTools
+    own: tuple[Tool, ...]
     provider: Provider
     journal: Journal
     start: Start
@@ -116,7 +117,7 @@ class Surroundings(Struct, frozen=True):
 
     def offers(self, tool: str) -> bool:
         """Whether the model was offered a tool of this name."""
-        return any(each.name == tool for each in self.prepared.request.tools)
+        return any(each.name == tool for each in self.own)
 
     def order_of(self, call: ToolCall) -> CallOrder:
         """The calls that a call has to wait for."""
@@ -182,6 +183,9 @@ async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, 
     calls, left_out = calls[:MAX_CALLS], calls[MAX_CALLS:]
     order = [around.order_of(call) if config.parallel else "changes" for call in calls]
     results = await execute_calls(calls, execute, order, config.max_concurrent)
+    hands = around.workplace.hands
+    if hands is not None and hands.fault:
+        raise RunError(hands.fault)
     if left_out:
         many = f"{len(left_out):,} tool calls of one answer"
         who = quoted(around.prepared.order.ids.agent)
@@ -244,6 +248,7 @@ def _before(index: int, order: Sequence[CallOrder]) -> Iterator[int]:
 async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     """One request and its answer; returns the calls to execute."""
     around.ledger.check_turn(conversation.turns)
+    await _offer_tools(conversation, around)
     ids, turn = around.prepared.order.ids, conversation.turns + 1
     messages = len(conversation.request.messages)
     around.journal.emit(
@@ -258,6 +263,17 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     around.journal.emit(_turn_end(ids, turn, response, secrets, _elapsed_ms(started)))
     around.ledger.check()
     return _Round(turn, calls, secrets)
+
+
+async def _offer_tools(conversation: Conversation, around: Surroundings) -> None:
+    """Offer the tools that the MCP servers have now, who may have changed them."""
+    if around.remote.newest is None or conversation.request.continuation:
+        return
+    with around.clock.silence():
+        await around.remote.refresh()
+    tools = (*around.own, *around.remote.tools)
+    if tools != conversation.request.tools:
+        conversation.offer(tools)
 
 
 async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
@@ -504,15 +520,29 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
 
 
 async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
+    called = _called_agent(around, turn, call)
+    if called is not None:
+        return await called
+    recorded = around.tree.services.recorded
+    if recorded is not None:
+        return ToolOutcome(recorded.result(around.prepared.order.ids, turn, call))
+    return await _executed(around, turn, call)
+
+
+def _called_agent(around: Surroundings, turn: int, call: ToolCall) -> Awaitable[ToolOutcome] | None:
+    """The call of another agent, None if this is the call of a tool."""
     if call.name == CALL_AGENT:
-        return await call_agent(call, around.delegator(turn), around.start)
+        return call_agent(call, around.delegator(turn), around.start)
     typed = around.prepared.typed.by_name.get(call.name)
     if typed is not None:
-        return await call_typed(call, typed, around.delegator(turn), around.start)
+        return call_typed(call, typed, around.delegator(turn), around.start)
     task = around.prepared.definition.task
     if call.name == TASK and task is not None:
-        return await call_task(call, task, around.delegator(turn), around.start)
+        return call_task(call, task, around.delegator(turn), around.start)
+    return None
 
+
+async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
     copied = around.prepared.order.copied
     is_copied = copied is not None and copied.has(around.workplace.folder)
 
@@ -527,12 +557,8 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     remote = around.remote.by_name.get(call.name)
     run = around.prepared.order.ids
     if remote is not None:
-        secrets = around.secrets()
-        # Imported by whoever has made this connection.
-        from axe_lsp.runtime.mcp.tools import call_remote
-
         with around.clock.silence():
-            return ToolOutcome(await call_remote(call, remote, run, approve, secrets))
+            return ToolOutcome(await _call_remote(around, call, remote, approve))
     if around.offers(call.name):
         with around.clock.waiting():  # They have limits of their own.
             result = await execute_tool(call, run, around.workplace, approve)
@@ -540,6 +566,22 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
                 await keep_after(around.log, turn, call, around.workplace)
             return ToolOutcome(result)
     return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
+
+
+async def _call_remote(
+    around: Surroundings, call: ToolCall, remote: RemoteTool, approve: Approve
+) -> ToolResult:
+    # Imported by whoever has made this connection.
+    from axe_lsp.runtime.mcp.tools import call_remote
+
+    run, secrets = around.prepared.order.ids, around.secrets()
+    hands = None if remote.only_reads else around.workplace.hands
+    try:
+        # A server may change files of the copy here.
+        async with hands.alike() if hands is not None else nullcontext():
+            return await call_remote(call, remote, run, approve, secrets)
+    except ToolError as error:
+        return ToolResult(call.id, str(error), is_error=True)
 
 
 def _tool_end(

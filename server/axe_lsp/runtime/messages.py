@@ -14,7 +14,7 @@ from msgspec import Struct, field
 
 from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.runtime.incomplete import Incomplete
-from axe_lsp.runtime.limits.usage import Usage
+from axe_lsp.runtime.usage import Usage
 
 Json = Any
 """A value as `json.loads` returns it."""

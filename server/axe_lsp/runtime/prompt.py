@@ -15,7 +15,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
-from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.messages import Image
@@ -118,21 +118,6 @@ def load_skill(skill: str, environment: Environment) -> str:
     except ValueError as error:  # A NUL in the path.
         message = f"failed to read skill: {error}"
     raise ConfigError(message, step="failed to load skill for agent")
-
-
-def skill_path(skill: str, environment: Environment) -> Path:
-    """Where a skill lies: a path, absolute or below the configuration folder, or a bare name.
-
-    The name `review` also finds `skills/review/SKILL.md`.
-    """
-    folder = config_folder(environment)
-    path = Path(os.path.normpath(folder / expand_path(skill, environment)))
-    by_name = folder / "skills" / skill / "SKILL.md"
-    try:
-        is_name = Path(skill).name == skill and by_name.is_file() and not path.exists()
-    except (OSError, ValueError):  # No file system can hold such a name; reading it will say so.
-        return path
-    return by_name if is_name else path
 
 
 def _fenced(file: ContextFile) -> str:

@@ -15,8 +15,8 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.events import Fork, RunIds, Status
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
-from axe_lsp.runtime.limits.usage import BudgetUse, Usage
 from axe_lsp.runtime.messages import Image, Json
+from axe_lsp.runtime.usage import BudgetUse, Usage
 
 Resolve = Callable[[str, Caller], AgentDefinition]
 """The agent that a caller means by a name. Raises ConfigError."""

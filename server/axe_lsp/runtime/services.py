@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
+from typing import Any, Protocol
 
 from msgspec import Struct, field
 
@@ -19,11 +21,26 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.providers.provider import Provider
-from axe_lsp.runtime.resuming.log import Log, StepSink
+from axe_lsp.runtime.recordings.recording import RecordedTools
+from axe_lsp.runtime.run_log import Log, StepSink
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.tools.editor import Editor
+from axe_lsp.runtime.tools.tool import Hands, Watch
+
+
+class Places(Protocol):
+    """Where agents in copies work: here, or on other machines."""
+
+    @property
+    def takes_root(self) -> bool:
+        """Whether a root works in a copy there, too, whatever its file says."""
+
+    def __call__(self, copy: Any, watch: Watch) -> AbstractAsyncContextManager[Hands | None]:
+        """The copy on another machine that is like a `copies.Copy` here; None if there is none. Raises ConfigError."""
+
 
 OnReady = Callable[[Prepared], None]
 """Told about a root run when all is ready and the first request is about to be sent."""
@@ -63,7 +80,10 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `ask` puts questions of models (`ask_user`) to the person who started the run.
     - `steps` takes what a run has done, so that it can be resumed; without it no run can.
     - `server_ends` says whether runs are cancelled because the program ends for which they are executed.
+    - `recorded` has the results of tools: none is executed then, and no MCP server is connected.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
+    - `editor` reads and writes files and runs commands for them, as far as it can.
+    - `places` says where agents in copies work; without it they work here.
     """
 
     resolve: Resolve
@@ -80,6 +100,9 @@ class RunServices(Struct, frozen=True, kw_only=True):
     steps: StepSink | None = None
     server_ends: Callable[[], bool] = bool
     elsewhere: Elsewhere | None = None
+    recorded: RecordedTools | None = None
+    editor: Editor | None = None
+    places: Places | None = None
 
 
 class Tree(Struct, frozen=True):
@@ -87,6 +110,7 @@ class Tree(Struct, frozen=True):
 
     `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
     `request_gates` decide how many requests providers get at once. The `log` has what is kept of the tree.
+    `hands` are the copies on other machines, by the folder of the copy here.
     """
 
     services: RunServices
@@ -97,6 +121,7 @@ class Tree(Struct, frozen=True):
     live: dict[str, Stoppable]
     on_ready: OnReady | None = None
     warned: set[str] = field(default_factory=set)
+    hands: dict[str, Hands] = field(default_factory=dict)
 
     def warn(self, run: RunIds, text: str) -> None:
         """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""

@@ -11,10 +11,10 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
-from axe_lsp.runtime.providers.replay import Deviation, Field, Replay
 from axe_lsp.runtime.recordings.recorder import Recorder
-from axe_lsp.runtime.recordings.recording import Recording
-from axe_lsp.testing.relocation import WORKSPACE, Renaming
+from axe_lsp.runtime.recordings.recording import RecordedTools, Recording
+from axe_lsp.runtime.recordings.replay import Deviation, Field, Replay
+from axe_lsp.testing.relocation import WORKSPACE, RenamedTools, Renaming
 
 _ALL: frozenset[Field] = frozenset({"model", "system", "tools", "sent"})
 _LOOSE: frozenset[Field] = frozenset({"sent"})
@@ -31,6 +31,10 @@ class Answers(Protocol):
     @property
     def deviation(self) -> Deviation | None: ...
 
+    @property
+    def tools(self) -> RecordedTools | None:
+        """The results of tools, if they are recorded, too. There is none before the `hook`."""
+
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
         """What stands between the engine and the provider, for the agent and for judges."""
 
@@ -43,8 +47,12 @@ class Replayed:
 
     is_live = False
 
-    def __init__(self, recording: Recording, *, is_loose: bool = False) -> None:
+    def __init__(
+        self, recording: Recording, *, is_loose: bool = False, replays_tools: bool = False
+    ) -> None:
         self._recording = recording
+        self._replays_tools = replays_tools
+        self.tools: RecordedTools | None = None
         self._fields = _LOOSE if is_loose else _ALL
         self._replay: Replay | None = None
 
@@ -57,6 +65,8 @@ class Replayed:
         """One replay for all runs of the case, in whichever folder it was recorded."""
         replay = self._replay = Replay(self._recording, environment, 0, self._fields)
         provider = Renaming(replay, str(workspace), WORKSPACE)
+        if self._replays_tools:
+            self.tools = RenamedTools(replay, WORKSPACE, str(workspace))
         return lambda _: provider
 
     def is_providers_fault(self, error: RunError, case: Case) -> bool:
@@ -68,6 +78,7 @@ class Live:
     """Answers of the provider. `recording` has them afterwards, if they are kept."""
 
     deviation = None
+    tools = None
     is_live = True
 
     def __init__(self) -> None:

@@ -150,7 +150,9 @@ class _Work:
             recording = load_recording(path)
         except ConfigError as error:
             return _without_run(bench.suite, case, "failed", str(error))
-        return await run_case(bench, case, Replayed(recording, is_loose=campaign.is_loose))
+        replays_tools = bench.suite.cases.replays_tools
+        answers = Replayed(recording, is_loose=campaign.is_loose, replays_tools=replays_tools)
+        return await run_case(bench, case, answers)
 
 
 async def _record(bench: Bench, case: Case, agrees: Agrees) -> Outcome:

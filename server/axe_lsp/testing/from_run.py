@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import tomli
 import tomli_w
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,6 +26,7 @@ from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.resuming import order_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, Event, RunIds
+from axe_lsp.runtime.files.places import opened_folder
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
@@ -36,7 +38,7 @@ from axe_lsp.runtime.recordings.recording import (
     Sent,
     news,
 )
-from axe_lsp.runtime.resuming.log import Known, Log, RunLog
+from axe_lsp.runtime.run_log import Known, Log, RunLog
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.testing.observed import Observed, observed
 from axe_lsp.testing.relocation import WORKSPACE, renamed_request, renamed_response, renamed_text
@@ -46,6 +48,7 @@ _LONGEST = 80
 """Characters of an argument that a case compares. Longer ones are mostly contents of files, and prose."""
 
 _TASK_WORDS = 8
+_READING = frozenset({"read_file", "list_directory", "grep", "find_files"})
 _AGENT_TOOLS = frozenset({"call_agent", "Task"})
 
 
@@ -133,6 +136,14 @@ class NewCase(Struct, frozen=True):
     notes: tuple[str, ...]
 
 
+def _place(path: Path, folder: Path) -> Path:
+    """Where a file of the project is written. Raises ConfigError if a link of the repository leads out."""
+    place = path.resolve()
+    if not place.is_relative_to(folder.resolve()):
+        raise ConfigError(f"{shown_path(path)} is a link out of {shown_path(folder)}; remove it")
+    return place
+
+
 def write_case(run: Remembered, into: Path | None) -> NewCase:
     """Add a case to a file of tests, by default that of the agent. Overwrites nothing. Raises ConfigError."""
     request, project = run.start.request, Path(run.start.workplace.workspace)
@@ -145,17 +156,27 @@ def write_case(run: Remembered, into: Path | None) -> NewCase:
     name = _name(request.task or request.agent, there)
     slug = re.sub(r"[^a-zA-Z0-9_.-]+", "-", name).strip("-.")
     recording = file.parent / RECORDINGS / file.stem / f"{slug}.toml"
+    place_of_file = _place(file, project) if into is None else file.resolve()
+    place_of_recording = _place(recording, file.parent)
     if recording.exists():
         raise ConfigError(f"{shown_path(recording)} is there; rename it or delete it")
     # The recording first: without it the case is only missing one.
     text = dump_recording(recording_of(run, known_secrets(os.environ)))
     workspace = os.path.relpath(project, file.parent)
-    head = "" if there is not None else _head(request.agent, workspace if _uses_files(run) else "")
+    head = "" if there is not None else _head(run, workspace if _uses_files(run) else "")
     before = file.read_text("utf-8").rstrip("\n") + "\n" if there is not None else ""
+    whole = f"{before}{head}\n{_case(run, name)}"
     try:
-        recording.parent.mkdir(parents=True, exist_ok=True)
-        write_whole_file(recording, text.encode(), mode=0o600)
-        write_whole_file(file, f"{before}{head}\n{_case(run, name)}".encode())
+        tomli.loads(whole)
+    except tomli.TOMLDecodeError as error:
+        reason = "its cases have to be tables `[[case]]`"
+        raise ConfigError(f"no case can be added to {shown_path(file)}: {reason}") from error
+    try:
+        for place in (place_of_recording, place_of_file):
+            with opened_folder(place.parent, make=True):
+                pass
+        write_whole_file(place_of_recording, text.encode(), mode=0o600, follows_links=False)
+        write_whole_file(place_of_file, whole.encode(), follows_links=False)
     except OSError as error:
         raise ConfigError(f"failed to write the case: {os_fault(error)}") from error
     return NewCase(file, name, recording, tuple(_notes(run, there)))
@@ -169,16 +190,29 @@ def _name(task: str, there: Cases | None) -> str:
     return next(each for each in names if each not in taken)
 
 
-def _head(agent: str, workspace: str) -> str:
-    return tomli_w.dumps({"agent": agent, **({"workspace": workspace} if workspace else {})})
+def _head(run: Remembered, workspace: str) -> str:
+    head = {"agent": run.start.request.agent}
+    if workspace:
+        head["workspace"] = workspace
+    if _reaches_out(run):
+        head["tools"] = "recorded"
+    return tomli_w.dumps(head)
+
+
+def _reaches_out(run: Remembered) -> bool:
+    """Whether it called tools whose results another run may not have, or whose calls need the user's trust."""
+    names = {call.name for each in run.run.tree() for call in each.calls if not call.child}
+    return bool(names - _READING - _AGENT_TOOLS)
 
 
 def _uses_files(run: Remembered) -> bool:
-    """Whether tools were called, or prompts have files."""
+    """Whether tools that are executed again read files, or prompts have some."""
     log = Log(known=run.known)
     begun = (log.of(each.run).first for each in run.events if isinstance(each, AgentBegin))
-    has_tools = any(call.name not in _AGENT_TOOLS for each in run.run.tree() for call in each.calls)
-    return has_tools or any(first.definition.files for first in begun if first is not None)
+    reads = any(call.name in _READING for each in run.run.tree() for call in each.calls)
+    return (reads and not _reaches_out(run)) or any(
+        first.definition.files for first in begun if first is not None
+    )
 
 
 def _case(run: Remembered, name: str) -> str:
@@ -199,7 +233,8 @@ def _case(run: Remembered, name: str) -> str:
     counts = Counter(child.agent for child in seen.children)
     if counts:
         expect["children"] = [{"agent": agent, "times": times} for agent, times in counts.items()]
-    text = tomli_w.dumps({"case": [{**given, "expect": expect}]})
+    # An array of one short table would become an inline one, to which no further case can be added.
+    text = "[" + tomli_w.dumps({"case": {**given, "expect": expect}}).replace("]", "]]", 1)
     answer = "".join(f"# {line}".rstrip() + "\n" for line in _printable(seen.answer).splitlines())
     return f"{text}\n# The answer was:\n{answer}" if answer else text
 
@@ -231,9 +266,10 @@ def _printable(text: str) -> str:
 def _notes(run: Remembered, there: Cases | None) -> Iterator[str]:
     if there is not None and not there.workspace and _uses_files(run):
         yield "its agents used files, and the file of tests has no `workspace`"
-    changed = any(kind == "saved" for *_, kind in run.known.steps)
-    if changed:
+    if there is None and _reaches_out(run):
+        yield "results of tools are replayed, since the run changed something or reached out of its folder"
+    elif there is not None and not there.replays_tools and _reaches_out(run):
         yield (
-            "the run changed files: name a folder with their former state in `workspace`, "
-            "and the tools in `allow`"
+            "the run changed something or reached out of its folder, and the file of tests has no "
+            '`tools = "recorded"`'
         )

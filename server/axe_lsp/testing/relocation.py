@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.model_name import ModelName
-from axe_lsp.runtime.messages import Message, Request, Response, ToolCall
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.recordings.recording import RecordedTools
 
 WORKSPACE = "/axe-test-workspace"
 """The name of the folder in recordings of tests."""
@@ -36,6 +40,23 @@ class Renaming:
         request = renamed_request(exchange.request, self._old, self._new)
         response = await self._provider.send(replace(exchange, request=request), None)
         return renamed_response(response, self._new, self._old)
+
+
+class RenamedTools(Struct, frozen=True):
+    """Recorded tools in whose results `old` is replaced by `new`."""
+
+    recorded: RecordedTools
+    old: str
+    new: str
+
+    def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
+        """The same names."""
+        return self.recorded.of_servers(run, own)
+
+    def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
+        """The result with another name of the folder."""
+        found = self.recorded.result(run, turn, call)
+        return replace(found, content=renamed_text(found.content, self.old, self.new))
 
 
 def renamed_text(text: str, old: str, new: str) -> str:

@@ -18,13 +18,14 @@ from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Event, RunIds
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import decode, os_fault
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.resuming.former import continued
-from axe_lsp.runtime.resuming.log import Known, Log, Step, encoded
+from axe_lsp.runtime.run_log import Known, Log, Step, encoded
 from axe_lsp.runtime.runs import Resolve, RunRequest, RunResult, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import nobody, refusing
@@ -151,8 +152,9 @@ class _Run(Struct):
 
     async def outcome(self) -> Outcome:
         steps = _Steps() if len(self.case.tasks) > 1 else None
-        services = self._services(steps)
-        hook = self.answers.hook(self.workspace, services.environment)
+        environment = self._environment()
+        hook = self.answers.hook(self.workspace, environment)
+        services = self._services(steps, environment)
         async with Engine(services, http=self.bench.http, provider_hook=hook) as engine:
             error, output = await self._conversation(engine, services, steps)
             run = self._observed(output)
@@ -168,23 +170,27 @@ class _Run(Struct):
             return stale
         return self._told("failed" if found else "passed", found, run)
 
-    def _services(self, steps: _Steps | None) -> RunServices:
+    def _environment(self) -> Environment:
         # Memories of tests are neither those of the user nor of each other.
         apart = {
             "XDG_DATA_HOME": str(self.folder / "data"),
             "XDG_CACHE_HOME": str(self.folder / "cache"),
         }
-        environment = {**os.environ, **apart}
+        return {**os.environ, **apart}
+
+    def _services(self, steps: _Steps | None, environment: Environment) -> RunServices:
+        recorded = self.answers.tools
         return RunServices(
             resolve=self.bench.resolve,
             workspace=self.workspace,
-            gate=TrustGate(os.environ, trusts_all=self.bench.trusts_all),
+            gate=TrustGate(os.environ, trusts_all=self.bench.trusts_all, connects=recorded is None),
             environment=environment,
             emit=self.events.append,
             warn=self.warnings.append,
             approve=Approval(refusing(self.warnings.append, _ADVICE), self.bench.suite.cases.allow),
             ask=nobody,
             steps=steps,
+            recorded=recorded,
         )
 
     async def _conversation(

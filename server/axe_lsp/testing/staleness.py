@@ -23,9 +23,9 @@ from axe_lsp.runtime.files.agent_files import Lookup, agent_places, caller_of
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.prepare import offered_tools
-from axe_lsp.runtime.providers.replay import differing_at, excerpt
 from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.runtime.recordings.recording import RecordedRun
+from axe_lsp.runtime.recordings.replay import differing_at, excerpt
 from axe_lsp.runtime.safety.redaction import redact
 
 _Stamp = tuple[int, int, int]

@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,7 +18,7 @@ from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.text.nearest import nearest
-from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.parse import Parse, values_of
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange, quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
@@ -77,8 +78,11 @@ def unused_recordings(suites: Sequence[Suite]) -> Iterator[Path]:
         yield from sorted(set((folder / RECORDINGS).rglob("*.toml")) - used)
 
 
-def load_suite(path: Path, shown: str, project: Path) -> Suite:
-    """Read a file of tests. Raises ConfigError, which names each problem with its place."""
+def load_suite(path: Path, shown: str, project: Path, only: Collection[str] = ()) -> Suite:
+    """Read a file of tests. Raises ConfigError, which names each problem with its place.
+
+    If there are many cases and `only` some are wanted, the others may be passed over, with their problems.
+    """
     try:
         text = decode_utf8(read_file(path))
     except FileNotFoundError as error:
@@ -87,6 +91,7 @@ def load_suite(path: Path, shown: str, project: Path) -> Suite:
         raise ConfigError(f"failed to read {shown}: {os_fault(error)}") from error
     except NotUtf8Error as error:
         raise ConfigError(f"failed to read {shown}: {error}") from error
+    text = _excerpt(text, only) if only else text
     parse = Parse(text)
     lookup, lines = Lookup(parse, TESTS), LineIndex(text)
     syntax = [(each.range, each.message) for each in parse.problems]
@@ -99,6 +104,30 @@ def load_suite(path: Path, shown: str, project: Path) -> Suite:
     if problems:
         raise ConfigError("\n".join(problems))
     return suite
+
+
+_CASE = re.compile(r"^\[\[case\]\]", re.MULTILINE)
+
+
+def _excerpt(text: str, only: Collection[str]) -> str:
+    """The text with blank lines in place of the other cases; the whole text where that is not certainly the same.
+
+    Reading a thousand cases takes longer than running one. What `allow` needs trust for depends on all of them.
+    """
+    values = values_of(text) or {}
+    cases, starts = values.get("case"), [each.start() for each in _CASE.finditer(text)]
+    if not isinstance(cases, list) or len(cases) != len(starts) or "allow" in values:
+        return text
+    parts = [text[: starts[0]]]
+    kept = []
+    for case, start, end in zip(cases, starts, [*starts[1:], len(text)], strict=True):
+        is_wanted = isinstance(case, dict) and case.get("name") in only
+        kept += [case] if is_wanted else []
+        part = text[start:end]
+        parts.append(part if is_wanted else "\n" * part.count("\n"))
+    found = "".join(parts)
+    # A multi-line string may look like the beginning of a case.
+    return found if kept and values_of(found) == {**values, "case": kept} else text
 
 
 def _missing_folder(suite: Suite) -> Iterator[str]:

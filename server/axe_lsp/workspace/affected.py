@@ -65,6 +65,11 @@ class Touched(Struct, frozen=True):
         return _lists(self.old) != _lists(self.new) or _workdir(self.old) != _workdir(self.new)
 
     @property
+    def has_other_tools(self) -> bool:
+        """Whether its model is offered other tools, which tests expect to be called."""
+        return _tools(self.old) != _tools(self.new)
+
+    @property
     def renamed(self) -> frozenset[str]:
         """The names that a list has now and had not before, or the other way round."""
         return frozenset(name for name, _ in {*_lists(self.old)} ^ {*_lists(self.new)})
@@ -107,7 +112,7 @@ def directly_affected(
         if each.appears_or_goes or each.has_another_timeout:
             affected.update(after.callers(each.place.stem))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
-        if each.means_others:
+        if each.means_others or each.has_other_tools:
             affected.update(_tests_naming(after, each.place.stem))
     return frozenset(affected)
 
@@ -161,6 +166,10 @@ def _tests_naming(snapshot: Snapshot, name: str) -> Iterator[str]:
 def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:
     """The names of agents that a file has, each with the key of its list."""
     return tuple((each.name, each.key) for each in file.references) if file is not None else ()
+
+
+def _tools(file: AgentFile | None) -> tuple[tuple[str, ...], bool]:
+    return (file.offered, bool(file.outside.servers)) if file is not None else ((), False)
 
 
 def _workdir(file: AgentFile | None) -> str:

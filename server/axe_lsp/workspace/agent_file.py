@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
-from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Child, read_cases
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Child, Expected, read_cases
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
 from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
@@ -30,6 +30,8 @@ from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.members import Member, members_of
 from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
@@ -40,6 +42,7 @@ from axe_lsp.workspace.places import Place
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
 TASK_TYPES: KeyPath = ("task", "types")
+CALLS: KeyPath = ("case", "expect", "tools", "calls", "name")
 RECORDING: KeyPath = ("case", "replay")
 """The key of recordings of tests, also where a case names none and has the usual one."""
 MAX_MAX_DEPTH = 5
@@ -87,7 +90,8 @@ class AgentFile(Struct, frozen=True, dict=True):
     `open` is there only while an editor has the file open, and `shortened_text` only where places are looked
     for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
-    `declarations` are in files of settings. `lacking` are the keys that its program wants of a file alone.
+    `declarations` are in files of settings. `offered` are the tools that its model gets, besides those of servers and
+    of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
     """
 
     place: Place
@@ -110,6 +114,8 @@ class AgentFile(Struct, frozen=True, dict=True):
     call_timeout: int = 0
     declarations: tuple[Declaration, ...] = ()
     lacking: tuple[str, ...] = ()
+    offered: tuple[str, ...] = ()
+    calls: tuple[Reference, ...] = ()
 
     @property
     def schema(self) -> Schema:
@@ -209,9 +215,22 @@ def _said(
         max_depth=_number(values, ("sub_agents_config", "max_depth")),
         outside=read_outside(values),
         shortened_text=shortened_text,
+        offered=tuple(_offered(values, filled)),
         timeout=_number(values, ("timeout",)),
         call_timeout=_number(values, ("sub_agents_config", "timeout")),
     )
+
+
+def _offered(values: FileValues, filled: Mapping[str, str | list[str]]) -> Iterator[str]:
+    listed, allow, deny = (
+        [each.value for each in values.strings(path)]
+        for path in (("tools",), ("tool_policy", "allow"), ("tool_policy", "deny"))
+    )
+    yield from tools_meant([*listed, *filled.get("tools", ())], allow, deny)
+    if values.strings(SUB_AGENTS):
+        yield "call_agent"
+    if values.has(("task",)):
+        yield "Task"
 
 
 def _number(values: FileValues, path: KeyPath) -> int:
@@ -234,6 +253,7 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
         if (paths := tuple(_paths(place, values)))
         else NOTHING,
         lacking=_lacking(place, values),
+        calls=tuple(_calls(place, values)),
     )
 
 
@@ -262,6 +282,23 @@ def _expected_calls(
         if child.times != 0:
             yield child.run.range, callers
             yield from _expected_calls(child.run.children, (*callers, child.agent))
+
+
+def _calls(place: Place, values: TreeValues) -> Iterator[Reference]:
+    """The tools that tests expect to be called, by whom; not those that need not be, or that may be missing."""
+    tests = read_cases(values.lookup) if place.dialect is AGENT_TESTS else None
+    for case in tests.cases if tests is not None else ():
+        yield from _calls_of(case.run, (tests.agent,) if tests is not None else ())
+
+
+def _calls_of(run: Expected, callers: tuple[str, ...]) -> Iterator[Reference]:
+    for tools in run.tools:
+        for call in tools.calls if tools.match != "superset" else ():
+            if call.error is not True and "/" not in call.name and not has_magic(call.name):
+                yield Reference(call.name, call.range, CALLS, callers=callers)
+    for child in run.children:
+        if child.times != 0:
+            yield from _calls_of(child.run, (*callers, child.agent))
 
 
 def _paths(place: Place, values: TreeValues) -> Iterator[Written]:

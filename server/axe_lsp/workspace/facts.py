@@ -86,6 +86,28 @@ class Unready(Struct, frozen=True):
     variables: tuple[str, ...] = ()
 
 
+class SeenTool(Struct, frozen=True):
+    """A tool of an MCP server: its name, and a line of what the server says of it, which is a stranger's text."""
+
+    name: str
+    description: str
+
+
+class KnownServer(Struct, frozen=True):
+    """What is known of an MCP server without asking it.
+
+    `program` is where its command lies, `is_allowed` whether a rule of the user allows to start it,
+    `is_trusted` whether the agent file may use it without a question. `tools` are those that a run has
+    seen at the time `seen`; None if no run has.
+    """
+
+    program: str = ""
+    is_allowed: bool = False
+    is_trusted: bool = False
+    tools: tuple[SeenTool, ...] | None = None
+    seen: str = ""
+
+
 class Facts(Struct, frozen=True):
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
@@ -93,7 +115,7 @@ class Facts(Struct, frozen=True):
     started. `skill_fault` is what is wrong with a skill that is there. `reaches` is what
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
-    `unready` has the servers that a run could not connect. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
+    `unready` has the servers that a run could not connect, `servers` what is known of each server. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """
 
     question: Question
@@ -111,6 +133,7 @@ class Facts(Struct, frozen=True):
     paths: Mapping[str, Found] = field(default_factory=dict)
     stale: Mapping[str, str] = field(default_factory=dict)
     unready: tuple[Unready, ...] = ()
+    servers: tuple[KnownServer, ...] = ()
 
     def as_far_as_true(self, question: Question) -> Facts:
         """The part of the facts that answers another question, too."""
@@ -134,5 +157,6 @@ class Facts(Struct, frozen=True):
             reaches=self.reaches if question.asked == asked.asked else (),
             added=self.added if same_prompt else None,
             unready=self.unready if question.servers == asked.servers else (),
+            servers=self.servers if question.servers == asked.servers else (),
             stale=self.stale if question.tested == asked.tested else {},
         )

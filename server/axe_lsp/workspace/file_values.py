@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.check.fast_path import ShortenedText, ValidValues
+from axe_lsp.agentfile.rights import Server, asked_by_server
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.nested import Node, nested
-from axe_lsp.agentfile.servers import McpServer, written_server
+from axe_lsp.agentfile.schema.nested import Node, nested, node_of
+from axe_lsp.agentfile.servers import written_server
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.agentfile.text.tree import Value, ValueKind
+from axe_lsp.agentfile.text.tree import Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 
@@ -80,7 +81,7 @@ class FileValues(Protocol):
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
         """Those of the names that are keys of a table, where their values are."""
 
-    def servers(self) -> Iterator[tuple[McpServer, TextRange]]:
+    def servers(self) -> Iterator[tuple[Server, TextRange]]:
         """The MCP servers that have a place, and where their address or command stands."""
 
 
@@ -111,16 +112,33 @@ class TreeValues:
         places = ((name, self.lookup.place((*table, name))) for name in among)
         return [Written(name, place, (*table, name)) for name, place in places if place]
 
-    def servers(self) -> Iterator[tuple[McpServer, TextRange]]:
+    def servers(self) -> Iterator[tuple[Server, TextRange]]:
         if not self.has(_SERVERS):
+            return
+        tables = self.lookup.alike(_SERVERS).tables
+        if tables and all(_is_plain_server(each) for each in tables):
+            for table in tables:
+                yield from self._server(table)
             return
         node = nested(self.lookup, _SERVERS)
         for each in (node.items if node is not None else None) or ():
             members = each.members or {}
-            server = written_server({name: _plain(value) for name, value in members.items()})
-            at = members.get("command" if server.is_command else "url")
-            if at is not None and server.place:
-                yield server, at.range
+            asked, key = _asked(members)
+            if asked is not None:
+                yield asked, members[key].range
+
+    def _server(self, table: Table) -> Iterator[tuple[Server, TextRange]]:
+        """The server of a table that is written in one piece."""
+        text = self.lookup.parse.text
+        values = {each.key.names[0]: each.value for each in reversed(table.entries)}
+
+        def read() -> tuple[Server | None, str]:
+            return _asked({name: node_of(each, text) for name, each in values.items() if each})
+
+        asked, key = self.lookup.once_per_text("server", table.range.of(text), read)
+        at = values.get(key)
+        if asked is not None and at is not None:
+            yield asked, at.range
 
 
 class PlainValues:
@@ -152,11 +170,31 @@ class PlainValues:
         values, shortened_text = self.decoded(table) or (), self._values.shortened_text
         return [Written(name, shortened_text, (*table, name)) for name in among if name in values]
 
-    def servers(self) -> Iterator[tuple[McpServer, TextRange]]:
+    def servers(self) -> Iterator[tuple[Server, TextRange]]:
         return iter(())  # A file with servers is not told by its values alone.
 
 
 _SERVERS: KeyPath = ("mcp_servers",)
+
+
+def _asked(members: Mapping[str, Node]) -> tuple[Server | None, str]:
+    """What a server asks for, None without an address or a command, and the key that says where it is."""
+    server = written_server({name: _plain(node) for name, node in members.items()})
+    key = "command" if server.is_command else "url"
+    return (asked_by_server(server) if server.place and key in members else None), key
+
+
+def _is_plain_server(table: Table) -> bool:
+    """Whether all of a server is below its one header, in complete statements."""
+    return (
+        table.path == _SERVERS
+        and table.is_array
+        and table.complete
+        and all(
+            len(each.key.names) == 1 and each.value is not None and each.value.complete
+            for each in table.entries
+        )
+    )
 
 
 def _plain(node: Node) -> Any:

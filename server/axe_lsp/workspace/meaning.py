@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from enum import Enum, auto
 from typing import NamedTuple
 
+from axe_lsp.agentfile.dialects import AXE
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
@@ -65,6 +66,31 @@ def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
         file = snapshot.file(uri)
         if file is not None:
             yield from mentions_in(snapshot, file, meant)
+
+
+def last_caller(snapshot: Snapshot, tests: AgentFile, callers: Sequence[str]) -> AgentFile | None:
+    """The last of some agents that call each other in a test, if axe runs its file. Each is looked up from its caller."""
+    here = tests
+    for name in callers:
+        found = snapshot.agent(name, here)
+        if found is None or found.place.kind is not AXE.agent:
+            return None
+        here = found
+    return here if callers else None
+
+
+def agents_of_tests(snapshot: Snapshot, tests: AgentFile) -> Iterator[str]:
+    """The URIs of the agents that a file of tests names, and of all that these may call, each once."""
+    seen = {tests.uri}
+    waiting = [tests]
+    while waiting:
+        file = waiting.pop()
+        for reference in file.references:
+            agent = snapshot.agent(reference.name, file)
+            if agent is not None and agent.uri not in seen:
+                seen.add(agent.uri)
+                waiting.append(agent)
+                yield agent.uri
 
 
 def mentions_in(snapshot: Snapshot, file: AgentFile, meant: Meaning) -> Iterator[Mention]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
-from axe_lsp.agentfile.rights import Asked, Server, asked_by_server
+from axe_lsp.agentfile.rights import Asked, Server
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.file_values import FileValues, Written
 
@@ -33,6 +33,8 @@ class Outside(Struct, frozen=True):
     """The names of the keys of `[params]`."""
     memory_path: Written | None = None
     servers: tuple[WrittenServer, ...] = ()
+    denied: tuple[Written, ...] = ()
+    """The tools that `tool_policy.deny` names, of a file with servers."""
     paths: tuple[Written, ...] = ()
     """Paths of files that start at the folder of the file itself."""
     tested: str = ""
@@ -65,6 +67,7 @@ NOTHING = Outside()
 
 def read_outside(values: FileValues) -> Outside:
     """The values that the file names. Most files name nothing, and share one value."""
+    servers = tuple(WrittenServer(asked, where) for asked, where in values.servers())
     outside = Outside(
         skill=values.string(("skill",)),
         workdir=values.string(("workdir",)),
@@ -72,9 +75,8 @@ def read_outside(values: FileValues) -> Outside:
         memory=_memory(values) if values.has(("memory",)) else _NO_MEMORY,
         params=tuple(values.names(PARAMS, _PARAMS)) if values.has(PARAMS) else (),
         memory_path=values.string(("memory", "path")),
-        servers=tuple(
-            WrittenServer(asked_by_server(server), where) for server, where in values.servers()
-        ),
+        servers=servers,
+        denied=tuple(values.strings(("tool_policy", "deny"))) if servers else (),
     )
     return outside if outside != NOTHING else NOTHING
 

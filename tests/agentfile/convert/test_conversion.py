@@ -358,6 +358,18 @@ def test_a_server_is_converted_whole_or_not_at_all() -> None:
                 "pass_env": ["B"],
             },
         ),
+        (
+            'command = "uvx"\nenv_vars = [{name = "B", source = "local"}, {name = "C"}]',
+            {"command": "uvx", "pass_env": ["B", "C"]},
+        ),
+        (
+            'url = "https://x"\nenv_http_headers = {X-Key = "K"}\nhttp_headers = {A = "1"}',
+            {
+                "url": "https://x",
+                "transport": "streamable-http",
+                "headers": {"A": "1", "X-Key": "${K}"},
+            },
+        ),
         ('command = "./tool"', None),
         ('command = "uvx"\ncwd = "../x"', None),
         ('command = "uvx"\nargs = [1]', None),
@@ -371,6 +383,16 @@ def test_a_server_that_is_a_command_is_converted(lines: str, table: dict[str, An
     servers = tomli.loads(result.text).get("mcp_servers", [])
     assert servers == ([{"name": "s", **table}] if table else [])
     assert ("mcp_servers.s" in lost(result)) is (table is None)
+
+
+def test_a_key_that_limits_nothing_is_reported_and_does_not_keep_a_server_back() -> None:
+    text = (
+        'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n[mcp_servers.s]\n'
+        'command = "npx"\nstartup_timeout_sec = 60\nrequired = true'
+    )
+    result = to("axe", text, source="codex")
+    assert tomli.loads(result.text)["mcp_servers"] == [{"name": "s", "command": "npx"}]
+    assert {"mcp_servers.s.startup_timeout_sec", "mcp_servers.s.required"} <= set(lost(result))
 
 
 @pytest.mark.parametrize(("target", "kind"), [("claude", "stdio"), ("copilot", "local")])

@@ -1,4 +1,4 @@
-"""A provider that costs as little as it can: the format of OpenAI, whole answers, over loopback.
+"""A provider that costs as little as it can: the format of OpenAI, over loopback. A stream is one event per answer.
 
 The name of the model says what it answers:
 
@@ -25,6 +25,8 @@ Json = dict[str, Any]
 AGENT = "child"
 """Whom `fan` calls."""
 
+_USAGE = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
+
 
 class Connection(asyncio.Protocol):
     """One request at a time."""
@@ -46,7 +48,23 @@ class Connection(asyncio.Protocol):
         self._buffer = b""
         request = json.loads(body)
         loop = asyncio.get_running_loop()
-        loop.call_later(delay_of(request), self._send, answer(request))
+        send = self._stream if request.get("stream") else self._send
+        loop.call_later(delay_of(request), send, answer(request))
+
+    def _stream(self, message: Json) -> None:
+        """The same as server-sent events: the whole message, the reason for its end, the usage."""
+        finished = "tool_calls" if message.get("tool_calls") else "stop"
+        choice = {"index": 0, "delta": {"role": "assistant", **message}, "finish_reason": None}
+        end = {"index": 0, "delta": {}, "finish_reason": finished}
+        shared = {"id": "a", "object": "chat.completion.chunk", "created": 1, "model": "m"}
+        chunks = [
+            {**shared, "choices": [choice]},
+            {**shared, "choices": [end]},
+            {**shared, "choices": [], "usage": _USAGE},
+        ]
+        events = [*map(json.dumps, chunks), "[DONE]"]
+        body = "".join(f"data: {event}\n\n" for event in events).encode()
+        self._respond("text/event-stream", body)
 
     def _send(self, message: Json) -> None:
         finished = "tool_calls" if message.get("tool_calls") else "stop"
@@ -55,10 +73,12 @@ class Connection(asyncio.Protocol):
             "message": {"role": "assistant", **message},
             "finish_reason": finished,
         }
-        usage = {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15}
         answer = {"id": "a", "object": "chat.completion", "created": 1, "model": "m"}
-        body = json.dumps({**answer, "choices": [choice], "usage": usage}).encode()
-        head = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: "
+        body = json.dumps({**answer, "choices": [choice], "usage": _USAGE}).encode()
+        self._respond("application/json", body)
+
+    def _respond(self, content_type: str, body: bytes) -> None:
+        head = f"HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: "
         self._transport.write(f"{head}{len(body)}\r\n\r\n".encode() + body)
 
 

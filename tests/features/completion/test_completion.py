@@ -9,6 +9,7 @@ from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.completion.item import Completion
 from axe_lsp.features.completion.model_offers import is_about_ollama
+from axe_lsp.workspace.facts import KnownServer, SeenTool
 from support.facts import with_facts
 from support.fixture import Fixture, open_fixture
 
@@ -533,3 +534,21 @@ def test_codes_that_the_file_has_come_first_and_none_is_listed_twice() -> None:
 @pytest.mark.parametrize("text", ["# a note: <|>", "# ignore[<|>]", "# axe: ignore[x]<|>", "#<|>"])
 def test_other_comments_are_left_alone(text: str) -> None:
     assert labels(text) == []
+
+
+@pytest.mark.parametrize(("key", "is_offered"), [("deny", True), ("allow", False)])
+def test_tools_that_runs_have_seen_of_servers_can_be_denied(key: str, is_offered: bool) -> None:
+    """Their names in `tools` or `allow` have no effect: the model gets all of them."""
+    text = f"""
+        [tool_policy]
+        {key} = ["git_<|>"]
+        [[mcp_servers]]
+        name = "git"
+        command = "uvx"
+        """
+    known = KnownServer(tools=(SeenTool("git_status", "Shows what is new"),))
+    opened = with_facts(open_fixture(text), servers=(known,))
+    found = {
+        each.label: each.detail for each in completion(opened.snapshot, opened.file, opened.offset)
+    }
+    assert found.get("git_status") == ("uvx: Shows what is new" if is_offered else None)

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.workspace.facts import Matches, ProviderKey, Recording, Unready
+from axe_lsp.workspace.facts import KnownServer, Matches, ProviderKey, Recording, SeenTool, Unready
 from support.facts import found, matched, with_facts
 from support.findings import check_findings
 from support.fixture import open_fixture
@@ -228,4 +228,36 @@ def test_a_server_that_a_run_could_not_connect() -> None:
         transport = "sse"
         """,
         facts={"unready": (Unready(0, "uvx", ("A", "B")),)},
+    )
+
+
+def test_a_denied_tool_that_no_server_had() -> None:
+    check_findings(
+        """
+        [tool_policy]
+        deny = ["write_file", "git_*", "git_stauts", "x_*", "Write"]
+                                       ^^^^^^^^^^^^ information unseen-tool: "git_stauts": no MCP server of this file had such a tool when a run last saw its tools. Did you mean `git_status`?
+                                                     ^^^^^ information unseen-tool: "x_*": no MCP server of this file had such a tool when a run last saw its tools
+        [[mcp_servers]]
+        name = "git"
+        command = "uvx"
+        """,
+        facts={"servers": (KnownServer(tools=(SeenTool("git_status", ""),)),)},
+    )
+
+
+def test_nothing_is_said_of_denied_tools_while_a_server_was_not_seen() -> None:
+    check_findings(
+        """
+        [tool_policy]
+        deny = ["git_stauts"]
+        [[mcp_servers]]
+        name = "git"
+        command = "uvx"
+        [[mcp_servers]]
+        name = "web"
+        url = "http://x"
+        transport = "sse"
+        """,
+        facts={"servers": (KnownServer(tools=()), KnownServer())},
     )

@@ -55,6 +55,50 @@ def test_an_input_is_an_object_and_an_output_need_not_be() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("anthropic/claude-sonet-5-5", "anthropic/claude-sonnet-5-5"),
+        ("anthropic/claude-5-5-sonnet", "anthropic/claude-sonnet-5-5"),
+        ("anthropic/Claude-Haiku-5.5", "anthropic/claude-haiku-5-5"),
+        ("openai/gpt5.4-mini", "openai/gpt-5.4-mini"),
+        ("openai/gpt-6-lunna", "openai/gpt-6-luna"),
+    ],
+)
+def test_a_slip_in_the_name_of_a_known_model_is_a_hint(written: str, meant: str) -> None:
+    (found,) = check_findings(
+        f"""
+        model = "{written}"
+                {"^" * (len(written) + 2)} hint similar-model: {meant.partition("/")[0]} has no known model of this name. Did you mean `{meant}`?
+        """,
+        head='name = "main"\n',
+    )
+    assert found.suggestion == meant
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "anthropic/claude-sonnet-5-5",
+        "anthropic/claude-sonnet-5-6",
+        "anthropic/claude-opus-4-5-20251101",
+        "openai/gpt-4",
+        "openai/gpt-6-terra",
+        "openai/gpt-5-pro",
+        "openai/gpt-5.4-micro",
+        "openai/gpt",
+        "ollama/claude-sonet-5-5",
+    ],
+)
+def test_other_models_are_not_reported(model: str) -> None:
+    check_findings(
+        f"""
+        model = "{model}"
+        """,
+        head='name = "main"\n',
+    )
+
+
 @pytest.mark.parametrize("type_", ['"strin"', '"string"', "5", "[]", '["strin", "null"]'])
 def test_whatever_else_an_input_is_it_is_meant_to_be_an_object(type_: str) -> None:
     (found,) = check_findings(

@@ -6,7 +6,7 @@ import sqlite3
 from pathlib import Path
 
 from axe_lsp.hosting.history.steps import INSERT, known_steps, row_of
-from axe_lsp.runtime.resuming.log import Asked, Step, encoded
+from axe_lsp.runtime.run_log import Asked, Step, encoded
 from support.past import Tale, history
 
 SAVED = {"turns": 0, "toolCalls": 0, "inputTokens": 0, "outputTokens": 0, "durationMs": 3000}

@@ -10,6 +10,8 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.supervisor.supervisor import HOST
@@ -81,22 +83,6 @@ host.Host.hear = hang
 host.main()
 """
 
-
-async def test_a_host_ends_when_its_supervisor_is_killed_even_if_it_hangs(
-    tmp_path: Path, provider: ScriptedProvider
-) -> None:
-    workspace = workspace_with(tmp_path, {"left": agent("left")})
-    fifo = tmp_path / "hanging"
-    os.mkfifo(fifo)
-    program = HANGING.replace("PATH", repr(str(fifo)))
-    async with supervisor(workspace, tmp_path / "pid", program) as process:
-        await asyncio.wait_for(asyncio.to_thread(fifo.read_bytes), PATIENCE)
-
-        process.kill()
-
-        await gone(int((tmp_path / "pid").read_text()))
-
-
 SPINNING = """
 import re
 from axe_lsp.hosting.host import host
@@ -108,13 +94,14 @@ host.main()
 """
 
 
-async def test_a_host_ends_when_its_supervisor_is_killed_even_if_it_spins(
-    tmp_path: Path, provider: ScriptedProvider
+@pytest.mark.parametrize("program", [HANGING, SPINNING], ids=["hangs", "spins"])
+async def test_a_host_ends_when_its_supervisor_is_killed_even_if_it_is_stuck(
+    tmp_path: Path, program: str
 ) -> None:
     workspace = workspace_with(tmp_path, {"left": agent("left")})
-    fifo = tmp_path / "spinning"
+    fifo = tmp_path / "stuck"
     os.mkfifo(fifo)
-    program = SPINNING.replace("PATH", repr(str(fifo)))
+    program = program.replace("PATH", repr(str(fifo)))
     async with supervisor(workspace, tmp_path / "pid", program) as process:
         await asyncio.wait_for(asyncio.to_thread(fifo.read_bytes), PATIENCE)
 

@@ -16,7 +16,7 @@ from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.gate import OwnGates
-from axe_lsp.runtime.resuming.log import Begun, Known, Log, encoded
+from axe_lsp.runtime.run_log import Begun, Known, Log, encoded
 from axe_lsp.runtime.runs import Order
 
 CHILD = RunIds(run_id="c", root_run_id="r", agent="child", depth=1, parent_run_id="r")

@@ -154,7 +154,7 @@ def test_a_file_that_cannot_be_read_is_noted(tree: Path, monkeypatch: pytest.Mon
         raise PermissionError(13, "Permission denied", str(path))
 
     monkeypatch.setattr(
-        "axe_lsp.runtime.files.context_files.read_file", refuse
+        "axe_lsp.runtime.files.context_files.opened_file", refuse
     )  # The tests may run as root.
     found = find_context_files(["a.md"], tree)
     assert found.files == ()

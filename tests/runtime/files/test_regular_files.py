@@ -11,8 +11,9 @@ import pytest
 
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import find_context_files
-from axe_lsp.runtime.files.regular_files import LARGEST_FILE, read_file, refuse_pipe
+from axe_lsp.runtime.files.regular_files import LARGEST_FILE, read_file
 from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.prompt import load_skill
 from axe_lsp.runtime.recordings.file import load_recording
 
@@ -33,7 +34,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_a_pipe_is_no_file_to_be_read_or_added_to(pipe: Path) -> None:
-    for use in (read_file, refuse_pipe):
+    for use in (read_file, lambda path: append_memory(path, "task", "result")):
         with pytest.raises(OSError, match="it is not a regular file") as caught:
             use(pipe)
         assert caught.value.filename == str(pipe)

@@ -11,10 +11,10 @@ import pytest
 
 from axe_lsp.runtime.errors import BudgetError, RunTimeoutError
 from axe_lsp.runtime.events import AgentEnd, ToolBegin, ToolEnd, TurnBegin
-from axe_lsp.runtime.limits.usage import BudgetUse
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.recording import RecordedError
+from axe_lsp.runtime.usage import BudgetUse
 from support.answers import DIALECTS
 from support.engines import Bench, agent, bench
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
@@ -320,6 +320,7 @@ async def test_an_answer_in_the_last_turn_is_an_answer(
         assert (await work.run("solo")).content == "done"
 
 
+@pytest.mark.slow
 @pytest.mark.req("002-19")
 async def test_a_childs_own_time_ends_it_as_its_budget_does(
     provider: ScriptedProvider, tmp_path: Path
@@ -340,6 +341,7 @@ async def test_a_childs_own_time_ends_it_as_its_budget_does(
     assert ends(work)["helper"] == ("killed", "budget")
 
 
+@pytest.mark.slow
 async def test_the_time_of_a_run_may_be_over_before_that_of_its_budget(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -364,6 +366,7 @@ async def test_only_runs_within_all_budgets_are_remembered(
     assert list((tmp_path / "data").rglob("*.md")) == []
 
 
+@pytest.mark.slow
 async def test_a_recording_tells_that_the_time_of_the_budget_was_over(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -11,10 +11,10 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import AgentEnd, TurnEnd
-from axe_lsp.runtime.limits.usage import Usage, cost_of
-from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recordings.file import load_recording, save_recording
 from axe_lsp.runtime.recordings.recorder import Recorder
+from axe_lsp.runtime.recordings.replay import Replay
+from axe_lsp.runtime.usage import Usage, cost_of
 from support.engines import agent, bench
 from support.scripted_provider import Refuses, Says, ScriptedProvider, calls_agent
 

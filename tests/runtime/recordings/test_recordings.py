@@ -13,7 +13,6 @@ from axe_lsp.runtime.events import TextDelta, ToolEnd
 from axe_lsp.runtime.limits.clock import LONG_PATIENCE
 from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.provider import Provider
-from axe_lsp.runtime.providers.replay import Replay
 from axe_lsp.runtime.recordings.file import dump_recording, load_recording, save_recording
 from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.recording import (
@@ -23,6 +22,7 @@ from axe_lsp.runtime.recordings.recording import (
     Recording,
     Sent,
 )
+from axe_lsp.runtime.recordings.replay import Replay
 from axe_lsp.runtime.services import always
 from support.engines import agent, bench, running
 from support.passing_time import passing_time

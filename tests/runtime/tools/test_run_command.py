@@ -7,6 +7,7 @@ import os
 import sys
 from pathlib import Path
 
+import anyio
 import pytest
 
 from axe_lsp.runtime.errors import RunCancelledError, RunTimeoutError
@@ -159,6 +160,24 @@ async def test_what_a_command_leaves_behind_that_kills_its_reaper_is_found(
     told = await refusal("run_command", tmp_path, command=command)
     assert told == "exit code -9\n"
     assert sleepers.count() == 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has subreapers")
+@pytest.mark.parametrize("end", ["kill -9 $reaper; sleep 60", "kill -STOP $reaper"])
+async def test_what_has_no_environment_and_no_reaper_is_found(tmp_path: Path, end: str) -> None:
+    sleepers, others = Sleepers(), Sleepers()
+    hidden = f"setsid env -i sh -c 'echo > there; exec {sleepers.command}' &"
+    until_there = "until [ -e there ]; do sleep 0.01; done"
+    command = f"{hidden} {until_there}; reaper=$(ps -o ppid= -p $PPID); {end}"
+    workplace = Workplace(tmp_path, {"PATH": os.environ["PATH"]})
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(run_shell, others.command, workplace, 60.0)
+        await asyncio.to_thread(others.wait_for, 1)
+        with pytest.raises(ToolError):
+            await run_shell(command, workplace, 2.0)
+        assert sleepers.count() == 0
+        assert others.count() == 1, "a command that runs beside it goes on"
+        tasks.cancel_scope.cancel()
 
 
 async def test_a_command_has_its_time(tmp_path: Path) -> None:

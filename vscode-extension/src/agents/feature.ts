@@ -1,10 +1,11 @@
 // Puts together what shows agents: the view, their graph, and what can be done with them.
 
-import type { ExtensionContext } from 'vscode';
+import type { Event, ExtensionContext } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { FORM, InputForms } from '../forms/inputForms';
 import type { FormView } from '../forms/protocol';
 import { GraphPanel } from '../graph/graphPanel';
+import type { Live } from '../graph/live';
 import type { Previews } from '../previews';
 import type { Register } from '../register';
 import { TestingView } from '../tests/testingView';
@@ -21,6 +22,8 @@ import { AgentsView } from './view';
 
 export interface AgentsFeature {
   listenTo(client: LanguageClient): void;
+  /** Shows in the graph what agents do, as `live` tells it whenever it may have changed. */
+  follow(live: () => Live, onChange: Event<unknown>): void;
 }
 
 /** What else the extension has that this needs. */
@@ -61,6 +64,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     register('axeLsp.showCallHierarchy', (_, given) => atName(given, 'references-view.showCallHierarchy')),
   );
   return {
+    follow: (live, onChange) => graph.follow(live, onChange),
     listenTo: (client) => {
       client.registerFeature(lensAnnouncement);
       catalogue.listenTo(client);

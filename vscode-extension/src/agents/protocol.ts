@@ -33,6 +33,9 @@ export interface GraphNode {
   readonly reachable: boolean;
   readonly uri?: string;
   readonly scope?: 'workspace' | 'user';
+  readonly model?: string;
+  /** In US dollars for a million tokens, if the model is a known one. */
+  readonly price?: { readonly input: number; readonly output: number };
 }
 
 export interface GraphEdge {

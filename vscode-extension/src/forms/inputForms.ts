@@ -27,6 +27,7 @@ export const TASK: Field = {
   required: false,
   initial: '',
   choices: [],
+  parts: [],
   schema: { type: 'string' },
 };
 

@@ -27,8 +27,31 @@ export function inputOf(fields: readonly Field[], texts: Texts): Result {
   return Object.keys(problems).length > 0 ? { problems } : { input };
 }
 
+/** The texts of the items of a list. */
+export function itemTexts(text: string): readonly string[] {
+  const items = parsed(text || '[]');
+  return Array.isArray(items) ? items.map(asText) : [];
+}
+
+/** The texts of the members of a group: as they were at first where nothing was written. */
+export function memberTexts({ parts }: Field, text: string): Texts {
+  const members = parsed(text || '{}');
+  const written = isObject(members) ? Object.entries(members).map(([name, each]) => [name, asText(each)]) : [];
+  return { ...Object.fromEntries(parts.map(({ name, initial }) => [name, initial])), ...Object.fromEntries(written) };
+}
+
+function asText(value: Json): string {
+  return typeof value === 'string' ? value : JSON.stringify(value);
+}
+
 /** What one field means; undefined if it is left out. */
 export function read(field: Field, text: string): Reading {
+  if (field.kind === 'list') {
+    return readList(field, itemTexts(text));
+  }
+  if (field.kind === 'group') {
+    return readGroup(field, memberTexts(field, text));
+  }
   if (field.kind === 'text' ? text === '' : text.trim() === '') {
     return field.required ? { problem: 'Needed.' } : { value: undefined };
   }
@@ -36,6 +59,36 @@ export function read(field: Field, text: string): Reading {
   if (value === undefined) {
     return { problem: field.kind === 'number' ? 'Not a number.' : 'Not valid JSON.' };
   }
+  return fitting(value, field);
+}
+
+/** Without items it is left out, unless it is needed. */
+function readList(field: Field, texts: readonly string[]): Reading {
+  const value: Json[] = [];
+  for (const [index, text] of texts.entries()) {
+    const reading = read(field.parts[0] as Field, text);
+    if ('problem' in reading) {
+      return { problem: `${index + 1}: ${reading.problem}` };
+    }
+    value.push(reading.value ?? null);
+  }
+  return texts.length === 0 && !field.required ? { value: undefined } : fitting(value, field);
+}
+
+/** One in which nothing was written is left out, unless it is needed. */
+function readGroup(field: Field, texts: Texts): Reading {
+  if (!field.required && field.parts.every(({ name, initial }) => texts[name] === initial)) {
+    return { value: undefined };
+  }
+  const result = inputOf(field.parts, texts);
+  if ('input' in result) {
+    return fitting(result.input, field);
+  }
+  const [name, problem] = Object.entries(result.problems)[0] ?? ['', ''];
+  return { problem: `${name}: ${problem}` };
+}
+
+function fitting(value: Json, field: Field): Reading {
   const problem = objection(value, field);
   return problem ? { problem } : { value };
 }
@@ -49,7 +102,7 @@ function parsed(text: string): Json | undefined {
 }
 
 function objection(value: Json, { name, kind, schema }: Field): string | undefined {
-  if (name === '' && !isObject(value)) {
+  if (name === '' && kind === 'json' && !isObject(value)) {
     return 'Must be an object: {…}.';
   }
   const types = [schema['type'] ?? []].flat() as readonly Json[];

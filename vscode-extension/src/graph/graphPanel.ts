@@ -1,9 +1,10 @@
 // The graph of all agents in a tab, which follows the catalogue, the problems and the editor.
 
-import { languages, Uri, window, type Disposable, type WebviewPanel } from 'vscode';
+import { languages, Uri, window, type Disposable, type Event, type WebviewPanel } from 'vscode';
 import type { Catalogue } from '../agents/catalogue';
 import { problemsOf } from '../agents/problems';
 import { onRestored, Panel } from '../webviews/panel';
+import { NOBODY, type Live } from './live';
 import { stateOf, type GraphMessage, type GraphState } from './state';
 
 const NAME = 'graph';
@@ -16,6 +17,10 @@ export class GraphPanel implements Disposable {
   private active: string | undefined;
   private waiting: NodeJS.Timeout | undefined;
   private readonly listeners: Disposable[];
+  /** What agents do now. */
+  private live: () => Live = () => NOBODY;
+  /** What of it is shown. */
+  private shownLive = '';
 
   constructor(
     private readonly extension: Uri,
@@ -35,6 +40,12 @@ export class GraphPanel implements Disposable {
     } else {
       this.open();
     }
+  }
+
+  /** Shows what agents do, as `live` tells it whenever it may have changed. */
+  follow(live: () => Live, onChange: Event<unknown>): void {
+    this.live = live;
+    this.listeners.push(onChange(() => this.panel && asText(live()) !== this.shownLive && this.refresh()));
   }
 
   dispose(): void {
@@ -69,6 +80,12 @@ export class GraphPanel implements Disposable {
     const shown = window.activeTextEditor?.document.uri.toString();
     this.active = (shown && ids.get(shown)) ?? this.active;
     const active = this.active !== undefined && this.catalogue.graph.nodes.some(({ id }) => id === this.active) ? this.active : undefined;
-    return stateOf(this.catalogue.graph, (id) => problemsOf(Uri.parse(id)), active);
+    const live = this.live();
+    this.shownLive = asText(live);
+    return stateOf(this.catalogue.graph, (id) => problemsOf(Uri.parse(id)), active, live);
   }
+}
+
+function asText({ agents, calls }: Live): string {
+  return JSON.stringify([[...agents], [...calls]]);
 }

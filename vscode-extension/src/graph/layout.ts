@@ -29,13 +29,16 @@ export interface Layout {
   readonly height: number;
 }
 
-export const BOX_HEIGHT = 28;
+export const BOX_HEIGHT = 44;
 
 const GAP = 14;
 const LAYER_GAP = 64;
 const MARGIN = 20;
 const CHARACTER = 7.6;
+const SMALL_CHARACTER = 6.2;
 const LONGEST_NAME = 40;
+/** There is room for what an agent does. */
+const NARROWEST = 150;
 const ROW_WIDTH = 1000;
 const SWEEPS = 4;
 
@@ -143,6 +146,7 @@ function extent(nodes: readonly Placed[]): [number, number] {
   return [right + MARGIN, low + MARGIN];
 }
 
-function widthOf({ name }: AgentNode): number {
-  return [...shownName(name)].length * CHARACTER + 44;
+function widthOf({ name, about }: AgentNode): number {
+  const [first, second] = [name, about].map((text) => [...shownName(text)].length) as [number, number];
+  return Math.max(NARROWEST, first * CHARACTER + 44, second * SMALL_CHARACTER + 20);
 }

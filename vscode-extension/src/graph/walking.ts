@@ -45,12 +45,12 @@ export function next(from: Placed, key: string, placed: readonly Placed[], edges
 }
 
 /** An agent in a sentence, as a screen reader says it. */
-export function inWords({ id, name, remarks }: AgentNode, { nodes, edges }: GraphState): string {
+export function inWords({ id, name, about, live, remarks }: AgentNode, { nodes, edges }: GraphState): string {
   const names = new Map(nodes.map((node) => [node.id, node.name]));
   const list = (ids: readonly string[]) => [...new Set(ids)].map((each) => names.get(each) ?? each).join(', ');
   const calls = list(edges.filter(({ from }) => from === id).map(({ to }) => to));
   const callers = list(edges.filter(({ to }) => to === id).map(({ from }) => from));
-  return [name, remarks, calls ? `calls ${calls}` : 'calls nobody', callers ? `called by ${callers}` : 'called by nobody'].filter(Boolean).join('; ');
+  return [name, live?.words ?? about, remarks, calls ? `calls ${calls}` : 'calls nobody', callers ? `called by ${callers}` : 'called by nobody'].filter(Boolean).join('; ');
 }
 
 /** The best match for what somebody searches: the whole name, its beginning, a part of it. */

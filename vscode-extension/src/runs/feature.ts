@@ -1,8 +1,9 @@
 // Puts together what shows runs: the view, their documents, their timelines, and what can be done with them.
 
-import { commands, Uri, workspace, type ExtensionContext } from 'vscode';
+import { commands, Disposable, Uri, workspace, type Event, type ExtensionContext } from 'vscode';
 import type { LanguageClient, Middleware } from 'vscode-languageclient/node';
 import type { Approvals } from '../approvals';
+import { liveOf, type Live } from '../graph/live';
 import type { OpenQuestion } from '../openQuestions';
 import type { Previews } from '../previews';
 import type { RunParams } from '../protocol';
@@ -21,6 +22,10 @@ export interface RunsFeature {
   show(runId: string): Promise<void>;
   /** Whether a run is going on that a restart would end. */
   isGoing(): boolean;
+  /** What agents do in the runs that are going on. */
+  live(): Live;
+  /** Something in a run has changed, or who waits for an answer. */
+  readonly onDidChange: Event<unknown>;
   /** The question that stands in a row of the view. */
   questionOf(row: unknown): OpenQuestion | undefined;
   /** Runs an agent and shows what happens. Fails if the run does. */
@@ -59,6 +64,8 @@ export function showRuns(
       const root = await runs.store.find(runId);
       await (root && pages.show(root));
     },
+    live: () => liveOf(runs.store.roots().filter(({ status }) => status === 'running'), (runId) => approvals.questions.ofRun(runId).length > 0),
+    onDidChange: (listener) => Disposable.from(runs.changes.onDidChange(listener), approvals.questions.onDidChange(listener)),
     isGoing: () => runs.store.going().length > 0,
     questionOf: (row) => view.questionOf(row),
     run: (client, params) => actions.run(client, params),

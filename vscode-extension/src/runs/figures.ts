@@ -1,6 +1,6 @@
 // Times, tokens and money as a person reads them. Knows nothing of VS Code.
 
-import type { ContextEvent, TurnWait, Used } from '../protocol';
+import type { AgentPlace, ContextEvent, TurnWait, Used } from '../protocol';
 
 const MINUTE = 60_000;
 
@@ -22,6 +22,14 @@ export function timeLeft(milliseconds: number): string {
 export function waiting({ provider, waitMs }: TurnWait): string {
   const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `asked for a pause: waiting for ${duration(waitMs)}`;
   return `${provider} ${why}`;
+}
+
+/** Where the tools of an agent work, or what they wait for; empty for the usual place. */
+export function placeInWords({ place, waiting }: AgentPlace): string {
+  if (waiting) {
+    return `waits for ${waiting}${place && ` at ${place}`}`;
+  }
+  return place === 'here' ? '' : `at ${place}`;
 }
 
 /** What happens to a conversation that is too long for its model. */

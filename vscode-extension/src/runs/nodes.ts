@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -31,6 +31,8 @@ export interface RunNode extends Lasting {
   /** What the caller calls the task in a few words. */
   description?: string | undefined;
   model: string;
+  /** Where its tools work, or what they wait for, if it has a copy of its folder. */
+  place?: AgentPlace | undefined;
   error?: string | undefined;
   incomplete?: Incomplete | undefined;
   used?: Used | undefined;

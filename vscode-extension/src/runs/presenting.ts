@@ -1,6 +1,6 @@
 // How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
 
-import { count, duration, joined, money, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
+import { count, duration, joined, money, placeInWords, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
 import type { Incomplete } from '../protocol';
 import { durationOf, mayContinue, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
@@ -131,21 +131,25 @@ function textsOfRun(run: RunNode, now: number): Texts {
   const time = duration(durationOf(run, now));
   const about = shortened(run.description ?? run.task, MOST);
   const error = run.error && run.error !== run.status ? run.error : incompleteInWords(run.incomplete);
+  const place = run.place ? placeInWords(run.place) : '';
   return {
     label: run.agent,
-    description: joined([time, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || (run.depth > 0 ? about : '')]),
+    description: joined([time, place, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || (run.depth > 0 ? about : '')]),
     tooltip: joined(
       [
         `${run.agent}: ${inWords(run.status)}`,
         `${new Date(run.began).toLocaleString()}, ${time}`,
         joined([run.model, tokensInWords(used), money(used.cost)], ', '),
         run.workspace,
+        place,
+        run.place?.folder && `copy: ${run.place.folder}`,
+        run.place?.ref,
         error,
         run.task,
       ],
       '\n',
     ),
-    spoken: [time, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), shortened(error, MOST), about],
+    spoken: [time, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), shortened(error, MOST), about],
   };
 }
 

@@ -1,10 +1,11 @@
 // What can be done with runs, from the view, from their documents and from the palette.
 
-import { commands, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
+import { commands, Position, Range, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
 import type { Register } from '../register';
 import type { Actions, RunPages } from '../runPage/runPages';
+import { NewTestRequest } from '../tests/protocol';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
 import { isNode, runOf, type RunNode } from './nodes';
@@ -16,7 +17,6 @@ import type { Timelines } from './timelines';
 import type { Undoing } from './undoing';
 import { exported } from './writing';
 
-/** As many as a person searches. */
 const MOST_FOUND = 1000;
 
 interface RunItem extends QuickPickItem {
@@ -44,7 +44,10 @@ export class RunCommands {
       register('axeLsp.replyToRun', inTrust((client, given) => this.reply(client, given))),
       register('axeLsp.forkRun', inTrust((client, given) => this.fork(client, given))),
       register('axeLsp.undoRun', inTrust((client, given) => this.undo(client, given))),
+      register('axeLsp.newTest', inTrust((client, given) => this.newTest(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
+      register('axeLsp.filterRuns', () => this.filter()),
+      commands.registerCommand('axeLsp.clearRunsFilter', () => (this.view.filter = '')),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
       register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),
       register('axeLsp.compareRuns', (_, one, selected) => this.compare(one, selected)),
@@ -162,6 +165,17 @@ export class RunCommands {
     }
   }
 
+  private async newTest(client: LanguageClient, given: unknown): Promise<void> {
+    const run = await this.chosen(given, 'Make a test of which run?', (each) => each.status !== 'running');
+    if (run) {
+      const { uri, case: name, line, notes, results } = await client.sendRequest(NewTestRequest, { runId: run.rootRunId });
+      const at = new Position(line - 1, 0);
+      await window.showTextDocument(Uri.parse(uri), { selection: new Range(at, at) });
+      const told = [`Case "${name}" ${results[0]?.verdict ?? 'made'}`, ...notes].join('. ');
+      void window.showInformationMessage(told);
+    }
+  }
+
   private async chooseTurn(run: RunNode): Promise<number | undefined> {
     await this.runs.store.load(run);
     const items = run.turns.map((turn) => ({ turn, label: `Turn ${turn.number}`, description: shortened(turn.text, 100) }));
@@ -175,6 +189,30 @@ export class RunCommands {
       await this.view.reveal(run, true);
       await this.documents.show(run);
     }
+  }
+
+  /** The view follows what is typed; Escape brings back what it has shown before. */
+  private async filter(): Promise<void> {
+    await this.loadAll();
+    const before = this.view.filter;
+    const box = window.createInputBox();
+    box.title = 'Filter Runs';
+    box.prompt = 'Words of the agent, the task, the model or the state, such as: reviewer failed';
+    box.value = before;
+    let isTaken = false;
+    box.onDidChangeValue((words) => (this.view.filter = words));
+    box.onDidAccept(() => {
+      isTaken = true;
+      this.view.filter = box.value;
+      box.hide();
+    });
+    box.onDidHide(() => {
+      if (!isTaken) {
+        this.view.filter = before;
+      }
+      box.dispose();
+    });
+    box.show();
   }
 
   private async compare(given: unknown, selected: unknown): Promise<void> {
@@ -230,11 +268,16 @@ export class RunCommands {
     return going.length <= 1 ? going[0] : pickRun(going, 'Which run?');
   }
 
-  private async chooseRun(question: string, fits = (_: RunNode) => true): Promise<RunNode | undefined> {
+  /** As many as a person searches. */
+  private async loadAll(): Promise<void> {
     await this.runs.refresh();
     if (this.runs.store.hasMore) {
       await this.runs.store.loadMore(MOST_FOUND);
     }
+  }
+
+  private async chooseRun(question: string, fits = (_: RunNode) => true): Promise<RunNode | undefined> {
+    await this.loadAll();
     const runs = this.runs.store.roots().filter(fits);
     if (runs.length === 0) {
       void window.showInformationMessage('No such run is remembered yet.');

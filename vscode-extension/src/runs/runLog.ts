@@ -6,6 +6,7 @@
 import type {
   AgentBegin,
   AgentEnd,
+  AgentPlace,
   AgentResume,
   ContextEvent,
   TextDelta,
@@ -18,7 +19,7 @@ import type {
   TurnWait,
 } from '../protocol';
 
-import { stateInWords } from './figures';
+import { placeInWords, stateInWords } from './figures';
 import { incompleteInWords } from './presenting';
 
 const MAX_LINE = 160;
@@ -83,6 +84,14 @@ export class RunLog {
       this.speak(event, said);
     } else {
       this.unheard.set(event.runId, said);
+    }
+  }
+
+  /** The tools of an agent work somewhere else from now on, or wait for a place. */
+  place(event: AgentPlace): void {
+    const told = placeInWords(event);
+    if (told) {
+      this.line(event, `⟳ ${shorten([told, event.reason].filter(Boolean).join(': '))}`);
     }
   }
 

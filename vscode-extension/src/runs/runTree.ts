@@ -66,6 +66,9 @@ export class RunTree {
         return takeText(run, params);
       case 'axe/thought':
         return takeThought(run, params);
+      case 'axe/place':
+        run.place = params;
+        return [run];
       case 'axe/wait':
         return takeState(run, params);
       case 'axe/context':

@@ -12,6 +12,7 @@ import {
   ThoughtNotification,
   ToolNotification,
   TurnNotification,
+  PlaceNotification,
   WaitNotification,
   type Happening,
 } from '../protocol';
@@ -42,6 +43,7 @@ export class Runs implements Disposable {
     client.onNotification(TurnNotification, (params) => this.take({ method: 'axe/turn', params }));
     client.onNotification(TextNotification, (params) => this.take({ method: 'axe/text', params }));
     client.onNotification(ThoughtNotification, (params) => this.take({ method: 'axe/thought', params }));
+    client.onNotification(PlaceNotification, (params) => this.take({ method: 'axe/place', params }));
     client.onNotification(WaitNotification, (params) => this.take({ method: 'axe/wait', params }));
     client.onNotification(ContextNotification, (params) => this.take({ method: 'axe/context', params }));
     client.onNotification(ToolNotification, (params) => this.take({ method: 'axe/tool', params }));
@@ -91,6 +93,8 @@ export class Runs implements Disposable {
         return this.log.text(event.params);
       case 'axe/thought':
         return this.log.thought(event.params);
+      case 'axe/place':
+        return this.log.place(event.params);
       case 'axe/wait':
       case 'axe/context':
         return this.log.state(event.params);

@@ -17,6 +17,8 @@ import type { Inquiry, Question } from '../protocol';
 import { purposeOf } from '../questions';
 import { Changes, type Changed } from './changes';
 import { beginningOfDay, byDay, type Day } from './days';
+import { passes, wordsOf } from './filter';
+import { count } from './figures';
 import { childrenOf, idOf, isNode, parentOf, runOf, type Node, type RunNode } from './nodes';
 import { rowOf, type Asks } from './presenting';
 import { uriOf } from './runDocuments';
@@ -65,6 +67,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   private readonly pulse = setInterval(() => this.beat(), PULSE);
   private beats = 0;
   private isLooking = false;
+  private wanted = '';
 
   constructor(
     private readonly runs: Runs,
@@ -72,12 +75,24 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     private readonly start: () => Promise<unknown>,
   ) {
     this.subscriptions.push(
-      this.redraws.onDidChange(({ list, nodes }) => this.changed.fire(list ? undefined : [...nodes])),
+      this.redraws.onDidChange(({ list, nodes }) => (list ? this.drawList() : this.changed.fire([...nodes]))),
       runs.changes.onDidChange((changed) => this.draw(changed)),
       questions.onDidChange((question) => this.point(question)),
       runs.onDidConnect(() => void (this.tree.visible && this.look())),
       this.tree.onDidChangeVisibility(({ visible }) => void (visible && this.start().then(() => this.look()))),
     );
+  }
+
+  /** The words that all rows have; empty if all runs are shown. */
+  get filter(): string {
+    return this.wanted;
+  }
+
+  /** Shows the runs alone that have all these words. */
+  set filter(words: string) {
+    this.wanted = words;
+    void commands.executeCommand('setContext', 'axeLsp.runsFiltered', this.isFiltered);
+    this.drawList();
   }
 
   async getChildren(element?: Element): Promise<Element[]> {
@@ -113,9 +128,13 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
   }
 
-  /** Shows a run, if the view is open or the user wants to see it. */
+  /** Shows a run, if the view is open or the user wants to see it; then no filter hides it. */
   async reveal(run: RunNode, force: boolean): Promise<void> {
-    if (force || this.tree.visible) {
+    const isHidden = !this.passes(run);
+    if (force && isHidden) {
+      this.filter = '';
+    }
+    if (force || (this.tree.visible && !isHidden)) {
       await this.tree.reveal(run, { select: true, focus: false, expand: true });
     }
   }
@@ -136,7 +155,30 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   }
 
   private days(): DayGroup[] {
-    return byDay(this.runs.store.roots(), Date.now()).map((day) => ({ kind: 'day', ...day }));
+    return byDay(this.left(), Date.now()).map((day) => ({ kind: 'day', ...day }));
+  }
+
+  /** The runs that pass the filter. */
+  private left(): RunNode[] {
+    return this.runs.store.roots().filter((run) => this.passes(run));
+  }
+
+  /** Draws the list of runs, and says how many of them the filter leaves. */
+  private drawList(): void {
+    const all = count(this.runs.store.roots().length, 'run');
+    this.tree.message = this.isFiltered ? `${this.left().length} of ${all} with “${this.wanted.trim()}”` : '';
+    this.changed.fire(undefined);
+  }
+
+  private get isFiltered(): boolean {
+    return wordsOf(this.wanted).length > 0;
+  }
+
+  /** Of a run that is called, what its root is counts. */
+  private passes(run: RunNode): boolean {
+    const root = this.runs.store.run(run.rootRunId, run.rootRunId) ?? run;
+    const isWaiting = this.questions.all().some(({ question }) => question.rootRunId === root.runId);
+    return passes(root, isWaiting, this.wanted);
   }
 
   /** VS Code opens a row only if it was a parent when it first came. */
@@ -163,7 +205,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   private point({ rootRunId, runId }: Question | Inquiry): void {
     const run = this.runs.store.run(rootRunId, runId);
     if (run) {
-      this.redraws.add(run);
+      this.redraws.add(this.isFiltered ? undefined : run); // It waits, or waits no more.
       if (this.questions.ofRun(runId).length > 0) {
         void this.reveal(run, false);
       }
@@ -171,7 +213,8 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   }
 
   private draw({ list, nodes }: Changed): void {
-    if (list) {
+    const mayMove = this.isFiltered && nodes.some((node) => node.kind === 'run' && node.depth === 0);
+    if (list || mayMove) {
       this.redraws.add(undefined);
     }
     nodes.forEach((node) => this.redraws.add(node));

@@ -11,6 +11,7 @@ import {
   type LanguageStatusItem,
 } from 'vscode';
 import { LANGUAGES } from '../languages';
+import { isFirstToTellOfEnd } from '../reportFailure';
 import { crashedMessage, failedMessage, mismatch, notFoundMessage, statusOf, type ServerState } from './state';
 
 const SEVERITIES = {
@@ -70,6 +71,7 @@ export class Reports implements Disposable {
       case 'failed':
         return offer(window.showErrorMessage, failedMessage(state.server, state.reason), ['Show Log', 'Choose Program']);
       case 'crashed':
+        isFirstToTellOfEnd(); // What was asked of it fails after this, which nobody need hear too.
         return offer(window.showErrorMessage, crashedMessage(state.server), ['Restart', 'Show Log']);
       case 'running':
         return this.tellMismatch(state.version);

@@ -1,12 +1,12 @@
 // The tests of agents in VS Code's view "Testing": files with their cases, runs and recordings of them, and results in place.
 
-import { CancellationError, commands, Location, Position, Range, TestMessage, TestRunProfileKind, tests, Uri, window, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun, type TestRunRequest } from 'vscode';
+import { CancellationError, CancellationTokenSource, commands, Location, Position, Range, TestMessage, TestRunProfileKind, TestRunRequest, tests, Uri, window, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { announcing } from '../announcing';
 import type { Catalogue } from '../agents/catalogue';
 import { isTests } from '../agentFiles';
 import type { Previews } from '../previews';
-import { ReplaceRecordingRequest, TestRequest, TestsRequest, type RecordingChange, type TestFile, type TestResult } from './protocol';
+import { ReplaceRecordingRequest, TestRequest, TestResultNotification, TestsRequest, type RecordingChange, type TestFile, type TestResult } from './protocol';
 
 /** What a menu knows the messages by that a run belongs to. */
 const FAILURE = 'axeFailure';
@@ -29,6 +29,10 @@ export class TestingView implements Disposable {
   private timer: NodeJS.Timeout | undefined;
   /** The run of what did not pass, by the test. */
   private readonly runs = new Map<string, string>();
+  /** The documents and folders on which the tests of a file depend, by the file. */
+  private readonly reads = new Map<string, readonly string[]>();
+  /** Those who wait for results of cases. */
+  private readonly listeners = new Set<(result: TestResult) => void>();
 
   /** `running` is the server; agents that change tell that files were read. */
   constructor(
@@ -48,14 +52,15 @@ export class TestingView implements Disposable {
       catalogue.onDidChange(soon),
       commands.registerCommand('axeLsp.showTestRun', (given?: TestItem | { readonly test: TestItem }) => {
         const item = given && 'test' in given ? given.test : given;
-        const runId = item && this.runs.get(keyOf(item));
+        const runId = item && this.runs.get(idOf(item));
         return runId ? showRun(runId) : void window.showInformationMessage('A run is kept of a case that did not pass. Run the case first.');
       }),
     ];
   }
 
   listenTo(client: LanguageClient): void {
-    client.registerFeature(announcing({ replaceRecording: true }));
+    client.registerFeature(announcing({ replaceRecording: true, testResults: true }));
+    client.onNotification(TestResultNotification, (result) => this.listeners.forEach((each) => each(result)));
     client.onRequest(ReplaceRecordingRequest, (change, token) => this.replaces(change, token));
   }
 
@@ -83,6 +88,8 @@ export class TestingView implements Disposable {
   private async refresh(): Promise<void> {
     const client = await this.running();
     const files = client ? await client.sendRequest(TestsRequest, {}) : [];
+    this.reads.clear();
+    files.forEach(({ uri, reads }) => this.reads.set(uri, reads));
     if (files.length > 0 || this.made) {
       const controller = (this.made ??= this.controller());
       controller.items.replace(files.map((file) => itemOf(controller, file)));
@@ -93,44 +100,84 @@ export class TestingView implements Disposable {
     const controller = tests.createTestController('axeLsp.tests', 'Tests of agents');
     controller.refreshHandler = () => this.refresh();
     for (const [name, options] of Object.entries(PROFILES)) {
-      controller.createRunProfile(name, TestRunProfileKind.Run, (request, token) => this.run(controller, request, token, options), name === 'Run');
+      const isReplay = name === 'Run';
+      const handle = (request: TestRunRequest, token: CancellationToken) =>
+        request.continuous ? this.runAfterSaves(controller, request, token) : this.run(controller, request, token, options);
+      controller.createRunProfile(name, TestRunProfileKind.Run, handle, isReplay, undefined, isReplay);
     }
     return controller;
   }
 
-  /** A file or a case after the other: each is a process of its own, which runs its cases side by side. */
+  /** Until it is cancelled, runs those of the requested cases that depend on a document that is saved. */
+  private runAfterSaves(controller: TestController, request: TestRunRequest, token: CancellationToken): void {
+    let last = Promise.resolve();
+    const wanted = request.include?.map(idOf);
+    const excluded = new Set(request.exclude?.map(idOf));
+    const isWanted = (item: TestItem): boolean =>
+      !excluded.has(idOf(item)) && (!wanted || wanted.includes(idOf(item)) || (item.parent !== undefined && isWanted(item.parent)));
+    const rerun = async (saved: string) => {
+      await this.refresh();
+      const files = itemsOf(controller.items).filter((file) => this.dependsOn(file.id, saved));
+      const include = files.flatMap((file) => itemsOf(file.children)).filter(isWanted);
+      if (include.length > 0 && !token.isCancellationRequested) {
+        await this.run(controller, new TestRunRequest(include, undefined, request.profile, true), token, {});
+      }
+    };
+    const saving = workspace.onDidSaveTextDocument(({ uri }) => {
+      // One run after the other: the last one has seen all that was saved.
+      last = last.then(() => rerun(uri.toString())).catch(() => undefined);
+    });
+    token.onCancellationRequested(() => saving.dispose());
+  }
+
+  private dependsOn(file: string, saved: string): boolean {
+    return [file, ...(this.reads.get(file) ?? [])].map((each) => Uri.parse(each).toString()).some((each) => each === saved || (each.endsWith('/') && saved.startsWith(each)));
+  }
+
+  /** A file after the other: each is a process of its own, which runs its cases side by side. */
   private async run(controller: TestController, request: TestRunRequest, token: CancellationToken, options: Options): Promise<void> {
     const run = controller.createTestRun(request);
-    const wanted = request.include ?? itemsOf(controller.items);
     const excluded = new Set(request.exclude);
+    const wanted = (request.include ?? itemsOf(controller.items)).filter((each) => !excluded.has(each));
+    const cases = wanted.flatMap((each) => (each.parent ? [each] : itemsOf(each.children))).filter((each) => !excluded.has(each));
+    const either = new CancellationTokenSource();
+    [token, run.token].forEach((each) => each.onCancellationRequested(() => either.cancel()));
     try {
-      for (const item of wanted.filter((each) => !excluded.has(each))) {
-        await this.runItem(run, item, excluded, token, options);
+      for (const file of new Set(cases.map((each) => each.parent))) {
+        const ofFile = cases.filter((each) => each.parent === file);
+        await this.runCases(run, new Map(ofFile.map((each) => [idOf(each), each])), either.token, options);
       }
     } finally {
       run.end();
+      either.dispose();
     }
   }
 
-  private async runItem(run: TestRun, item: TestItem, excluded: ReadonlySet<TestItem>, token: CancellationToken, options: Options): Promise<void> {
-    const cases = (item.parent ? [item] : itemsOf(item.children)).filter((each) => !excluded.has(each));
+  /** Cases of one file, by their ids. Each result is shown as soon as it is there. */
+  private async runCases(run: TestRun, cases: ReadonlyMap<string, TestItem>, token: CancellationToken, options: Options): Promise<void> {
+    const left = new Map(cases);
+    const hear = (result: TestResult) => {
+      const item = left.get(result.id);
+      if (item && left.delete(result.id)) {
+        this.runs.set(result.id, result.verdict === 'passed' ? '' : (result.runId ?? ''));
+        tell(run, item, result);
+      }
+    };
     cases.forEach((each) => run.started(each));
+    this.listeners.add(hear);
     try {
       const client = await this.running();
       if (!client || token.isCancellationRequested) {
         throw new CancellationError();
       }
-      const params = { uri: item.uri?.toString() ?? '', ...(item.parent ? { case: item.id } : {}), ...options };
-      const { results } = await client.sendRequest(TestRequest, params, token);
-      const byName = new Map(results.map((result) => [result.name, result]));
-      for (const each of cases) {
-        const result = byName.get(each.id);
-        this.runs.set(keyOf(each), result && result.verdict !== 'passed' ? (result.runId ?? '') : '');
-        tell(run, each, result);
-      }
+      const { results } = await client.sendRequest(TestRequest, { ids: [...cases.keys()], ...options }, token);
+      results.forEach(hear);
+      left.forEach((each) => run.skipped(each));
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      cases.forEach((each) => (token.isCancellationRequested ? run.skipped(each) : run.errored(each, new TestMessage(message))));
+      left.forEach((each) => (token.isCancellationRequested ? run.skipped(each) : run.errored(each, new TestMessage(message))));
+    } finally {
+      this.listeners.delete(hear);
     }
   }
 }
@@ -146,13 +193,13 @@ function itemOf(controller: TestController, { uri, cases }: TestFile): TestItem 
   return item;
 }
 
-/** Names a test among those of all files. */
-function keyOf(item: TestItem): string {
-  return `${item.uri?.toString() ?? ''}::${item.id}`;
+/** The id of a case in the protocol; that of a file is its address. */
+function idOf(item: TestItem): string {
+  return item.parent ? `${item.parent.id}::${item.id}` : item.id;
 }
 
-function tell(run: TestRun, item: TestItem, result: TestResult | undefined): void {
-  if (!result || result.verdict === 'unfinished') {
+function tell(run: TestRun, item: TestItem, result: TestResult): void {
+  if (result.verdict === 'unfinished') {
     run.skipped(item);
     return;
   }
@@ -163,7 +210,7 @@ function tell(run: TestRun, item: TestItem, result: TestResult | undefined): voi
     return;
   }
   const messages = result.failures.map(({ line, message }) => {
-    const told = new TestMessage(message);
+    const told = result.recorded !== undefined && result.sent !== undefined ? TestMessage.diff(message, result.recorded, result.sent) : new TestMessage(message);
     told.contextValue = FAILURE;
     if (item.uri) {
       told.location = new Location(item.uri, new Position(line - 1, 0));

@@ -35,7 +35,7 @@ test('each property is a field, those that are needed first', () => {
     ['lines', 'lines', 'number', false, ''],
     ['mode', 'mode', 'choice', false, '"long"'],
     ['deep', 'deep', 'choice', false, ''],
-    ['names', 'names', 'json', false, ''],
+    ['names', 'names', 'list', false, ''],
     ['size', 'size', 'number', false, '1.5'],
   ]);
   assert.equal(field('lines').description, 'How many.');
@@ -58,14 +58,46 @@ test('what does not fit is told at its field', () => {
     ['lines', '1.5', 'Must be a whole number.'],
     ['lines', '0', 'Must be at least 1.'],
     ['size', '2', 'Must be less than 2.'],
-    ['names', '[', 'Not valid JSON.'],
-    ['names', '"x"', 'Must be a list: […].'],
-    ['names', '[]', 'Too few; items needed: 1.'],
+    ['names', '["x", ""]', '2: Needed.'],
   ] as const) {
     assert.deepEqual(read(field(name), text), { problem }, `${name}: ${text}`);
   }
   assert.deepEqual(inputOf(FIELDS, { path: 'a', fast: 'true', lines: 'x' }), { problems: { lines: 'Not a number.' } });
   assert.deepEqual(read(field('path'), 'a😀😀😀😀'), { value: 'a😀😀😀😀' });
+});
+
+test('lists and groups are fields of fields, as deep as a reader can follow', () => {
+  const schema: Schema = {
+    required: ['points'],
+    properties: {
+      points: { type: 'array', minItems: 2, items: { type: 'object', required: ['x'], properties: { x: { type: 'number' }, tags: { type: 'array', items: { enum: ['a', 'b'] } } } }, default: [{ x: 1, tags: ['b'] }] },
+      box: { type: 'object', required: ['w'], properties: { w: { type: 'integer' }, on: { type: 'boolean', default: true } } },
+      pair: { type: 'array', prefixItems: [{ type: 'string' }], items: { type: 'string' } },
+      any: { type: 'array' },
+    },
+  };
+  const fields = fieldsOf(schema);
+  const [points, box] = fields as [Field, Field];
+  assert.deepEqual(fields.map(({ kind }) => kind), ['list', 'group', 'json', 'json']);
+  assert.deepEqual(points.parts[0]?.parts.map(({ name, kind, required }) => [name, kind, required]), [['x', 'number', true], ['tags', 'list', false]]);
+
+  const item = (x: string, tags?: string) => JSON.stringify({ x, ...(tags ? { tags } : {}) });
+  const two = JSON.stringify([item('1', JSON.stringify(['"b"'])), item('2')]);
+  assert.deepEqual(read(points, two), { value: [{ x: 1, tags: ['b'] }, { x: 2 }] });
+  assert.deepEqual(read(points, points.initial), { problem: 'Too few; items needed: 2.' });
+  assert.deepEqual(read(points, JSON.stringify([item('1'), item('no')])), { problem: '2: x: Not a number.' });
+  assert.deepEqual(read(box, ''), { value: undefined });
+  assert.deepEqual(read(box, '{"on": "false"}'), { problem: 'w: Needed.' });
+  assert.deepEqual(read(box, '{"w": "3"}'), { value: { w: 3, on: true } });
+});
+
+test('a list that contains itself ends in JSON', () => {
+  const schema: Schema = { properties: { tree: { $ref: '#/$defs/tree' } }, $defs: { tree: { type: 'object', properties: { name: { type: 'string' }, below: { type: 'array', items: { $ref: '#/$defs/tree' } } } } } };
+  const kinds: string[] = [];
+  for (let field = fieldsOf(schema)[0]; field; field = field.kind === 'list' ? field.parts[0] : field.parts.find(({ name }) => name === 'below')) {
+    kinds.push(field.kind);
+  }
+  assert.deepEqual(kinds, ['group', 'list', 'group', 'json']);
 });
 
 test('a schema without properties is one field for the whole object', () => {

@@ -3,9 +3,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Graph, GraphNode } from '../../src/agents/protocol';
-import { layout, shownName } from '../../src/graph/layout';
+import { BOX_HEIGHT, layout, shownName } from '../../src/graph/layout';
+import { liveOf } from '../../src/graph/live';
 import { stateOf } from '../../src/graph/state';
 import { around, found, inWords, next, part } from '../../src/graph/walking';
+import type { AgentBegin } from '../../src/protocol';
+import { RunTree } from '../../src/runs/runTree';
+import { LEAD, Script, TEST } from '../runs/events';
 
 function graphOf(calls: Record<string, readonly string[]>, changes: Partial<Graph> = {}): Graph {
   const names = [...new Set([...Object.keys(calls), ...Object.values(calls).flat()])];
@@ -31,6 +35,27 @@ test('each agent is told with what is wrong with it, and with whom it has to do'
   assert.deepEqual(STATE.edges.filter(({ inCycle }) => inCycle).map(({ from }) => from), ['lead', 'style']);
 });
 
+test('an agent tells its model and price, a missing one that it has no file', () => {
+  const nodes = REVIEW.nodes.map((node) => ({ ...node, model: 'anthropic/claude-x', ...(node.name === 'lead' ? { price: { input: 0.1, output: 5 } } : {}) }));
+  const about = new Map(stateOf({ ...REVIEW, nodes }, () => NONE, undefined).nodes.map((node) => [node.name, node.about]));
+  assert.deepEqual([about.get('lead'), about.get('lint'), about.get('ghost')], ['claude-x · $0.1 / $5', 'claude-x', 'no file defines it']);
+});
+
+test('agents tell what they do in the runs that are going on, and which calls were made', () => {
+  const script = new Script().begin(LEAD, 'x').turn(LEAD, 1).call(LEAD, 1, 'c', 'call_agent', { agent: 'test', task: 'y' }).begin(TEST, 'y').turn(TEST, 1).turn(TEST, 2);
+  const graph = graphOf({ lead: ['test', 'lint'], test: [], lint: [] });
+  const told = (asks: boolean, { events }: Script = script) => {
+    const tree = RunTree.begun(events[0]?.params as AgentBegin);
+    events.forEach((event) => tree.take(event));
+    return stateOf(graph, () => NONE, undefined, liveOf([tree.root], (runId) => asks && runId === TEST.runId));
+  };
+  const { nodes, edges } = told(false);
+  assert.deepEqual(nodes.map(({ live }) => live?.words), ['running, turn 1', 'running, turn 2', undefined]);
+  assert.deepEqual(edges.map(({ to, isTaken }) => [to, isTaken]), [['test', true], ['lint', false]]);
+  assert.equal(told(true).nodes[1]?.live?.state, 'waiting');
+  assert.deepEqual(told(false, script.end(TEST, 'failed')).nodes[1]?.live, { state: 'failed', words: 'failed' });
+});
+
 test('an agent that is too deep to be called is told so', () => {
   const nodes = REVIEW.nodes.map((node) => ({ ...node, reachable: node.name !== 'solo' }));
   const solo = stateOf({ ...REVIEW, nodes }, () => NONE, undefined).nodes.find(({ name }) => name === 'solo');
@@ -46,7 +71,7 @@ test('callers stand left of those that they call, nobody on another, and the unc
   for (const one of nodes) {
     assert.ok(one.x - one.width / 2 >= 0 && one.x + one.width / 2 <= width && one.y <= height);
     for (const other of nodes.filter(({ id }) => id < one.id)) {
-      assert.ok(Math.abs(one.y - other.y) >= 28 || Math.abs(one.x - other.x) >= (one.width + other.width) / 2, `${one.id} on ${other.id}`);
+      assert.ok(Math.abs(one.y - other.y) >= BOX_HEIGHT || Math.abs(one.x - other.x) >= (one.width + other.width) / 2, `${one.id} on ${other.id}`);
     }
   }
 });
@@ -54,7 +79,7 @@ test('callers stand left of those that they call, nobody on another, and the unc
 test('a call that closes a cycle leads back below the boxes', () => {
   const { nodes, edges } = layout(stateOf(graphOf({ lead: ['lint'], lint: ['lead'] }), () => NONE, undefined));
   const points = edges.find(({ edge }) => edge.from === 'lint')?.points;
-  const below = ['lint', 'lead'].map((id) => nodes.find((node) => node.id === id)).map((node) => ({ x: node?.x, y: (node?.y ?? NaN) + 14 }));
+  const below = ['lint', 'lead'].map((id) => nodes.find((node) => node.id === id)).map((node) => ({ x: node?.x, y: (node?.y ?? NaN) + BOX_HEIGHT / 2 }));
   assert.deepEqual(points, below);
 });
 

@@ -52,6 +52,10 @@ export class Script {
     return this.add('axe/turn', who, { kind: 'retry', turn, category: 'overloaded', message, ...times });
   }
 
+  place(who: Who, place: string, more: object = {}): this {
+    return this.add('axe/place', who, { place, ...more });
+  }
+
   wait(who: Who, turn: number, more: object): this {
     return this.add('axe/wait', who, { turn, provider: 'openai', ...more });
   }

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
 import { byDay } from '../../src/runs/days';
+import { passes } from '../../src/runs/filter';
 import { duration } from '../../src/runs/figures';
 import { usedBy, type RunNode, type TurnNode } from '../../src/runs/nodes';
 import { rowOf } from '../../src/runs/presenting';
@@ -30,6 +31,17 @@ test('a run tells its time, tokens, cost and task', () => {
   assert.deepEqual(row.icon, { id: 'pass', color: 'testing.iconPassed' });
   assert.equal(row.spoken, 'lead, completed, 5.0 s, 300 tokens in, 30 out, $0.0030, Check this');
   assert.equal(row.context, 'root run ended');
+});
+
+test('a filter wants each of its words in the agent, the task, the model or the state', () => {
+  const root = rootOf(finished());
+  for (const filter of ['', ' ', 'lead', 'check', 'CHECK  lead', 'completed', 'openai this']) {
+    assert.ok(passes(root, false, filter), filter);
+  }
+  for (const filter of ['test', 'lead failed', 'waiting']) {
+    assert.ok(!passes(root, false, filter), filter);
+  }
+  assert.ok(passes(rootOf(new Script().begin(LEAD, 'x')), true, 'waiting lead'));
 });
 
 test('a run that failed tells why', () => {
@@ -78,6 +90,18 @@ test('what a model thinks is told as such, and is a section of its own in the do
 
   const text = documentOf(firstTurn(script.said(LEAD, 1, 'Yes.')), START);
   assert.match(text, /\n## Thinking\n\n> Let me\n> see\n\n## Answer\n\nYes\.\n$/);
+});
+
+test('the row of a run says where its tools work, or what they wait for', () => {
+  const script = new Script().begin(LEAD, '').place(LEAD, '', { waiting: 'a machine' });
+  assert.match(rowOf(rootOf(script), START).description, /waits for a machine$/);
+
+  script.place(LEAD, 'ssh://build1', { folder: '/copy', ref: 'refs/axe/1' });
+  assert.match(rowOf(rootOf(script), START).description, /at ssh:\/\/build1$/);
+  assert.match(rowOf(rootOf(script), START).tooltip, /copy: \/copy\nrefs\/axe\/1/);
+  script.place(LEAD, 'ssh://build1', { waiting: 'a slot' });
+  assert.match(rowOf(rootOf(script), START).description, /waits for a slot at ssh:\/\/build1$/);
+  assert.doesNotMatch(rowOf(rootOf(script.place(LEAD, 'here')), START).description, /here|waits/);
 });
 
 test('a turn whose request waits for its provider says so until something comes', () => {

@@ -72,6 +72,10 @@ function M.test(given)
   require('axe_lsp.testing').test(given.args, given.bang, vim.api.nvim_get_current_buf())
 end
 
+function M.new_test()
+  runs.new_test(vim.api.nvim_get_current_buf())
+end
+
 function M.stop(given)
   if given.bang then
     runs.stop_all()

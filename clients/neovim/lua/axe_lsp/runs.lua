@@ -61,6 +61,7 @@ M.handlers = {
   ['axe/turn'] = handler('axe/turn', pass),
   ['axe/text'] = handler('axe/text', pass),
   ['axe/thought'] = handler('axe/thought', pass),
+  ['axe/place'] = handler('axe/place', pass),
   ['axe/wait'] = handler('axe/wait', pass),
   ['axe/context'] = handler('axe/context', pass),
   ['axe/tool'] = handler('axe/tool', follow_tool),
@@ -197,6 +198,16 @@ function M.undo(bufnr)
   end
   pick_past(bufnr, is_at_rest, 'Undo the file changes of which run?', 'no run has ended yet', function(run, _, client)
     require('axe_lsp.undoing').undo(client, run, bufnr)
+  end)
+end
+
+--- Makes a case of a test of a run that the user picks.
+function M.new_test(bufnr)
+  local function is_at_rest(run)
+    return run.status ~= 'running'
+  end
+  pick_past(bufnr, is_at_rest, 'Make a test of which run?', 'no run has ended yet', function(run, _, client)
+    require('axe_lsp.testing').new(client, run, bufnr)
   end)
 end
 

@@ -79,6 +79,17 @@ function M.test(case, record, bufnr)
   end)
 end
 
+--- Makes a case of a run, and shows it.
+function M.new(client, run, bufnr)
+  requests.send(client, 'axe/newTest', { runId = run.runId }, bufnr, function(made)
+    vim.cmd('edit ' .. vim.fn.fnameescape(vim.uri_to_fname(made.uri)))
+    vim.cmd('checktime')
+    vim.api.nvim_win_set_cursor(0, { math.min(made.line, vim.api.nvim_buf_line_count(0)), 0 })
+    local text = ('axe: case "%s" %s'):format(made.case, made.results[1].verdict)
+    vim.notify(table.concat(vim.list_extend({ text }, made.notes), '; '))
+  end)
+end
+
 --- The names of the cases of a file of tests.
 function M.cases(bufnr)
   local client = requests.checking(bufnr)

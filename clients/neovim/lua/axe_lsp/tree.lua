@@ -232,6 +232,11 @@ local function take(tree, method, event)
     speak(tree, run, event.delta)
   elseif method == 'axe/tool' then
     (event.kind == 'begin' and begin_tool or end_tool)(tree, run, event)
+  elseif method == 'axe/place' then
+    local told = words.place(event)
+    if told then
+      tell(tree, run, words.RETRY, told, { kind = 'text', turn = run.turn })
+    end
   elseif method == 'axe/wait' then
     tell(tree, run, words.RETRY, words.wait(event), { kind = 'text', turn = run.turn })
   elseif method == 'axe/context' then

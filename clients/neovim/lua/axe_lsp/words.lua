@@ -89,6 +89,15 @@ function M.retry(event)
     M.seconds(event.waitMs), event.attempt, event.maxAttempts)
 end
 
+--- Where the tools of an agent in a copy work, or what they wait for; nil for the usual place.
+function M.place(event)
+  if event.waiting then
+    return 'waits for ' .. event.waiting .. (event.place ~= '' and ' at ' .. event.place or '')
+  elseif event.place ~= 'here' then
+    return 'works at ' .. event.place .. (event.reason and ', since ' .. M.shorten(event.reason) or '')
+  end
+end
+
 --- Why a request waits for its provider.
 function M.wait(event)
   local wait = type(event.waitMs) == 'number' and event.waitMs

@@ -19,7 +19,13 @@ from axe_lsp.agentfile.schema.json_schema import schema_faults
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
-from axe_lsp.agentfile.schema.test_keys import MATCHES, NUMBERS, TESTS, WHOLE_NUMBERS
+from axe_lsp.agentfile.schema.test_keys import (
+    ARGUMENT_WORDS,
+    MATCHES,
+    NUMBERS,
+    TESTS,
+    WHOLE_NUMBERS,
+)
 from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
@@ -28,7 +34,6 @@ RECORDINGS = "recordings"
 """The folder of recordings, beside the files of tests."""
 
 _TEXT_WORDS = ("contains", "lacks", "matches", "equals", "schema")
-_ARGUMENT_WORDS = (*_TEXT_WORDS, "any")
 _TOOLS = frozenset({*TOOLS, "call_agent", "Task"})
 _NOWHERE = TextRange(0, 0)
 
@@ -130,12 +135,16 @@ class Case(Struct, frozen=True):
 
 
 class Cases(Struct, frozen=True):
-    """A file of tests. `workspace` is a path from the folder of the file, or ""."""
+    """A file of tests. `workspace` is a path from the folder of the file, or "".
+
+    `replays_tools`: results of tools come from recordings, as answers do.
+    """
 
     agent: str
     agent_range: TextRange
     workspace: str = ""
     allow: tuple[str, ...] = ()
+    replays_tools: bool = False
     cases: tuple[Case, ...] = ()
     problems: tuple[Problem, ...] = ()
 
@@ -159,7 +168,10 @@ class _Reader:
     def cases(self, root: Node | None) -> Cases:
         root = root or Node(_NOWHERE, members={})
         agent = self._needed(root, "agent", "the file", ("agent",))
+        replays_tools = _string(_member(root, "tools")) == "recorded"
         cases = [self._case(each) for each in _items(root, "case")]
+        for each in _items(root, "case") if replays_tools else ():
+            self._no_files(each)
         self._tell_apart(cases)
         workspace = _member(root, "workspace")
         folder = _string(workspace)
@@ -170,6 +182,7 @@ class _Reader:
             agent_range=agent.range if agent is not None else _NOWHERE,
             workspace=folder,
             allow=tuple(_strings(_member(root, "allow"))),
+            replays_tools=replays_tools,
             cases=tuple(cases),
             problems=tuple(self.problems),
         )
@@ -209,6 +222,12 @@ class _Reader:
             forbidden=forbidden,
             judges=tuple(self._judges(expect, (*where, "judge"))),
         )
+
+    def _no_files(self, case: Node) -> None:
+        files = _member(_member(case, "expect") or Node(case.range, members={}), "files")
+        if files is not None:
+            message = 'nothing changes files here: with `tools = "recorded"` no tool is executed'
+            self._problem("bad-test", files, message, ("case", "expect", "files"))
 
     def _tell_apart(self, cases: list[Case]) -> None:
         """Names and recordings of cases must differ: the second of two would overwrite the first."""
@@ -338,7 +357,7 @@ class _Reader:
         for name, value in _members(node).items():
             here = (*above, name)
             words = _members(value)
-            if not words or not set(words) <= set(_ARGUMENT_WORDS):
+            if not words or not set(words) <= {*ARGUMENT_WORDS}:
                 if value.members:
                     yield from self._arguments(value, path, here)
                 else:

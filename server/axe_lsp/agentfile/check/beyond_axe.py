@@ -34,10 +34,12 @@ def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
     """A problem for each; of a table that axe ignores as a whole only for the table."""
     told: set[KeyPath] = set()
     for table in lookup.parse.document.tables:
-        if table.header is not None and table.complete:
+        if table.header is not None and table.complete and table.path not in KNOWN_TO_AXE:
             yield from _ignored(table.path, table.header.parts, told)
     for item in lookup.located:
-        if item.path not in _AGREED and item.table.complete:
+        if item.path in _AGREED or item.path in told or item.path[:1] in told:
+            continue
+        if item.table.complete:
             yield from _ignored(item.path, item.entry.key.parts, told)
             yield from _refused(lookup, item)
 

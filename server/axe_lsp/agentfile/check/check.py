@@ -6,7 +6,8 @@ ranges; the runtime refuses a file with the first fatal one in axe's order (`Pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import groupby
 from math import isfinite
 from typing import Any
 
@@ -105,9 +106,24 @@ class _Checker:
     # -- entries
 
     def entries(self) -> Iterator[Problem]:
-        for item in self.lookup.located:
+        for _, each in groupby(self.lookup.located, key=lambda item: id(item.table)):
+            items = list(each)
+            table = items[0].table
+            if table.complete and not (table.is_array and self._is_sound(table, items)):
+                yield from self._entries(items)
+
+    def _is_sound(self, table: Table, items: Sequence[Located]) -> bool:
+        """Whether a table has no problem. Of arrays there may be thousands, each with a text that says it all."""
+        return self.lookup.once_per_text(
+            "has sound entries",
+            table.range.of(self.text),
+            lambda: not any(True for _ in self._entries(items)),
+        )
+
+    def _entries(self, items: Iterable[Located]) -> Iterator[Problem]:
+        for item in items:
             value = item.entry.value
-            if value is None or not value.complete or not item.table.complete:
+            if value is None or not value.complete:
                 continue
             spec = self.schema.find(item.path)
             if spec is None:

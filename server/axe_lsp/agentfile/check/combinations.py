@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 from typing import NamedTuple
 
 from axe_lsp.agentfile.check.problem import Problem, problem
@@ -98,32 +99,51 @@ class _Server(NamedTuple):
     """One `[[mcp_servers]]`, in whichever way it is written."""
 
     where: TextRange
+    range: TextRange
     entries: tuple[Entry, ...]
 
 
 def _servers(lookup: Lookup) -> Iterator[Problem]:
     names: set[str] = set()
     for index, server in enumerate(_all_servers(lookup.parse.document)):
-        values = {".".join(entry.key.names): entry.value for entry in server.entries}
-        is_command = "command" in values or _text(lookup, values, "transport") == STDIO
-        for key in ("name", "command") if is_command else ("name", "url", "transport"):
-            value = values.get(key)
-            text = _text(lookup, values, key)
-            if text is None:
-                continue  # Half-typed, or of the wrong type.
-            message = _server_message(key, text.strip())
-            if message is not None:
-                where = value.range if value is not None else server.where
-                message = f"mcp_servers[{index}].{key} {message}"
-            elif key == "name" and text in names and value is not None:
-                where = value.range
-                message = f"mcp_servers names must be unique: {quoted(text)}"
-            else:
-                names.add(text if key == "name" else "")
-                continue
-            code = "out-of-range" if text.strip() else "missing-key"
-            yield problem(code, agent_keys.key(("mcp_servers", key)), where, message)
-        yield from _of_other_kind(lookup, index, server, is_command=is_command)
+        text = server.range.of(lookup.parse.text)
+        name = lookup.once_per_text("sound", text, partial(_sound_name, lookup, server))
+        if name is not None and name not in names:
+            names.add(name)
+        else:
+            yield from _server(lookup, index, server, names)
+
+
+def _sound_name(lookup: Lookup, server: _Server) -> str | None:
+    """The name of a server in which nothing is wrong by itself; None if there is something."""
+    names: set[str] = set()
+    has_problems = any(True for _ in _server(lookup, 0, server, names))
+    return None if has_problems or not names else names.pop()
+
+
+def _server(lookup: Lookup, index: int, server: _Server, names: set[str]) -> Iterator[Problem]:
+    """The problems of one server. Its name joins the `names` of those above."""
+    values = {".".join(entry.key.names): entry.value for entry in server.entries}
+    is_command = "command" in values or _text(lookup, values, "transport") == STDIO
+    for key in ("name", "command") if is_command else ("name", "url", "transport"):
+        value = values.get(key)
+        text = _text(lookup, values, key)
+        if text is None:
+            continue  # Half-typed, or of the wrong type.
+        message = _server_message(key, text.strip())
+        if message is not None:
+            where = value.range if value is not None else server.where
+            message = f"mcp_servers[{index}].{key} {message}"
+        elif key == "name" and text in names and value is not None:
+            where = value.range
+            message = f"mcp_servers names must be unique: {quoted(text)}"
+        else:
+            if key == "name":
+                names.add(text)
+            continue
+        code = "out-of-range" if text.strip() else "missing-key"
+        yield problem(code, agent_keys.key(("mcp_servers", key)), where, message)
+    yield from _of_other_kind(lookup, index, server, is_command=is_command)
 
 
 def _text(lookup: Lookup, values: Mapping[str, Value | None], key: str) -> str | None:
@@ -145,14 +165,16 @@ def _of_other_kind(
             message = "is for a server that is a command, and this one has none"
         elif entry.value is None:
             continue
-        else:
+        elif key in ("transport", "cwd") and is_command:
             text, where = decode(lookup.parse.text, entry.value), entry.value.range
-            if is_command and key == "transport" and isinstance(text, str) and text != STDIO:
+            if key == "transport" and isinstance(text, str) and text != STDIO:
                 message = "must be stdio for a server that is a command"
             elif key == "cwd" and isinstance(text, str) and (fault := folder_fault(text)):
                 message = fault
             else:
                 continue
+        else:
+            continue
         spec = agent_keys.key(("mcp_servers", key))
         yield problem("out-of-range", spec, where, f"mcp_servers[{index}].{key} {message}")
 
@@ -165,12 +187,12 @@ def _all_servers(document: Document) -> Iterator[_Server]:
     path = ("mcp_servers",)
     for table in document.tables:
         if table.is_array and table.path == path and table.complete:
-            yield _Server(table.header_range, table.entries)
+            yield _Server(table.header_range, table.range, table.entries)
     for entry in document.tables[0].entries:
         if entry.key.names == path and entry.value is not None:
             for item in entry.value.items:
                 if item.kind is ValueKind.INLINE_TABLE and item.complete:
-                    yield _Server(item.range, item.entries)
+                    yield _Server(item.range, item.range, item.entries)
 
 
 def _server_message(key: str, value: str) -> str | None:

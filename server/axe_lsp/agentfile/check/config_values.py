@@ -11,12 +11,14 @@ from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.providers import PROVIDERS as KNOWN
 from axe_lsp.agentfile.text.addresses import address_fault
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.ssh_hosts import ssh_host
 
 
 def config_values(lookup: Lookup) -> Iterator[Problem]:
-    """Addresses that lead nowhere, and providers that no model can name."""
+    """Addresses that lead nowhere, providers that no model can name, and machines that ssh can not reach."""
     yield from _addresses(lookup)
     yield from _providers(lookup)
+    yield from _machines(lookup)
 
 
 def _addresses(lookup: Lookup) -> Iterator[Problem]:
@@ -30,6 +32,20 @@ def _addresses(lookup: Lookup) -> Iterator[Problem]:
         if fault is not None and address.strip():
             message = f"{'.'.join(item.path)} {fault}"
             yield problem("out-of-range", spec, value.range, message, fatal=False)
+
+
+def _machines(lookup: Lookup) -> Iterator[Problem]:
+    path = ("execution", "ssh", "hosts")
+    spec, hosts = lookup.schema.key(path), lookup.decoded(path)
+    for host in hosts if isinstance(hosts, list) else ():
+        try:
+            ssh_host(host if isinstance(host, str) else "")
+        except ValueError as fault:
+            where = lookup.place(path)
+            if where is not None:
+                message = f"{'.'.join(path)} {fault}"
+                yield problem("out-of-range", spec, where, message, fatal=False)
+            return
 
 
 def _providers(lookup: Lookup) -> Iterator[Problem]:

@@ -74,7 +74,9 @@ class Reading:
 
         Of another one nothing is read: axe has no limits inside a server, and they would be lost.
         """
-        reason, server = read_server(name, dict(table) if isinstance(table, Mapping) else {})
+        left = dict(table) if isinstance(table, Mapping) else {}
+        without = [each for each in _LIMITS_NOTHING if left.pop(each, None) is not None]
+        reason, server = read_server(name, left)
         names = [each.format(name) for each in self.format.server_tools]
         listed = [each for each in names if each in (self.listed or ())]
         if not reason and names and self.listed is not None and not listed:
@@ -86,6 +88,8 @@ class Reading:
             return
         for each in listed:  # It is no longer a tool that nobody knows.
             self.notes.forget(f"{self.format.keys['tools']}: {each}")
+        for each in without:
+            self.notes.lost(f"{key}.{name}.{each}", _LIMITS_NOTHING[each])
         self.source_keys["servers"] = key
         self.agent.servers += (server,)
 
@@ -257,6 +261,17 @@ _HEADERS = ("headers", "http_headers")
 _KINDS = {"sse": "sse", "http": "streamable-http", "streamable-http": "streamable-http"}
 
 
+_LIMITS_NOTHING: Mapping[str, str] = {
+    "startup_timeout_sec": "a server has 30 seconds to start",
+    "startup_timeout_ms": "a server has 30 seconds to start",
+    "tool_timeout_sec": "a call may take as long as the run",
+    "required": "a run always needs its servers",
+    "supports_parallel_tool_calls": "calls wait for those that may change something",
+    "default_tools_approval_mode": "calls are asked about unless a rule of the user allows them",
+}
+"""Keys of a server without which its tools can do no more than before, and what is the case instead."""
+
+
 def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:
     """A server, or the reason why axe can't have it: of one with limits nothing is taken."""
     if "command" in left:
@@ -273,6 +288,8 @@ def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]
         table = left.pop(each, None)
         if isinstance(table, Mapping):
             headers.update({str(k): str(v) for k, v in table.items()})
+    for header, named in _texts_of(left.pop("env_http_headers", None)):
+        headers[header] = f"${{{named}}}"
     variable = left.pop("bearer_token_env_var", None)
     if isinstance(variable, str):
         headers["Authorization"] = f"Bearer ${{{variable}}}"
@@ -285,6 +302,8 @@ def _read_command(name: str, left: dict[str, Any]) -> tuple[str, McpServer | Non
     if left.pop("type", None) not in (None, "stdio", "local"):
         return "it has a command and a transport of another kind", None
     passed = left.pop("env_vars", None) or left.pop("pass_env", None) or []
+    if isinstance(passed, list):
+        passed = [_variable_of(each) for each in passed]
     server = written_server({**left, "name": name, "transport": STDIO, "pass_env": passed})
     fault = command_fault(server.command) or (folder_fault(server.cwd) if server.cwd else None)
     if fault or not server.command:
@@ -296,6 +315,16 @@ def _read_command(name: str, left: dict[str, Any]) -> tuple[str, McpServer | Non
         left.pop(key, None)
     fault = _what_is_left(left)
     return (fault, None) if fault else ("", server)
+
+
+def _variable_of(written: Any) -> Any:
+    """The name of a variable that Codex hands on, which may be a table. One of another machine stays as it is."""
+    is_local = isinstance(written, Mapping) and written.get("source", "local") == "local"
+    return written.get("name") if is_local else written
+
+
+def _texts_of(table: Any) -> list[tuple[str, str]]:
+    return [(str(k), str(v)) for k, v in table.items()] if isinstance(table, Mapping) else []
 
 
 def command_table(server: McpServer) -> dict[str, Any]:

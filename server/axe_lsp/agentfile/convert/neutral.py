@@ -53,7 +53,7 @@ FIELDS: Mapping[str, str] = {
     "max_tokens": "length of an answer",
     "tools": "tools",
     "agents": "agents that it may call",
-    "servers": "MCP servers with an address",
+    "servers": "MCP servers",
     "timeout": "timeout",
     "max_turns": "number of turns",
     "copy": "work in a copy of the folder",

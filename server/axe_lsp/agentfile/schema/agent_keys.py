@@ -3,7 +3,7 @@
 Validation, completion, hover, the generated documentation, the published JSON Schema and
 `check --strict-axe` read these rows; nothing else in axe_lsp knows a key by name in order to judge
 it. The order of the rows is the order in which axe checks a file, so the first problem is the one
-that axe reports. `config_schema.py` has the rows of the other kind of file, config.toml.
+that axe reports. `config_keys.py` has the rows of the other kind of file, config.toml.
 """
 
 from __future__ import annotations
@@ -580,6 +580,22 @@ TOOLS: dict[str, str] = {
     "ask_user": "A question to the person who started the run (axe-lsp).",
 }
 """The tools that `tools` may name, and what they do."""
+
+TOOL_ARGUMENTS: dict[str, tuple[str, ...]] = {
+    "read_file": ("path", "offset", "limit"),
+    "list_directory": ("path",),
+    "grep": ("pattern", "path", "glob", "ignore_case"),
+    "find_files": ("pattern",),
+    "write_file": ("path", "content"),
+    "edit_file": ("path", "old_string", "new_string", "replace_all"),
+    "run_command": ("command",),
+    "url_fetch": ("url",),
+    "web_search": ("query",),
+    "ask_user": ("question", "choices"),
+    "call_agent": ("agent", "task", "context"),
+    "Task": ("description", "prompt", "subagent_type"),
+}
+"""The names of their arguments, and of those by which agents are called. A test compares them with the tools."""
 
 NAMED_TOOLS = frozenset(["ask_user"])
 """Those that no glob adds: a file has to name them."""

@@ -1,4 +1,4 @@
-"""Every key of config.toml, the user's own settings for providers, one row each.
+"""Every key of config.toml, the user's own settings, one row each.
 
 axe and axe-lsp share the file. What is set in the environment wins over it.
 """
@@ -9,6 +9,9 @@ from axe_lsp.agentfile.schema.key_spec import ANY_NAME, EXTENSION, KeySpec, KeyT
 from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
 
 PROVIDERS = "providers"
+
+ENGINES = ("here", "ssh")
+"""Where the copies of agents with `[isolation] mode = "copy"` are."""
 
 _ONE = (PROVIDERS, ANY_NAME)
 
@@ -105,6 +108,73 @@ CONFIG = Schema(
             KeyType.STRING,
             "Categories of the program (axe, for openrouter).",
             default='""',
+        ),
+        KeySpec(
+            ("execution",),
+            KeyType.TABLE,
+            'Where agents with `[isolation] mode = "copy"` work.',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "engine"),
+            KeyType.STRING,
+            "`here`: in copies on this machine. `ssh`: in copies on the machines of `execution.ssh.hosts`. The setting "
+            "`axe.execution.engine` and `axe-lsp run --on` override it.",
+            default='"here"',
+            since=EXTENSION,
+            choices=ENGINES,
+        ),
+        KeySpec(
+            ("execution", "slots"),
+            KeyType.INTEGER,
+            "Maximum number of commands that agents run at the same time on one other machine.",
+            default="4",
+            since=EXTENSION,
+            minimum=1,
+        ),
+        KeySpec(
+            ("execution", "keep_copies"),
+            KeyType.INTEGER,
+            "Seconds for which another machine keeps the files of a project, so that the next copy is made faster. 0: "
+            "until the last copy is closed.",
+            default="3600",
+            since=EXTENSION,
+            minimum=0,
+        ),
+        KeySpec(
+            ("execution", "wait"),
+            KeyType.INTEGER,
+            "Seconds to wait for a machine that can be reached, before the agent fails.",
+            default="60",
+            since=EXTENSION,
+            minimum=0,
+        ),
+        KeySpec(
+            ("execution", "ssh"),
+            KeyType.TABLE,
+            "Machines that are reached by ssh.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "ssh", "hosts"),
+            KeyType.STRINGS,
+            "The machines: names as `ssh` knows them, `USER@HOST`, or `ssh://USER@HOST:PORT`.",
+            default="[]",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "ssh", "ssh"),
+            KeyType.STRING,
+            "The ssh program with its options, such as `ssh -i ~/.ssh/build`.",
+            default='"ssh"',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "ssh", "axe"),
+            KeyType.STRING,
+            "The program axe-lsp on these machines, as the shell there finds it.",
+            default='"axe-lsp"',
+            since=EXTENSION,
         ),
     ),
 )

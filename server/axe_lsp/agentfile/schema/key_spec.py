@@ -137,7 +137,10 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
         """The row of a key; a name of the user's own matches `*`."""
         if len(path) > self._depth:
             return None  # A path may have thousands of parts, each of which would be looked at.
-        return self.rows.get(path) or _row_of_any_name(self, path)
+        spec = self.rows.get(path)
+        if spec is not None or not path or not (path[0] in self._first or ANY_NAME in self._first):
+            return spec
+        return _row_of_any_name(self, path)
 
     def key(self, path: KeyPath) -> KeySpec:
         """The row of a key that is known to have one."""
@@ -160,6 +163,11 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
     def rows(self) -> dict[KeyPath, KeySpec]:
         """The rows by path."""
         return {key.path: key for key in self.keys}
+
+    @cached_property
+    def _first(self) -> frozenset[str]:
+        """The names of the keys at the top."""
+        return frozenset(key.path[0] for key in self.keys)
 
     @cached_property
     def _depth(self) -> int:

@@ -43,6 +43,8 @@ class Lookup:
             self._by_path.setdefault(item.path, item)
         self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
         self._found_before = before._found if before is not None else {}
+        self._said: dict[tuple[str, str], tuple[Any]] = {}
+        self._said_before = before._said if before is not None else {}
         self._made: dict[tuple[str, KeyPath], Any] = {}
         self.secrets = self._secrets(before)
         """The texts that look like an API key, in written order."""
@@ -80,6 +82,17 @@ class Lookup:
         known = self._found.get(key) or self._found_before.get(key) or (value, find())
         self._found[key] = known
         found: Found = known[1]
+        return found
+
+    def once_per_text(self, what: str, text: str, find: Callable[[], Found]) -> Found:
+        """The result of `find`, which depends on a statement's or table's own text alone; kept while there is such a text.
+
+        For tables by the thousand: where one is written, what is above it may have moved it.
+        """
+        key = (what, text)
+        known = self._said.get(key) or self._said_before.get(key) or (find(),)
+        self._said[key] = known
+        found: Found = known[0]
         return found
 
     def made_once(self, what: str, path: KeyPath, make: Callable[[], Found]) -> Found:

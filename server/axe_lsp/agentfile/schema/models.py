@@ -9,9 +9,11 @@ asked for those.
 from __future__ import annotations
 
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 from msgspec import Struct
+
+from axe_lsp.agentfile.text.nearest import KEPT
 
 READ_ON = "2026-11-21"
 """When the providers' pages were read."""
@@ -94,6 +96,33 @@ MODELS: tuple[Model, ...] = (
 def known_model(text: str) -> Model | None:
     """The row of the model that an agent file names."""
     return _by_name().get(text)
+
+
+_LETTERS, _DIGITS = re.compile(r"[^a-z]"), re.compile(r"\D")
+
+_ALIKE = 0.87
+"""The ratio of `difflib` from which on letters are those of another model, with a slip or two."""
+
+
+@lru_cache(maxsize=KEPT)
+def nearly_named(text: str) -> Model | None:
+    """The model that was probably meant by a name that differs from its own by a slip.
+
+    Other digits are another version, which may be newer than this table, so they are no slip.
+    """
+    from difflib import get_close_matches
+
+    provider, _, name = text.lower().partition("/")
+    if known_model(text) is not None:
+        return None
+    digits = _DIGITS.sub("", name)
+    alike = {
+        _LETTERS.sub("", model.name): model
+        for model in MODELS
+        if model.provider == provider and _DIGITS.sub("", model.name) == digits
+    }
+    found = get_close_matches(_LETTERS.sub("", name), alike, n=1, cutoff=_ALIKE)
+    return alike[found[0]] if found else None
 
 
 @cache

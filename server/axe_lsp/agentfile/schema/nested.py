@@ -20,7 +20,7 @@ from axe_lsp.agentfile.text.tree import Entry, KeyPart, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 
-class Node(Struct):
+class Node(Struct, gc=False):
     """A table (`members`), an array (`items`) or another value.
 
     `range` is what to point at: the value, or the name of a table that has a header or dotted keys.
@@ -83,14 +83,15 @@ def _put(parent: Node, entry: Entry, text: str) -> None:
     names, value = entry.key.names, entry.value
     if not names or value is None or not value.complete:
         return
-    table = _table(parent, entry.key.parts[:-1])
+    table = parent if len(names) == 1 else _table(parent, entry.key.parts[:-1])
     if table is not None and table.members is not None and names[-1] not in table.members:
-        table.members[names[-1]] = _node(value, text)
+        table.members[names[-1]] = node_of(value, text)
 
 
-def _node(value: Value, text: str) -> Node:
+def node_of(value: Value, text: str) -> Node:
+    """The tree of one finished value."""
     if value.kind is ValueKind.ARRAY:
-        return Node(value.range, items=[_node(item, text) for item in value.items])
+        return Node(value.range, items=[node_of(item, text) for item in value.items])
     if value.kind is ValueKind.INLINE_TABLE:
         node = Node(value.range, members={})
         for entry in value.entries:

@@ -16,6 +16,7 @@ from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
 from axe_lsp.agentfile.schema.test_keys import TESTS
+from axe_lsp.agentfile.text.ssh_hosts import ADDRESS
 
 PUBLISHED = {"agent": AGENT, "config": CONFIG, "test": TESTS}
 """The kinds of files by the names that the command line and the files of schemas have for them."""
@@ -132,6 +133,14 @@ _TOGETHER: dict[KeyPath, JsonSchema] = {
             "additionalProperties": True,
         },
     },
+    ("execution", "ssh"): {
+        "allOf": [
+            {
+                "properties": {"hosts": {"items": {"pattern": f"^{ADDRESS}$"}}},
+                "additionalProperties": True,
+            }
+        ]
+    },
     ("artifacts",): {
         "if": {
             "properties": {"dir": {"minLength": 1}},
@@ -184,10 +193,11 @@ def _words(schema: Schema, spec: KeySpec) -> JsonSchema:
         return {"enum": [*spec.choices, *([""] if may_be_empty else [])]}
     if spec.names is Names.MODEL:
         return {"pattern": r"^[^/]+/[\s\S]"}  # The user's config.toml adds providers.
-    if (
-        spec.names is Names.TOOL and schema is AGENT
-    ):  # Tests name tools of MCP servers and typed agents, too.
-        return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": r"[*?\[]"}]}
+    # Tests name tools of MCP servers and typed agents, too.
+    if spec.names is Names.TOOL and schema is AGENT:
+        is_policy = spec.path[0] == "tool_policy"  # It may name tools of MCP servers.
+        others = "" if is_policy else r"[*?\[]"
+        return {"anyOf": [{"enum": [*TOOLS, *TOOL_ALIASES]}, {"pattern": others}]}
     if spec.names is Names.ADDRESS:
         unset = "" if spec.required else r"^\s*$|"
         return {"pattern": rf"{unset}^\s*[Hh][Tt][Tt][Pp][Ss]?://[^/]*[^/\s]"}

@@ -22,6 +22,19 @@ NUMBERS = {
     "seconds": "Duration of the run; with `--live` only.",
 }
 
+TOOLS = ("run", "recorded")
+"""Where results of tools come from in a replay. The first is the default."""
+
+ARGUMENT_WORDS = {
+    "equals": (KeyType.STRING, "The whole argument."),
+    "contains": (KeyType.STRINGS, "Texts that must occur in it."),
+    "lacks": (KeyType.STRINGS, "Texts that must not occur in it."),
+    "matches": (KeyType.STRING, "A regular expression (Python's) found in it."),
+    "schema": (KeyType.JSON_SCHEMA, "A JSON Schema that it fits."),
+    "any": (KeyType.BOOLEAN, "It is there, whatever it is."),
+}
+"""The checks of one argument of a call."""
+
 _MAX_DEPTH = 5
 """Deeper than this no agent is called."""
 
@@ -138,6 +151,14 @@ def _rows() -> Iterator[KeySpec]:
         KeyType.STRINGS,
         "Rules for tools that change something or run commands, as in the setting `tools.allow`. Needs your trust; "
         "all else is denied.",
+    )
+    yield _row(
+        ("tools",),
+        KeyType.STRING,
+        "In a replay, `run` executes tools in the copied workspace. `recorded` takes their results from the recording, "
+        "also those of MCP servers, which are not connected.",
+        default='"run"',
+        choices=TOOLS,
     )
     yield _row(_CASE, KeyType.TABLES, "The cases.")
     yield _row((*_CASE, "name"), KeyType.STRING, "The name of the case.", required=True)

@@ -19,7 +19,8 @@ def address_fault(address: str) -> str | None:
 
 def without_passwords(text: str) -> str:
     """A text in which no address says who is calling, or has a query, in which some keep a key."""
-    return _QUERY.sub(r"\1?…", _CALLER.sub("", text))
+    shown = _CALLER.sub("", text) if "@" in text else text
+    return _QUERY.sub(r"\1?…", shown) if "?" in shown else shown
 
 
 _CALLER = re.compile(r"(?<=://)[^/@\s]*@")

@@ -26,9 +26,14 @@ def difference(old: str, new: str) -> Difference:
     """The lines that have changed; none of them is missing, and few are too many."""
     start = new.rfind("\n", 0, _common_beginning(old, new)) + 1
     common = _common_end(old[start:], new[start:])
-    line_feed = new.find("\n", len(new) - common)
-    end = line_feed + 1 if line_feed >= 0 else len(new)
+    end, old_end = len(new) - common, len(old) - common
+    if not (_begins_line(new, end, start) and _begins_line(old, old_end, start)):
+        end = new.find("\n", end) + 1 or len(new)
     return Difference(start, end - len(new) + len(old), end)
+
+
+def _begins_line(text: str, offset: int, start: int) -> bool:
+    return offset == start or text[offset - 1] == "\n"
 
 
 def _common_beginning(old: str, new: str) -> int:

@@ -7,6 +7,7 @@ tomli is the judge: a text is TOML if tomli reads it, and means what tomli reads
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from typing import Any
@@ -67,9 +68,31 @@ class Parse:
         self.document, is_sound = parse_rest(self.text, before.document, start)
         if not is_sound:
             return False
-        if _is_as_valid(self.text, self.document, before):
+        if _is_as_valid(self.text, self.document, before) or self._is_said_the_same(before):
             return True
         return _verdict(self.text, self.document, ()) is None
+
+    def _is_said_the_same(self, before: Parse) -> bool:
+        """Whether only lines between the statements of the valid text before are others: blank ones and comments."""
+        assert self.changed is not None
+        start, old_end, end = self.changed
+        return (
+            _NO_STATEMENTS.fullmatch(self.text, start, end) is not None
+            and _NO_STATEMENTS.fullmatch(before.text, start, old_end) is not None
+            and not _is_in_statement(self.document, start)
+        )
+
+
+# The comments without the characters that TOML does not allow in them.
+_NO_STATEMENTS = re.compile(r"(?:[ \t]*(?:#[\t -~]*)?\r?\n)*[ \t]*(?:#[\t -~]*)?")
+
+
+def _is_in_statement(document: Document, offset: int) -> bool:
+    """Whether what stands at the start of a line belongs to a statement that begins above it."""
+    tables = document.tables
+    table = tables[max(bisect_left(tables, offset, key=lambda each: each.range.start) - 1, 0)]
+    index = bisect_left(table.entries, offset, key=lambda each: each.range.start) - 1
+    return index >= 0 and offset < table.entries[index].range.end
 
 
 def _is_as_valid(text: str, document: Document, before: Parse) -> bool:

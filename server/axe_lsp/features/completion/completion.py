@@ -16,6 +16,7 @@ from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
+from axe_lsp.features.completion.argument_offers import argument_keys
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.completion.fuzzy import shortlist
 from axe_lsp.features.completion.ignore_offers import ignore_offers
@@ -23,6 +24,7 @@ from axe_lsp.features.completion.item import Completion, CompletionKind, offer, 
 from axe_lsp.features.completion.key_offers import header_offers, key_offers, table_offers
 from axe_lsp.features.completion.model_offers import model_offers
 from axe_lsp.features.describe import agent_markdown, key_markdown, type_markdown
+from axe_lsp.features.describe_facts import seen_tools
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -65,11 +67,11 @@ def _offers(lookup: Lookup, asked: _Asked) -> Iterator[Completion]:
     cursor = asked.cursor
     if cursor.where is Where.HEADER:
         yield from header_offers(lookup, cursor)
-    elif cursor.where is Where.KEY:
-        yield from key_offers(lookup, cursor)
-        yield from table_offers(lookup, cursor)
-    elif cursor.where is Where.INNER_KEY:
-        yield from key_offers(lookup, cursor)
+    elif cursor.where in (Where.KEY, Where.INNER_KEY):
+        arguments = argument_keys(asked.snapshot, asked.file, lookup, cursor)
+        yield from key_offers(lookup, cursor, arguments)
+        if cursor.where is Where.KEY:
+            yield from table_offers(lookup, cursor)
     elif cursor.where in (Where.STRING, Where.VALUE):
         yield from _values(asked)
 
@@ -128,10 +130,18 @@ def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Complet
             yield offer(name, CompletionKind.CHOICE, "type of this file")
         yield from _agents(asked, listed)
     elif spec.names is Names.TOOL:
-        for tool, doc in agent_keys.TOOLS.items():
-            yield offer(tool, CompletionKind.TOOL, doc)
+        yield from _tools(asked, spec)
     elif spec.names is Names.MODEL:
         yield from model_offers(asked.snapshot, file, asked.installed)
+
+
+def _tools(asked: _Asked, spec: KeySpec) -> Iterator[Completion]:
+    """Our own, and those of MCP servers that can be denied. The model gets these without a list."""
+    for tool, doc in agent_keys.TOOLS.items():
+        yield offer(tool, CompletionKind.TOOL, doc)
+    if spec.path == ("tool_policy", "deny"):
+        for name, (seen, server) in seen_tools(asked.snapshot, asked.file).items():
+            yield offer(name, CompletionKind.TOOL, f"{server}: {seen.description}".rstrip(": "))
 
 
 def _types(names: Iterable[str]) -> Iterator[Completion]:

@@ -27,13 +27,15 @@ _NEW_NAME = "name"
 """The placeholder for a table whose name the user chooses."""
 
 
-def key_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
-    """The keys of the table under the cursor that are not set."""
+def key_offers(
+    lookup: Lookup, cursor: Cursor, more: Sequence[KeySpec] = ()
+) -> Iterator[Completion]:
+    """The keys of the table under the cursor that are not set; `more` are keys besides those of the schema."""
     text = lookup.parse.text
     behind = text[cursor.range.end :].lstrip(" \t")[:1]
     before, after = _around(text, cursor)
     quote = _quote(text, cursor)
-    for spec in (*lookup.schema.keys_of(cursor.parent), *keywords_of(cursor.parent)):
+    for spec in (*lookup.schema.keys_of(cursor.parent), *keywords_of(cursor.parent), *more):
         if _is_offered_as_header(spec, cursor) or _is_set(lookup, spec, cursor):
             continue
         if behind in ("=", "."):

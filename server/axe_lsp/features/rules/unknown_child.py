@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.dialects import AXE
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
@@ -12,6 +11,7 @@ from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, respell
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.meaning import last_caller
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -19,7 +19,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if not snapshot.is_settled(file.place):
         return
     for reference in file.references:
-        caller = _caller(snapshot, file, reference.callers)
+        caller = last_caller(snapshot, file, reference.callers)
         if caller is None or reference.name not in snapshot.names:
             continue  # `unknown-agent` reports a name that no file defines.
         callable_names = {each.name for each in caller.references} | caller.inline_types
@@ -35,17 +35,6 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             f"`task.types`, so this expectation always fails.{hint}",
             suggestion=similar,
         )
-
-
-def _caller(snapshot: Snapshot, file: AgentFile, callers: tuple[str, ...]) -> AgentFile | None:
-    """The last of some agents that call each other, if axe runs its file. Each is looked up from its own caller."""
-    here = file
-    for name in callers:
-        found = snapshot.agent(name, here)
-        if found is None or found.place.kind is not AXE.agent:
-            return None
-        here = found
-    return here if callers else None
 
 
 def fixes(case: Case) -> Iterator[Fix]:

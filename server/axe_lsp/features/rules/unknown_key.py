@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile.dialects import kinds
 from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.nearest import KEPT, nearest
@@ -80,6 +81,8 @@ def _meant(schema_name: str, path: KeyPath, *, in_header: bool) -> _Meant:
 
 
 def _advice(schema: Schema, unknown: _Unknown, similar: str | None) -> str:
+    if schema is AGENT and CONFIG.find(unknown.path) is not None:
+        return ". It belongs in config.toml."
     if similar is not None:
         return f". Did you mean `{similar}`?"
     home = home_of(schema, unknown.path)

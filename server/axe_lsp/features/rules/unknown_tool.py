@@ -23,6 +23,8 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
             continue
         similar = nearest_of(problem.found, _NAMES)
         hint = f"Did you mean `{similar}`?" if similar else f"There are: {', '.join(TOOLS)}."
+        if similar is None and file.outside.servers:
+            hint = "Tools of MCP servers are not listed: the model gets all of them."
         if problem.found == "call_agent":
             similar, hint = None, "The model gets it if `sub_agents` names an agent."
         yield Finding(

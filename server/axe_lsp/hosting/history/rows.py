@@ -20,7 +20,7 @@ from axe_lsp.runtime.plain_text import valid_text
 if TYPE_CHECKING:
     import sqlite3
 
-    from axe_lsp.runtime.resuming.log import Step
+    from axe_lsp.runtime.run_log import Step
 
 _LONGEST_KEPT = 1_000_000
 """Days, which end before the calendar of Python does."""

@@ -1,6 +1,6 @@
 """The steps of runs in the history: what another process needs to go on with a run.
 
-A new kind of step is a word more in `runtime/resuming/log.py` and, if it is not needed once its root is
+A new kind of step is a word more in `runtime/run_log.py` and, if it is not needed once its root is
 `completed`, in `_OF_UNFINISHED`.
 """
 
@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from axe_lsp.runtime.resuming.log import Known, Step
+    from axe_lsp.runtime.run_log import Known, Step
 
 SCHEMA = """
 CREATE TABLE steps (
@@ -96,7 +96,7 @@ def forget(connection: sqlite3.Connection, root: str) -> None:
 def known_steps(connection: sqlite3.Connection, root: str) -> Known:
     """All that is known of a tree, for a process that goes on with it."""
     # Imported late, with the agents that it knows: reading the history needs none.
-    from axe_lsp.runtime.resuming.log import Begun, Known  # noqa: PLC0415
+    from axe_lsp.runtime.run_log import Begun, Known  # noqa: PLC0415
 
     found = connection.execute(
         "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ? AND kind <> ?",

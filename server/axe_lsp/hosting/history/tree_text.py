@@ -159,20 +159,22 @@ class _Tree:
             case "axe/turn", "end":
                 self._step(params, turn).text = _turn(params)
                 self._take_turn(params)
-            case ("axe/turn", "retry") | ("axe/wait" | "axe/context", _):
-                text = (
-                    (describe(Notification(method, params)) or "")
-                    .strip()
-                    .removeprefix(f"{params['agent']}: ")
-                )
-                self._step(params, ("pause", params["seq"])).text = text
-                if method == "axe/context" and params.get("kind") == "end":
-                    self._pay(params)
+            case ("axe/turn", "retry") | ("axe/wait" | "axe/context" | "axe/place", _):
+                self._pause(method, params)
             case "axe/tool", "begin":
                 text = f"{params['name']}{_arguments(params['arguments'])}{_NO_RESULT}"
                 self._step(params, params["callId"]).text = text
             case "axe/tool", "end":
                 self._end_call(params)
+
+    def _pause(self, method: str, params: Mapping[str, Json]) -> None:
+        """Something that happens to a request, or where an agent works."""
+        text = (describe(Notification(method, params)) or "").strip()
+        if text:
+            told = text.removeprefix(f"{params['agent']}: ")
+            self._step(params, ("pause", params["seq"])).text = told
+        if method == "axe/context" and params.get("kind") == "end":
+            self._pay(params)
 
     def _begin_run(self, params: Mapping[str, Json]) -> None:
         node = _Node(params["time"], f"{_who(params)}: running")

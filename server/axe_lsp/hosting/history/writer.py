@@ -33,7 +33,7 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact
 
 if TYPE_CHECKING:
-    from axe_lsp.runtime.resuming.log import Step
+    from axe_lsp.runtime.run_log import Step
 
 _log = logging.getLogger(__name__)
 

@@ -20,6 +20,8 @@ from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
+from axe_lsp.hosting.places.late import LatePlaces
+from axe_lsp.hosting.question_relay import OutgoingQuestions
 from axe_lsp.hosting.resuming import (
     KeptSteps,
     allow_again,
@@ -39,11 +41,11 @@ from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.resuming.log import Known, StepSink, keep_allowed
+from axe_lsp.runtime.run_log import Known, StepSink, keep_allowed
 from axe_lsp.runtime.safety.approval import Approval
-from axe_lsp.runtime.safety.questions import Ask
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.services import RunServices, always, never
+from axe_lsp.runtime.tools.editor import Editor
 
 _log = logging.getLogger(__name__)
 
@@ -55,7 +57,9 @@ class EngineFactory:
     keeps the steps.
     """
 
-    def __init__(self, send: Callable[[Message], None], ask: Ask, *, is_below: bool) -> None:
+    def __init__(
+        self, send: Callable[[Message], None], ask: OutgoingQuestions, *, is_below: bool
+    ) -> None:
         self._send = send
         self._ask = ask
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
@@ -65,6 +69,7 @@ class EngineFactory:
         self.server_ends = False
         self._http = HttpProvider(self._environment, self.requests if is_below else None)
         self._telemetry = Telemetry()
+        self._places: dict[str, LatePlaces] = {}
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(protocol.Warned(run_id, text)),
             stored=lambda run_id, seq: send(protocol.Stored(run_id, seq, self._history.is_failing)),
@@ -133,6 +138,7 @@ class EngineFactory:
             allow_again(approval, known, run_id)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
         gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
+        editor = Editor(start.editor, self._ask.ask_editor) if start.editor else None
         services = RunServices(
             resolve=resolver(start.workplace, self._environment),
             workspace=Path(start.workplace.workspace),
@@ -147,16 +153,26 @@ class EngineFactory:
                 start.workplace,
                 approval.decide,
                 stream=start.stream,
+                on=start.on,
                 allow=start.allow,
                 gate=gate,
                 server_ends=lambda: self.server_ends,
+                editor=editor,
             ),
+            editor=editor,
             server_ends=lambda: self.server_ends,
             note=_log.info,
             environment=self._environment,
+            places=self._places_of(start.on),
             servers=start.servers if isinstance(start, protocol.Start) else (),
         )
         return Engine(services, http=self._http)
+
+    def _places_of(self, on: str) -> LatePlaces:
+        """One for all runs, so that they share connections and slots."""
+        if on not in self._places:
+            self._places[on] = LatePlaces(self._environment, on)
+        return self._places[on]
 
     async def close(self) -> None:
         """Close the connections, and finish what is remembered and sent elsewhere."""

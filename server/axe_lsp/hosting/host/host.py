@@ -201,7 +201,7 @@ class Host:
     def _take(self, answer: Message) -> None:
         """The answer to what a run has asked."""
         match answer:
-            case protocol.Answered():
+            case protocol.Answered() | protocol.EditorAnswered():
                 self._questions.settle(answer)
             case protocol.Held() | protocol.LetIn() | protocol.Barred() if (
                 self._factory is not None

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 from axe_lsp.hosting.line_buffer import LineBuffer, OnLine
+from axe_lsp.runtime.safety import orphans
 from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_inspection
 
 _INPUT, _OUTPUT, _ERRORS = 0, 1, 2
@@ -29,9 +30,11 @@ inherited it could keep it open for ever, and what that one says is of no intere
 async def start(command: Sequence[str], on_output: OnLine, on_errors: OnLine) -> HostProcess:
     """Start `command`, in an environment without keys; raises OSError."""
     forbid_inspection()
-    _, process = await asyncio.get_running_loop().subprocess_exec(
-        lambda: HostProcess(on_output, on_errors), *command, env=bare_environment(), **apart()
-    )
+    async with orphans.starting() as started:
+        transport, process = await asyncio.get_running_loop().subprocess_exec(
+            lambda: HostProcess(on_output, on_errors), *command, env=bare_environment(), **apart()
+        )
+        started(transport.get_pid())
     return process
 
 
@@ -93,6 +96,7 @@ class HostProcess(asyncio.SubprocessProtocol):
 
     def process_exited(self) -> None:
         """asyncio: the process is gone; what it wrote may still be under way."""
+        orphans.has_ended(self._transport.get_pid())
         asyncio.get_running_loop().call_later(_LAST_WORDS, self._finish)
 
     def connection_lost(self, exc: Exception | None) -> None:

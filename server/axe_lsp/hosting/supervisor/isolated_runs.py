@@ -27,18 +27,20 @@ from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.resuming.log import Begun, Known, Log
+from axe_lsp.runtime.run_log import Begun, Known, Log
 from axe_lsp.runtime.runs import Order, RunResult
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question
 from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.tools.editor import AskEditor, Editor, no_editor
 from axe_lsp.tasks import Tasks
 
 
 class IsolatedRuns:
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
-    They see the same workplace as the run that calls them; `stream` and `allow` are as for a
+    They see the same workplace as the run that calls them; `stream`, `on` and `allow` are as for a
     root run. `ask` answers their questions, and what `gate` has let pass may pass there too.
+    The `editor` serves them as well.
     """
 
     def __init__(
@@ -47,20 +49,24 @@ class IsolatedRuns:
         ask: Ask,
         *,
         stream: bool = False,
+        on: str = "",
         allow: tuple[str, ...] = (),
         gate: TrustGate | None = None,
         server_ends: Callable[[], bool] = bool,
         command: Sequence[str] = HOST,
         patience: Patience | None = None,
+        editor: Editor | None = None,
     ) -> None:
         self._workplace = workplace
         self._ask = ask
         self._stream = stream
+        self._on = on
         self._allow = allow
         self._gate = gate
         self._server_ends = server_ends
         self._command = command
         self._patience = patience or Patience()
+        self._editor = editor
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
         """Make a run. Raises RunError."""
@@ -70,13 +76,18 @@ class IsolatedRuns:
             workplace=self._workplace,
             budget=caller_link.budget,
             stream=self._stream,
+            on=self._on,
             allow=self._allow,
             trusted=self._gate is not None and self._gate.trusts_all,
             granted=tuple(self._gate.granted) if self._gate is not None else (),
             known=as_steps(known, order.ids.root_run_id),
             begun=known.runs,
+            editor=tuple(self._editor.abilities) if self._editor is not None else (),
         )
-        run = _RemoteRun(order, start, caller_link, self._ask, self._patience)
+        ask_editor = self._editor.serve if self._editor is not None else no_editor
+        run = _RemoteRun(
+            order, start, caller_link, self._ask, self._patience, ask_editor=ask_editor
+        )
         return await run.make(self._command, self._server_ends)
 
 
@@ -90,11 +101,14 @@ class _RemoteRun:
         caller_link: CallerLink,
         ask: Ask,
         patience: Patience,
+        *,
+        ask_editor: AskEditor,
     ) -> None:
         self._order = order
         self._start = start
         self._caller_link = caller_link
         self._ask = ask
+        self._ask_editor = ask_editor
         self._patience = patience
         self._tasks = Tasks()
         self._steps = IncomingSteps(caller_link.log, known_of(start), self._tasks)
@@ -259,6 +273,8 @@ class _RemoteRun:
                 self._caller_link.warn(message.text)
             case protocol.Asked():
                 self._questions.put(message, self._decide, self._link.send)
+            case protocol.EditorAsked():
+                self._questions.put_to_editor(message, self._ask_editor, self._link.send)
             case protocol.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
             case protocol.Stepped(step):

@@ -14,6 +14,7 @@ from axe_lsp.hosting.supervisor.link import Link
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.runs import RunResult
 from axe_lsp.runtime.safety.questions import Ask, nobody
+from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 
 
 class HostedRunError(RunError):
@@ -44,7 +45,7 @@ class Order(Struct, eq=False):
 
     `link` leads to the host that carries it out; there is none yet while it waits for its turn.
     `outcome` is the answer or a RunError; `tree` stays empty in a preview.
-    `ask` leads to the person who answers the questions of the run. `limit` says how many root runs of its `client`
+    `ask` leads to the person who answers the questions of the run, `editor` to their editor. `limit` says how many root runs of its `client`
     may be at work at the same time, 0 for any number. One that `may_move` goes to the next host if this one dies:
     it was sent to a host that was up, and that has never said to have begun. A run that `goes_on` has begun, and the
     next host goes on with it if this one dies. It `is_cancelled` once somebody has stopped it.
@@ -53,6 +54,7 @@ class Order(Struct, eq=False):
     message: protocol.Start | protocol.Preview
     outcome: asyncio.Future[Any]
     ask: Ask = nobody
+    editor: AskEditor = no_editor
     client: object = None
     limit: Callable[[], int] = lambda: 0
     link: Link | None = None

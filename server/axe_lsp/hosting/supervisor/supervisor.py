@@ -31,6 +31,7 @@ from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.memory.location import forget_run
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody
+from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 from axe_lsp.tasks import Tasks
 
 if TYPE_CHECKING:
@@ -79,16 +80,18 @@ class Runs:
         client: object = None,
         limit: Callable[[], int] = lambda: 0,
         go_on: bool = False,
+        on: str = "",
     ) -> Run:
         """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
 
         `ask` is asked before it changes something, unless it is allowed already by `allow`, and before it
         reaches out of a workspace that is not `trusted`.
         `limit` says how many runs of that `client` may be at work at the same time, 0 for any number. A run that is
-        remembered may `go_on` in another host, once, if its host dies.
+        remembered may `go_on` in another host, once, if its host dies. Its agents in copies work `on` that engine,
+        "" for the one of config.toml.
         """
         start = protocol.Start(
-            new_run_id(), request, workplace, stream, keep_days, allow, traces, trusted
+            new_run_id(), request, workplace, stream, keep_days, allow, traces, trusted, on=on
         )
         return self._begin(start, ask, client, limit, go_on)
 
@@ -97,17 +100,21 @@ class Runs:
         start: protocol.Start,
         *,
         ask: Ask = nobody,
+        editor: AskEditor = no_editor,
         client: object = None,
         limit: Callable[[], int] = lambda: 0,
         go_on: bool = False,
     ) -> Run:
-        """Have a run go on `after` its last event, by an order as `start` makes them. Raises RunError."""
+        """Have a run go on `after` its last event, by an order as `start` makes them. Raises RunError.
+
+        The `editor` does for it what `start.editor` says.
+        """
         if self.is_going_on(start.run_id):
             # Imported late, with what it takes to read the history.
             from axe_lsp.hosting.history.lease import NotResumableError  # noqa: PLC0415
 
             raise NotResumableError(f"run {start.run_id} is going on in this server", "running")
-        return self._begin(start, ask, client, limit, go_on)
+        return self._begin(start, ask, client, limit, go_on, editor=editor)
 
     def _begin(
         self,
@@ -116,8 +123,11 @@ class Runs:
         client: object,
         limit: Callable[[], int],
         go_on: bool,
+        *,
+        editor: AskEditor = no_editor,
     ) -> Run:
         order = self._order(start, ask)
+        order.editor = editor
         order.client, order.limit = client, limit
         order.goes_on = go_on and start.keep_days > 0  # Else there is nothing to go on with.
         if start.keep_days:
@@ -309,7 +319,7 @@ class Runs:
                 self.archive.stored(run_id, seq, is_failing=message.is_failing)
             case protocol.Warned() if message.run_id in self._orders:
                 self._subscribers.publish(message.run_id, message)
-            case protocol.Asked():
+            case protocol.Asked() | protocol.EditorAsked():
                 self._on_question(message)
             case protocol.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
@@ -337,10 +347,14 @@ class Runs:
             self.archive.hear(event)
             self._subscribers.publish(order.id, event)
 
-    def _on_question(self, asked: protocol.Asked) -> None:
+    def _on_question(self, asked: protocol.Asked | protocol.EditorAsked) -> None:
         order = self._orders.get(asked.run_id)
-        if order is not None and order.link is not None:
+        if order is None or order.link is None:
+            return
+        if isinstance(asked, protocol.Asked):
             self._questions.put(asked, order.ask, order.link.send)
+        else:
+            self._questions.put_to_editor(asked, order.editor, order.link.send)
 
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""

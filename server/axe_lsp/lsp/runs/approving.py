@@ -38,7 +38,8 @@ _log = logging.getLogger(__name__)
 
 def _actions(question: Question) -> dict[str, Decision]:
     """The titles of the buttons; that for the run says what it allows."""
-    what = f" {question.for_run.title()}" if question.for_run else ""
+    words = (question.for_run or "").split()
+    what = "".join(f" {word[0].upper()}{word[1:]}" for word in words)
     return {"Allow": "allow", f"Allow{what} for This Run": "allowForRun", "Deny": "deny"}
 
 
@@ -97,7 +98,7 @@ async def _ask(session: Session, question: Question) -> Answer:
         "reason": question.reason,
         "question": question.details,
         **({"choices": list(question.choices)} if question.choices else {}),
-        "callId": question.call_id,
+        **({"callId": question.call_id} if question.call_id is not None else {}),
         **_patience(session),
     }
     result = await session.request("axe/ask", params)

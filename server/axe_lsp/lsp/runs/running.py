@@ -93,6 +93,7 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
             client=session,
             limit=lambda: session.view.settings.run_max_concurrent,
             go_on=session.view.settings.run_go_on,
+            on=session.view.settings.execution_engine,
         )
     return await follow(session, going, order.request.agent, order.token, reporter)
 
@@ -113,6 +114,7 @@ def begin_again(session: Session, start: Start) -> Run:
         else view.settings.history_keep_days,
         allow=view.settings.tools_allow if is_own else (),
         traces=view.settings.open_telemetry,
+        on=start.on or view.settings.execution_engine,
         trusted=is_own and is_trusted(session),
     )
     return session.daemon.runs.resume(

@@ -19,7 +19,7 @@ from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.gates import Gates
-from axe_lsp.runtime.resuming.log import Log
+from axe_lsp.runtime.run_log import Log
 from axe_lsp.runtime.runs import Order, Resolve, RunResult
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import stat
 import tempfile
-import uuid
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
@@ -18,7 +17,7 @@ from msgspec import Struct
 
 from axe_lsp.runtime.copies.copy import Change, Entry
 from axe_lsp.runtime.copies.git import GitError, OwnGit
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.places import opened_file, opened_folder, remove_place
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import rehearsal
@@ -117,11 +116,11 @@ def apply(files: Sequence[Planned]) -> None:
         # Deleted ones first: a folder may take the place of a file.
         for each in sorted(files, key=lambda file: file.then is not None):
             done.append(each)
-            _put(each.place, each.then, each.now)
+            _put(each.place, each.then)
     except OSError as error:
         for each in reversed(done):
             with suppress(OSError):
-                _put(each.place, each.now, each.then)
+                _put(each.place, each.now)
         raise ApplyError(f"{shown_path(done[-1].path)}: {os_fault(error)}") from error
     for each in files:
         if each.then is None:
@@ -160,7 +159,8 @@ def _entry(place: Path) -> Entry | None:
         raise _ConflictError(
             "is a folder now" if stat.S_ISDIR(mode) else "is not a regular file now"
         )
-    return Entry(_EXECUTABLE if mode & stat.S_IXUSR else _PLAIN, place.read_bytes())
+    with opened_file(place) as file:
+        return Entry(_EXECUTABLE if mode & stat.S_IXUSR else _PLAIN, file.read())
 
 
 def _merged(change: Change, now: Entry | None, own: OwnGit) -> Entry | None:
@@ -194,24 +194,25 @@ def _merged_content(before: bytes, after: bytes, now: bytes, own: OwnGit) -> byt
             raise _ConflictError("has been changed since in the same lines") from None
 
 
-def _put(place: Path, entry: Entry | None, now: Entry | None) -> None:
+def _put(place: Path, entry: Entry | None) -> None:
     """Give a place its new state."""
     if entry is None:
-        place.unlink(missing_ok=True)
+        with suppress(FileNotFoundError):
+            remove_place(place)
         return
-    place.parent.mkdir(parents=True, exist_ok=True)
-    if entry.mode == _LINK:
-        new = place.with_name(f".{uuid.uuid4().hex}")
-        new.symlink_to(os.fsdecode(entry.content))
-        new.replace(place)
-        return
-    if now is not None and now.mode == _LINK:
-        place.unlink(missing_ok=True)
-    write_whole_file(place, entry.content)
-    mode = stat.S_IMODE(place.stat().st_mode)
-    wanted = mode | (mode & 0o444) >> 2 if entry.mode == _EXECUTABLE else mode & ~0o111
-    if wanted != mode:
-        place.chmod(wanted)
+    with opened_folder(place.parent, make=True) as folder:
+        if entry.mode == _LINK:
+            folder.link(place.name, os.fsdecode(entry.content))
+            return
+        status = folder.status(place.name)
+        is_file = status is not None and stat.S_ISREG(status.st_mode)
+        mode = stat.S_IMODE(status.st_mode) if status is not None and is_file else None
+        folder.replace(place.name, entry.content, mode)
+        status = folder.status(place.name)
+        mode = stat.S_IMODE(status.st_mode) if status is not None else 0
+        wanted = mode | (mode & 0o444) >> 2 if entry.mode == _EXECUTABLE else mode & ~0o111
+        if wanted != mode:
+            folder.set_mode(place.name, wanted)
 
 
 def _remove_empty(folder: Path, most: int) -> None:

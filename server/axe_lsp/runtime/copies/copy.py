@@ -21,7 +21,7 @@ import shutil
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
 import msgspec
@@ -34,14 +34,18 @@ from axe_lsp.runtime.copies.git import (
     add_worktree,
     commit,
     commit_of_ref,
+    contents,
+    diff_entries,
     files_in_copy,
     files_in_repository,
     git_folder_of_worktree,
     make_own,
     repository_of,
     set_ref,
+    tree_of,
     write_tree,
 )
+from axe_lsp.runtime.copies.mirror import Mirror
 from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
 
 MOST_FILES = 200_000
@@ -120,6 +124,19 @@ class Copy:
         about = self.about
         return self.ref if about.repository is not None else f"{self.ref} in {about.own.folder}"
 
+    def mirror(self) -> Mirror:
+        """The copy as one of two that are kept alike. Raises GitError."""
+        own = self.about.own
+        files = files_in_copy(own, self.tree, self._index)
+        return Mirror(own, self.tree, self._index, write_tree(own, self.tree, self._index, files))
+
+    @property
+    def ignored(self) -> str:
+        """The ignored names beside those of its own files of them."""
+        own = self.about.own
+        files = (Path(own.folder, "info", "exclude"), Path(own.ignored or os.devnull))
+        return "\n".join(each.read_text("utf-8", "replace") for each in files if each.exists())
+
     def open(self, folder: Path) -> None:
         """Make a copy of a folder as it is, or with the work that a former process has left.
 
@@ -138,8 +155,7 @@ class Copy:
         about = self.about
         files = files_in_copy(about.own, self.tree, self._index)
         tree = write_tree(about.own, self.tree, self._index, files)
-        before = about.own("rev-parse", f"{about.base}^{{tree}}").decode().strip()
-        if tree == before:
+        if tree == tree_of(about.own, about.base):
             self.drop()
             return ""
         message = f"Changes of agent {about.agent}\n\nRun {about.run_id}\n"
@@ -150,23 +166,16 @@ class Copy:
     def changes(self, kept: str) -> list[Change]:
         """The changes that a commit keeps. Raises GitError."""
         own = self.about.own
-        raw = own(
-            "diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", self.about.base, kept
-        )
-        parts = raw.split(b"\0")
-        found = [
-            (parts[i].decode().lstrip(":").split(), parts[i + 1])
-            for i in range(0, len(parts) - 1, 2)
-        ]
-        ids = [name for about, _ in found for name in about[2:4] if name.strip("0")]
-        contents = _contents(own, ids)
+        found = diff_entries(own, self.about.base, kept)
+        ids = [name for each in found for name in (each.old, each.new) if name.strip("0")]
+        of = contents(own, ids)
 
         def entry(mode: str, name: str) -> Entry | None:
-            return Entry(mode, contents[name]) if name.strip("0") else None
+            return Entry(mode, of[name]) if name.strip("0") else None
 
         return [
-            Change(path, entry(old_mode, old), entry(new_mode, new))
-            for (old_mode, new_mode, old, new, _), path in found
+            Change(each.path, entry(each.old_mode, each.old), entry(each.new_mode, each.new))
+            for each in found
         ]
 
     def drop(self) -> None:
@@ -187,14 +196,17 @@ class Copy:
         if self._about is not None:
             self._remove_tree()
             if self._about.repository is not None or not _commit_in(self._about.own, self.ref):
-                _remove(self._home)
+                remove(self._home)
         elif self._lock is not None:
-            _remove(self._home)
+            remove(self._home)
         self._unlock()
 
     def rescue(self) -> None:
         """Bring the copy of a dead process to its end, unless another process uses it."""
-        if not self._take():
+        try:
+            if not self._take():
+                return
+        except FileNotFoundError:  # Its process has just deleted it.
             return
         try:
             about = self._home / "about"
@@ -240,7 +252,7 @@ class Copy:
             known = _known_own(self._home)
             if known is not None and (kept := _commit_in(known, self.ref)):
                 return known, kept
-        _remove(git)
+        remove(git)
         own = make_own(git, repository, self._environment)
         if repository is None:
             return own, ""
@@ -291,7 +303,8 @@ class Copy:
     def _check_out(self, commit_id: str) -> None:
         about = self.about
         if about.repository is not None:
-            add_worktree(about.repository, self.tree, about.base, self._environment)
+            with self._worktrees():
+                add_worktree(about.repository, self.tree, about.base, self._environment)
         else:
             self.tree.mkdir()
         self._index.unlink(missing_ok=True)
@@ -308,9 +321,14 @@ class Copy:
     def _remove_tree(self) -> None:
         repository = self.about.repository
         git = git_folder_of_worktree(repository, self.tree) if repository is not None else None
-        _remove(self.tree)
+        remove(self.tree)
         if git is not None:
-            _remove(git)
+            with self._worktrees():
+                remove(git)
+
+    def _worktrees(self) -> AbstractContextManager[None]:
+        """git looks at all worktrees when it adds one, and fails if another one is half made or half deleted."""
+        return locked(self._home.parent / "worktrees.lock")
 
     def _set_ref(self, commit_id: str) -> None:
         about = self.about
@@ -325,12 +343,8 @@ class Copy:
 
     def _take(self) -> bool:
         """Lock it for this process; False if another one has it."""
-        descriptor = os.open(self._home / "lock", os.O_RDWR | os.O_CREAT, 0o600)
-        if _is_locked(descriptor):
-            os.close(descriptor)
-            return False
-        self._lock = descriptor
-        return True
+        self._lock = take_lock(self._home / "lock")
+        return self._lock is not None
 
     def _unlock(self) -> None:
         if self._lock is not None:
@@ -363,21 +377,6 @@ def _known_own(home: Path) -> OwnGit | None:
         return None
 
 
-def _contents(own: OwnGit, ids: list[str]) -> dict[str, bytes]:
-    """The contents of these ids."""
-    if not ids:
-        return {}
-    answer = own("cat-file", "--batch", stdin="".join(f"{each}\n" for each in ids).encode())
-    found: dict[str, bytes] = {}
-    at = 0
-    while at < len(answer):
-        end = answer.index(b"\n", at)
-        name, _, size = answer[at:end].decode().split()
-        found[name] = answer[end + 1 : end + 1 + int(size)]
-        at = end + 1 + int(size) + 1
-    return found
-
-
 def _left_behind(folders: Path) -> list[str]:
     """The copies that may have lost their processes. What is kept on purpose has no `tree`."""
     if sys.platform == "win32":  # Nothing says there whether a process uses them.
@@ -388,7 +387,7 @@ def _left_behind(folders: Path) -> list[str]:
     ]
 
 
-def _remove(folder: Path) -> None:
+def remove(folder: Path) -> None:
     """Delete a folder, also what the agent has made unwritable."""
     if not folder.exists():
         return
@@ -401,9 +400,18 @@ def _remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def take_lock(file: Path, *, is_shared: bool = False) -> int | None:
+    """Lock a file for this process, which has it until it closes the descriptor; None if another one has it."""
+    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+    if _is_locked(descriptor, is_shared):
+        os.close(descriptor)
+        return None
+    return descriptor
+
+
 if sys.platform == "win32":
 
-    def _is_locked(_: int) -> bool:
+    def _is_locked(_descriptor: int, _is_shared: bool) -> bool:
         """Windows has no such locks."""
         return False
 
@@ -415,10 +423,10 @@ if sys.platform == "win32":
 else:
     import fcntl
 
-    def _is_locked(descriptor: int) -> bool:
+    def _is_locked(descriptor: int, is_shared: bool) -> bool:
         """Whether another process has the lock, which this one has from now on otherwise."""
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:
             return True
         return False

@@ -21,6 +21,7 @@ from time import monotonic
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.plain_text import decode
 
@@ -128,12 +129,15 @@ class OwnGit(Struct, frozen=True):
         return _git((*ignored, *arguments), variables, tree, stdin)
 
 
-def repository_of(folder: Path, environment: Environment, ceiling: Path) -> Repository | None:
+def repository_of(
+    folder: Path, environment: Environment, ceiling: Path | None = None
+) -> Repository | None:
     """The repository of which a folder is a part; None if it is none, or the repository ignores it.
 
     That of a folder below `ceiling` is not looked for above it. Raises GitError if there is no git.
     """
-    environment = {**environment, "GIT_CEILING_DIRECTORIES": str(ceiling)}
+    if ceiling is not None:
+        environment = {**environment, "GIT_CEILING_DIRECTORIES": str(ceiling)}
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
     try:
         found = _in_folder(folder, environment, "rev-parse", "--path-format=absolute", *asked)
@@ -153,12 +157,18 @@ def repository_of(folder: Path, environment: Environment, ceiling: Path) -> Repo
     return Repository(top, git, common, object_format, head, ignored)
 
 
-def make_own(folder: Path, repository: Repository | None, environment: Environment) -> OwnGit:
-    """A new git folder of our own. Raises OSError."""
+def make_own(
+    folder: Path,
+    repository: Repository | None,
+    environment: Environment,
+    object_format: str = "sha1",
+) -> OwnGit:
+    """A new git folder of our own, with the object format of the repository if there is one. Raises OSError."""
     for each in ("refs", "objects", "info"):
         (folder / each).mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/none\n")
-    object_format = repository.object_format if repository is not None else "sha1"
+    if repository is not None:
+        object_format = repository.object_format
     (folder / "config").write_text(_CONFIG.format(object_format=object_format))
     (folder / "info" / "attributes").write_text(_NO_ATTRIBUTES)
     exclude = folder / "info" / "exclude"
@@ -223,6 +233,74 @@ def write_tree(own: OwnGit, tree: Path, index: Path, files: Iterable[bytes]) -> 
     return own("write-tree", tree=tree, index=index).decode().strip()
 
 
+class DiffEntry(Struct, frozen=True):
+    """A path in which two trees differ, with mode and id of its file in each; of zeros where there is none."""
+
+    path: bytes
+    old_mode: str
+    new_mode: str
+    old: str
+    new: str
+
+
+def diff_entries(own: OwnGit, before: str, after: str) -> list[DiffEntry]:
+    """What differs between two trees or commits."""
+    raw = own("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after)
+    parts = raw.split(b"\0")
+    pairs = (
+        (parts[i].decode().lstrip(":").split(), parts[i + 1]) for i in range(0, len(parts) - 1, 2)
+    )
+    return [DiffEntry(path, *about[:4]) for about, path in pairs]
+
+
+def contents(own: OwnGit, ids: Sequence[str]) -> dict[str, bytes]:
+    """The contents of these ids."""
+    if not ids:
+        return {}
+    answer = own("cat-file", "--batch", stdin="".join(f"{each}\n" for each in ids).encode())
+    found: dict[str, bytes] = {}
+    at = 0
+    while at < len(answer):
+        end = answer.index(b"\n", at)
+        name, _, size = answer[at:end].decode().split()
+        found[name] = answer[end + 1 : end + 1 + int(size)]
+        at = end + 1 + int(size) + 1
+    return found
+
+
+def timeless_commit(own: OwnGit, tree: str, parent: str = "") -> str:
+    """Store a commit that has the same id wherever and whenever it is made of the same tree; returns that."""
+    who = "axe-lsp <axe-lsp@localhost> 0 +0000"
+    parents = f"parent {parent}\n" if parent else ""
+    text = f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\nThe folder as agents found it\n"
+    return own("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode()).decode().strip()
+
+
+def tree_of(own: OwnGit, commit_id: str) -> str:
+    """The tree of a commit."""
+    return own("rev-parse", "--verify", f"{commit_id}^{{tree}}").decode().strip()
+
+
+def pack_of(own: OwnGit, wanted: Sequence[str], known: Sequence[str]) -> bytes:
+    """A pack of commits, without what somebody has who has the `known` ones."""
+    revisions = [*wanted, *(f"^{each}" for each in known if _has(own, each))]
+    pack = ("pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset")
+    try:
+        return own(*pack, stdin="".join(f"{each}\n" for each in revisions).encode())
+    except GitError:
+        if len(revisions) == len(wanted):
+            raise
+        return pack_of(own, wanted, ())  # A part of what is known is lost here.
+
+
+def _has(own: OwnGit, commit_id: str) -> bool:
+    try:
+        own("cat-file", "-e", f"{commit_id}^{{commit}}")
+    except GitError:
+        return False
+    return True
+
+
 def commit(own: OwnGit, tree: str, parent: str, message: str) -> str:
     """Store a commit; returns its id."""
     parents = ("-p", parent) if parent else ()
@@ -250,6 +328,34 @@ def set_ref(repository: Repository, ref: str, commit_id: str, environment: Envir
     """Set a ref of the user's repository, or delete it if the commit is ""."""
     change = ("update-ref", ref, commit_id) if commit_id else ("update-ref", "-d", ref)
     _in_worktree(repository, environment, *change)
+
+
+def common_commit(repository: Repository, revision: str, environment: Environment) -> str:
+    """The last commit that a revision and HEAD have in common, else that of the revision. Raises GitError."""
+    asked = ("rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    try:
+        named = _in_worktree(repository, environment, *asked).decode().strip()
+    except GitError as error:
+        raise GitError(f"git knows no commit {quoted(revision)}") from error
+    try:
+        base = _in_worktree(repository, environment, "merge-base", named, "HEAD")
+    except GitError:  # They have none, as in a clone without its history.
+        return named
+    return base.decode().strip()
+
+
+def files_in_commit(
+    repository: Repository, commit_id: str, environment: Environment
+) -> dict[bytes, str]:
+    """The ids of the contents of all files of a commit, by path from the repository's folder. Raises GitError."""
+    listed = _in_worktree(repository, environment, "ls-tree", "-r", "-z", "--full-tree", commit_id)
+    found: dict[bytes, str] = {}
+    for line in filter(None, listed.split(b"\0")):
+        about, _, path = line.partition(b"\t")
+        mode, _, id_ = about.decode().split()
+        if mode != _LINK_TO_REPOSITORY:
+            found[path] = id_
+    return found
 
 
 def commit_of_ref(repository: Repository, ref: str, environment: Environment) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
+from contextlib import nullcontext
 from pathlib import Path
 
 import anyio
@@ -13,11 +14,12 @@ from axe_lsp.runtime.copies.copy import Copy, locked
 from axe_lsp.runtime.copies.git import GitError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.resuming.log import RunLog
 from axe_lsp.runtime.resuming.saved import keep_file_after, keep_file_before
+from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.tools.tool import Hands, ToolError
 
 APPLY_CHANGES = "apply_changes"
 """The tool's name in questions and rules. No model can call it."""
@@ -29,7 +31,8 @@ class Returning(Struct, frozen=True):
     """An agent whose work in a copy is over.
 
     `folder` is the one that it has a copy of; `changes` is that of its file. What it changes can be undone if
-    it `is_undoable`. Questions hold none of the `secrets`.
+    it `is_undoable`. Questions hold none of the `secrets`. If the folder is itself a copy that is like one on
+    another machine, `home` is that one.
     """
 
     ids: RunIds
@@ -39,6 +42,7 @@ class Returning(Struct, frozen=True):
     log: RunLog
     secrets: Collection[str]
     is_undoable: bool
+    home: Hands | None = None
 
 
 async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
@@ -77,8 +81,9 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
             allowed.add(file)
         await _keep_before(planned.files, agent)
         try:
-            is_done = await anyio.to_thread.run_sync(_apply_now, copy, kept, agent, planned)
-        except ApplyError as error:
+            async with agent.home.alike() if agent.home is not None else nullcontext():
+                is_done = await anyio.to_thread.run_sync(_apply_now, copy, kept, agent, planned)
+        except (ApplyError, ToolError) as error:
             return _failed(copy, [str(error)])
         if is_done:  # Else somebody has changed a file meanwhile.
             break

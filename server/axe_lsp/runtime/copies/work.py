@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Collection
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 
@@ -13,15 +14,16 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.copies.copy import Copy, CopyError
-from axe_lsp.runtime.copies.git import STOPPED
 from axe_lsp.runtime.copies.handover import Returning, hand_over
+from axe_lsp.runtime.copies.stopping import in_thread
+from axe_lsp.runtime.copies.watch import CopyWatch
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.prepare import require_folder
 from axe_lsp.runtime.prompt import folder_of
-from axe_lsp.runtime.resuming.log import RunLog
+from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover, InCopy, Order
 from axe_lsp.runtime.safety.approval import Approve
-from axe_lsp.runtime.services import RunServices
+from axe_lsp.runtime.services import Tree
 
 
 class WorkInCopy:
@@ -30,14 +32,21 @@ class WorkInCopy:
     At its end the copy is deleted. What was changed in it and not handed over is kept as a commit.
     """
 
-    def __init__(self, order: Order, definition: AgentDefinition, services: RunServices) -> None:
+    def __init__(
+        self, order: Order, definition: AgentDefinition, tree: Tree, watch: CopyWatch
+    ) -> None:
         self._order = order
         self._definition = definition
-        self._services = services
+        self._tree = tree
+        self._services = services = tree.services
+        self._places = services.places
+        self._watch = watch
+        self._elsewhere = AsyncExitStack()
         self._copy = Copy(order.ids.run_id, order.ids.agent, services.environment)
         self._folder = Path()
         self._is_handed_over = False
         self.handover: Handover | None = None
+        watch.ref = self._copy.ref
 
     async def __aenter__(self) -> Order:
         """Make the copy. Raises ConfigError."""
@@ -69,6 +78,7 @@ class WorkInCopy:
         """Bring home what was changed in the copy, as the agent's file says."""
         order, definition = self._order, self._definition
         is_home_a_copy = order.copied is not None and order.copied.has(self._folder)
+        home = self._tree.hands.get(order.copied.at) if order.copied and is_home_a_copy else None
         self.handover = await hand_over(
             self._copy,
             Returning(
@@ -79,35 +89,26 @@ class WorkInCopy:
                 log=log,
                 secrets=secrets,
                 is_undoable=not is_home_a_copy,  # A copy is gone before anybody can undo that.
+                home=home,
             ),
         )
         self._is_handed_over = True
 
     async def _open(self) -> None:
-        """Make the copy, which a cancellation stops. Raises CopyError."""
-        stopped, is_over = threading.Event(), threading.Event()
-        has_begun = False
-
-        def make() -> None:
-            nonlocal has_begun
-            has_begun = True
-            STOPPED.set(stopped)  # In this thread's own context.
-            try:
-                self._copy.open(self._folder)
-            finally:
-                is_over.set()
-
-        try:
-            await anyio.to_thread.run_sync(make, abandon_on_cancel=True)
-        except anyio.get_cancelled_exc_class():
-            stopped.set()
-            if has_begun:
-                with anyio.CancelScope(shield=True):
-                    await anyio.to_thread.run_sync(is_over.wait)
-            raise
+        """Make the copy, which a cancellation stops. Raises CopyError or ConfigError."""
+        await in_thread(partial(self._copy.open, self._folder))
+        hands = None
+        if self._places is not None:
+            hands = await self._elsewhere.enter_async_context(self._places(self._copy, self._watch))
+        if hands is not None:
+            self._tree.hands[str(self._copy.tree)] = hands
+        else:
+            self._watch.placed("here", str(self._copy.folder))
 
     async def _end(self) -> None:
         with anyio.CancelScope(shield=True):
+            self._tree.hands.pop(str(self._copy.tree), None)
+            await self._elsewhere.aclose()
             if self._is_handed_over:
                 await anyio.to_thread.run_sync(self._copy.close)
             elif await anyio.to_thread.run_sync(self._copy.leave):
@@ -116,6 +117,10 @@ class WorkInCopy:
                     f"{self._copy.where}.",
                     is_error=True,
                 )
-        if self.handover is not None and (self.handover.is_error or self.handover.is_kept):
-            agent = quoted(self._order.ids.agent)
-            self._services.warn(f"agent {agent}: {self.handover.text}")
+        if self.handover is None:
+            return
+        text = f"agent {quoted(self._order.ids.agent)}: {self.handover.text}"
+        if self.handover.is_error or self.handover.is_kept:
+            self._services.warn(text)
+        elif self._order.ids.depth == 0:  # It has no caller that is told.
+            self._services.note(text)

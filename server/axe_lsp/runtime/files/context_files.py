@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct, field
 
@@ -24,7 +25,8 @@ from axe_lsp.agentfile.text.globs import (
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
-from axe_lsp.runtime.files.regular_files import LARGEST_FILE, read_file
+from axe_lsp.runtime.files.places import opened_file
+from axe_lsp.runtime.files.regular_files import LARGEST_FILE, rest_of
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
 
@@ -117,20 +119,21 @@ def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | 
     `root` is the working directory without links.
     """
     try:
-        if _is_led_out(name, path, root) or path.is_dir():
+        place = path.resolve()
+        if _is_led_out(name, place, root) or place.is_dir():
             return None, ""
-        if not path.is_file():  # A link that leads nowhere, or a pipe, for which one would wait.
+        if not place.is_file():  # A link that leads nowhere, or a pipe, for which one would wait.
             is_there = path.exists()
             note = f"context file {quoted(shown_path(name))} is not a regular file"
             return None, note if is_there else ""
-        with path.open("rb") as file:
-            beginning = file.read(BINARY_PROBE)
-        picture = media_type(beginning)
-        if b"\0" in beginning and not picture:
-            return None, ""
-        if picture and path.stat().st_size > LARGEST_IMAGE:
-            return None, _too_large_picture(name)
-        data = read_file(path)
+        with opened_file(place) as file:
+            beginning, size = _beginning(file)
+            picture = media_type(beginning)
+            if b"\0" in beginning and not picture:
+                return None, ""
+            if picture and size > LARGEST_IMAGE:
+                return None, _too_large_picture(name)
+            data = beginning + rest_of(file, LARGEST_FILE)
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle (Python < 3.13).
         reason = getattr(error, "strerror", None) or error
         return None, f"context file {quoted(shown_path(name))} could not be read: {reason}"
@@ -163,15 +166,21 @@ def measure_context_file(name: str, path: Path, root: Path) -> tuple[int, bool] 
     None if it would not be read.
     """
     try:
-        if _is_led_out(name, path, root) or not path.is_file():
+        place = path.resolve()
+        if _is_led_out(name, place, root) or not place.is_file():
             return None
-        with path.open("rb") as file:
-            beginning = file.read(BINARY_PROBE)
+        with opened_file(place) as file:
+            beginning, size = _beginning(file)
         is_picture = bool(media_type(beginning))
         is_left_out = b"\0" in beginning and not is_picture
-        return None if is_left_out else (path.stat().st_size, is_picture)
     except (OSError, RuntimeError):  # RuntimeError: links in a circle (Python < 3.13).
         return None
+    return None if is_left_out else (size, is_picture)
+
+
+def _beginning(file: BinaryIO) -> tuple[bytes, int]:
+    """The first bytes of a file, and its size."""
+    return file.read(BINARY_PROBE), os.fstat(file.fileno()).st_size
 
 
 def _matching_paths(
@@ -212,9 +221,8 @@ def _children(folder: Path, segment: str) -> list[str]:
         return []
 
 
-def _is_led_out(name: str, path: Path, root: Path) -> bool:
-    """Whether the file lies outside, and not where its name says."""
-    place = path.resolve()
+def _is_led_out(name: str, place: Path, root: Path) -> bool:
+    """Whether the file, whose links are resolved, lies outside, and not where its name says."""
     return not place.is_relative_to(root) and place != Path(os.path.normpath(root / name))
 
 

@@ -81,7 +81,9 @@ def codex_agents(layers: Sequence[Path], home: Path | None, read: Read) -> Diale
     session: dict[str, Any] = {}
     for layer in layers:
         config = _values(layer / CONFIG, read) or {}
-        session = {**session, **config, "agents": {**_table(session), **_table(config)}}
+        servers = {**_servers(session), **_servers(config)}
+        tables = {"agents": {**_table(session), **_table(config)}, "mcp_servers": servers}
+        session = {**session, **config, **tables}
         within = project if layer != home else None
         for role in _roles_of_layer(layer, config, read):
             lower = found.get(role.name)
@@ -140,6 +142,12 @@ def _is_below(path: Path, folder: Path) -> bool:
 def _description(values: Mapping[str, Any]) -> Mapping[str, Any]:
     description = values.get("description")
     return {"description": description} if isinstance(description, str) else {}
+
+
+def _servers(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The MCP servers of a config.toml, by name."""
+    servers = config.get("mcp_servers")
+    return servers if isinstance(servers, Mapping) else {}
 
 
 def _table(config: Mapping[str, Any]) -> Mapping[str, Any]:

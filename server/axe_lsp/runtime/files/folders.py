@@ -110,3 +110,18 @@ def _variable(environment: Environment, name: str, purpose: str) -> str:
     if not value:
         raise ConfigError(f"unable to determine {purpose} directory: ${name} is not set")
     return value
+
+
+def skill_path(skill: str, environment: Environment) -> Path:
+    """Where a skill lies: a path, absolute or below the configuration folder, or a bare name.
+
+    The name `review` also finds `skills/review/SKILL.md`.
+    """
+    folder = config_folder(environment)
+    path = Path(os.path.normpath(folder / expand_path(skill, environment)))
+    by_name = folder / "skills" / skill / "SKILL.md"
+    try:
+        is_name = Path(skill).name == skill and by_name.is_file() and not path.exists()
+    except (OSError, ValueError):  # No file system can hold such a name; reading it will say so.
+        return path
+    return by_name if is_name else path

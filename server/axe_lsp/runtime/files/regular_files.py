@@ -11,6 +11,7 @@ import os
 import stat
 import sys
 from pathlib import Path
+from typing import BinaryIO
 
 LARGEST_FILE = 32 * 1024 * 1024
 """Bytes. Nothing that is larger is read as a whole, by runs and by editors."""
@@ -27,11 +28,11 @@ _NO_WAITING = (
 
 def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     """The content of a file. Raises OSError, also for a pipe, a device and more than `most` bytes."""
-    _require_content(os.stat(path), path)  # noqa: PTH116 - nothing is done to a pipe, not even opened
+    require_content(os.stat(path), path)  # noqa: PTH116 - nothing is done to a pipe, not even opened
     descriptor = os.open(path, os.O_RDONLY | _NO_WAITING)
     try:
         status = os.fstat(descriptor)  # Another file may have taken its place.
-        _require_content(status, path)
+        require_content(status, path)
         if sys.platform != "win32" and stat.S_ISFIFO(status.st_mode):
             os.set_blocking(descriptor, True)
         rest = most + 1 if status.st_size <= most else 0
@@ -46,17 +47,22 @@ def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     return b"".join(pieces)
 
 
-def refuse_pipe(path: Path) -> None:
-    """Raises OSError if there is nothing, or nothing that can be read or added to as a file."""
-    _require_content(path.stat(), path)
-
-
 def too_large(most: int) -> str:
     """Why a file is not read."""
     return f"it is larger than {most // 2**20} MB"
 
 
-def _require_content(status: os.stat_result, path: Path) -> None:
+def rest_of(file: BinaryIO, most: int) -> bytes:
+    """What is left to read of an open file. Raises OSError if the file has more than `most` bytes."""
+    status = os.fstat(file.fileno())
+    data = file.read(most + 1) if status.st_size <= most else b""
+    if status.st_size > most or len(data) > most:
+        raise OSError(errno.EFBIG, too_large(most), file.name)
+    return data
+
+
+def require_content(status: os.stat_result, path: Path) -> None:
+    """Raises OSError for what can't be read or added to as a file."""
     mode = status.st_mode
     if stat.S_ISREG(mode):
         return

@@ -263,6 +263,12 @@ def provider_secrets(environment: Environment) -> frozenset[str]:
     return _config_or_none(environment).provider_secrets()
 
 
+def key_variables(environment: Environment) -> frozenset[str]:
+    """The names of all variables that may hold a key, likewise."""
+    endings = {name for name in environment if name.endswith(SECRET_ENDINGS)}
+    return _config_or_none(environment).key_variables() | endings
+
+
 def is_provider_secret(variable: str, environment: Environment) -> bool:
     """Whether a variable of this name holds the key of a provider."""
     return variable.upper() in _config_or_none(environment).key_variables()

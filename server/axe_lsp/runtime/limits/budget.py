@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterator
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.runtime.errors import BudgetError
-from axe_lsp.runtime.limits.usage import NOTHING, BudgetUse, Usage
 from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.usage import NOTHING, BudgetLimit, BudgetUse, Usage
 
 _LEAST_COST = 1e-9
 """Dollars, the precision of all sums."""
@@ -69,7 +69,7 @@ class Ledger:
     def check(self) -> None:
         """May what was asked for be used?"""
         if self._exceeded:
-            raise BudgetError(self._exceeded)
+            raise BudgetError(self._exceeded, self._limit)
         if self.is_used_up:
             raise CallersBudgetError
 
@@ -78,7 +78,7 @@ class Ledger:
         self.check()
         most = self._limits.max_turns
         if most and turns >= most:
-            raise BudgetError(f"used {turns} of {most} turns")
+            raise BudgetError(f"used {turns} of {most} turns", "turns")
 
     def charge_calls(self, number: int, turns: int) -> None:
         """Pay for the tool calls of one answer. After the last turn nobody would see their results."""
@@ -148,6 +148,13 @@ class Ledger:
         if self._has_no_money:
             return f"used ${self._spent:.4f} of ${self._limits.max_cost:g}"
         return self._refused_calls
+
+    @property
+    def _limit(self) -> BudgetLimit:
+        """What that limit is one of."""
+        if self._has_no_tokens:
+            return "tokens"
+        return "cost" if self._has_no_money else "toolCalls"
 
     @property
     def _has_no_tokens(self) -> bool:

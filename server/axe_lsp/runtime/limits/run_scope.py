@@ -74,5 +74,5 @@ class RunScope:
         if self.clock.is_idle:
             return RunTimeoutError(no_progress_message(self.clock.patience))
         if self._wall_time:
-            return BudgetError(f"used {self._wall_time} of {self._wall_time} seconds")
+            return BudgetError(f"used {self._wall_time} of {self._wall_time} seconds", "time")
         return RunTimeoutError(timeout_message(self._timeout or 0))

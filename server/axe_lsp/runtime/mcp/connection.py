@@ -21,6 +21,7 @@ from msgspec import Struct
 from axe_lsp import __version__
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.runtime.mcp.elicitation import Elicit, Elicitation
 from axe_lsp.runtime.mcp.server_process import ENDING_SECONDS, ServerProcess, start_server
 from axe_lsp.runtime.messages import Image, Json
 from axe_lsp.tasks import Tasks
@@ -30,7 +31,17 @@ _Result = TypeVar("_Result")
 _MAX_PAGES = 100
 """A server whose list of tools never ends is asked no further."""
 
+LISTING_SECONDS = 30
+"""How long a server may take to say what it offers, at its start, after a second one, and after a change."""
+
 _CONNECT_SECONDS = 10.0
+"""How long an address may take to accept a connection."""
+
+_SUBSCRIBE_SECONDS = 2.0
+"""How long the first list waits for a server to confirm that it will tell of changes."""
+
+_LONGEST_PAUSE = 60.0
+"""Seconds between two attempts to hear of changes."""
 
 _GOODBYE_SECONDS = 0.25
 """How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
@@ -38,11 +49,11 @@ _GOODBYE_SECONDS = 0.25
 _ENDING_SECONDS = 3 * ENDING_SECONDS
 """The same for a process, which is given time to end by itself."""
 
-RESTART_SECONDS = 30.0
-"""How long a server that was started once more may take to list its tools."""
-
 _NOT_FOUND = 127
 """The exit code of a command that does not exist."""
+
+_VISIT_NEEDED = -32042
+"""The code of an error for a call before which the user has to visit an address (2025-11-25)."""
 
 _MOST_OF_A_MESSAGE = 32 * 1024 * 1024
 """Bytes of an answer, or of an event in a stream."""
@@ -89,9 +100,14 @@ class Access(Struct, frozen=True):
 class Connection:
     """A connection, from `start` to `close`, which always comes last."""
 
-    def __init__(self, server: McpServer, access: Access) -> None:
+    def __init__(self, server: McpServer, access: Access, elicit: Elicit) -> None:
         self.server = server
         self._access = access
+        self._elicit = elicit
+        self._calls = 0
+        self._asking = asyncio.Lock()
+        self._asked: set[anyio.CancelScope] = set()
+        self._has_changed = False
         self._tasks = Tasks()
         self._over = asyncio.Event()
         self._listed = asyncio.Event()
@@ -110,7 +126,29 @@ class Connection:
 
     async def tools(self) -> tuple[ServerTool, ...]:
         """The tools of the server, as soon as it has listed them. Raises McpError."""
+        return await self._within_limit(self._listed_tools())
+
+    async def _listed_tools(self) -> tuple[ServerTool, ...]:
         await self._while_connected(self._listed.wait())
+        return self._tools
+
+    async def _within_limit(self, work: Awaitable[_Result]) -> _Result:
+        try:
+            with anyio.fail_after(LISTING_SECONDS):
+                return await work
+        except TimeoutError:
+            raise McpError(self.explained(f"no answer within {LISTING_SECONDS}s")) from None
+
+    async def newest_tools(self) -> tuple[ServerTool, ...]:
+        """The tools, listed once more if the server has said that they have changed. Raises McpError.
+
+        Without a connection they are those that were listed last.
+        """
+        assert self._serving is not None
+        if self._has_changed and self._listed.is_set() and not self._serving.done():
+            self._has_changed = False
+            work = self._while_connected(_all_tools(self._client))
+            self._tools = await self._within_limit(work)
         return self._tools
 
     @property
@@ -129,12 +167,15 @@ class Connection:
             self._client, self._process = None, None
             self._listed.clear()
             self.start()
+        await self.tools()
+        self._calls += 1
         try:
-            with anyio.fail_after(RESTART_SECONDS):
-                await self.tools()
-        except TimeoutError:
-            raise McpError(self.explained("it does not answer after its second start")) from None
-        result = await self._while_connected(self._client.call_tool(tool, dict(arguments)))
+            result = await self._while_connected(self._answer_of(tool, dict(arguments)))
+        finally:
+            self._calls -= 1
+            if not self._calls:  # Nobody waits for the answers.
+                for scope in (*self._asked,):
+                    scope.cancel()
         images = tuple(
             Image(each.mime_type, each.data)
             for each in result.content
@@ -142,6 +183,53 @@ class Connection:
         )
         texts = tuple(text for each in result.content if (text := _text_of(each)) is not None)
         return Answer(texts, bool(result.is_error), images)
+
+    async def _answer_of(self, tool: str, arguments: dict[str, Json]) -> Any:
+        """The result of a call, which is repeated once if the user has to visit an address before."""
+        from mcp import MCPError
+        from mcp.types import ElicitRequestURLParams
+
+        try:
+            return await self._client.call_tool(tool, arguments)
+        except MCPError as error:
+            if error.code != _VISIT_NEEDED or not isinstance(error.data, dict):
+                raise
+            wanted = error.data.get("elicitations")
+            for each in wanted if isinstance(wanted, list) else ():
+                params = ElicitRequestURLParams.model_validate(each)
+                if (await self._ask(params)).action != "accept":
+                    raise
+        return await self._client.call_tool(tool, arguments)
+
+    async def _ask(self, params: Any) -> Any:
+        """The user's answer to a question of the server. One is asked at a time, and only during a call."""
+        from mcp.types import ElicitResult
+
+        if not self._calls:
+            return ElicitResult(action="decline")
+        is_form = params.mode == "form"
+        asked = Elicitation(
+            params.message,
+            schema=params.requested_schema if is_form else {},
+            url="" if is_form else params.url,
+        )
+        with anyio.CancelScope() as scope:
+            self._asked.add(scope)
+            try:
+                async with self._asking:
+                    reply = await self._elicit(asked)
+            finally:
+                self._asked.discard(scope)
+            content = dict(reply.content) if is_form and reply.action == "accept" else None
+            return ElicitResult(action=reply.action, content=content)
+        return ElicitResult(action="cancel")
+
+    async def _elicited(self, _context: Any, params: Any) -> Any:
+        return await self._ask(params)
+
+    async def _heard(self, message: Any) -> None:
+        if getattr(message, "method", "") == "notifications/tools/list_changed":
+            self._has_changed = True
 
     async def close(self) -> None:
         """Say goodbye, and end the connection in any case."""
@@ -153,7 +241,9 @@ class Connection:
 
     async def _serve(self) -> None:
         if not self.server.is_command:
-            async with _connected(self.server, self._access.headers, self._answered) as client:
+            async with _connected(
+                self.server, self._access.headers, self._answered, self._handlers
+            ) as client:
                 await self._stay(client)
             return
         try:
@@ -170,17 +260,54 @@ class Connection:
         access = self._access
         self._process = process = await start_server(words, access.folder, access.environment)
         try:
-            async with _client_of(process, mode) as client:
+            async with _client_of(process, mode, self._handlers) as client:
                 await self._stay(client)
         finally:
             with anyio.CancelScope(shield=True):
                 await process.end()
 
+    @property
+    def _handlers(self) -> dict[str, Any]:
+        """The options of a client that say who hears what the server wants."""
+        return {"elicitation_callback": self._elicited, "message_handler": self._heard}
+
     async def _stay(self, client: Any) -> None:
         self._client = client
-        self._tools = await _all_tools(client)
-        self._listed.set()
-        await self._over.wait()
+        _refuse_requests(client)
+        async with anyio.create_task_group() as tasks:
+            if _tells_of_changes(client):
+                is_heard = anyio.Event()
+                tasks.start_soon(self._listen, client, is_heard)
+                with anyio.move_on_after(_SUBSCRIBE_SECONDS):
+                    await is_heard.wait()
+            self._has_changed = False
+            self._tools = await _all_tools(client)
+            self._listed.set()
+            await self._over.wait()
+            tasks.cancel_scope.cancel()
+
+    async def _listen(self, client: Any, is_heard: anyio.Event) -> None:
+        """Ask a server of the 2026 protocol to tell of changes, again whenever it has stopped to do so."""
+        from mcp import MCPError
+        from mcp.client.subscriptions import SubscriptionLost
+
+        pause = 1.0
+        while True:
+            try:
+                async with client.listen(tools_list_changed=True) as changes:
+                    # What has changed before is told by nobody.
+                    self._has_changed = self._listed.is_set()
+                    is_heard.set()
+                    async for _ in changes:
+                        pause = 1.0
+            except SubscriptionLost:
+                pass
+            except MCPError:
+                is_heard.set()
+                return  # It does not know the request.
+            is_heard.set()
+            await anyio.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _while_connected(self, work: Awaitable[_Result]) -> _Result:
         """The result of `work`, which is given up when the connection ends."""
@@ -254,7 +381,10 @@ def _limited() -> Any:
 
 @asynccontextmanager
 async def _connected(
-    server: McpServer, headers: Mapping[str, str], answered: Callable[[Any], Awaitable[None]]
+    server: McpServer,
+    headers: Mapping[str, str],
+    answered: Callable[[Any], Awaitable[None]],
+    handlers: Mapping[str, Any],
 ) -> AsyncIterator[Any]:
     from httpx2 import AsyncClient, Timeout
     from mcp import Client, Implementation
@@ -268,22 +398,27 @@ async def _connected(
         asked = {"Accept-Encoding": "identity", **headers}
         return AsyncClient(headers=asked, timeout=timeout, event_hooks=hooks)
 
-    us = Implementation(name="axe-lsp", version=__version__)
+    us: dict[str, Any] = {
+        "client_info": Implementation(name="axe-lsp", version=__version__),
+        "cache": None,
+    }
     if server.transport == "sse":
         transport = sse_client(server.url, httpx_client_factory=http_client)
-        async with Client(transport, client_info=us, cache=None, mode="legacy") as client:
+        async with Client(transport, **us, **handlers, mode="legacy") as client:
             yield client
     else:
         async with http_client() as http:
             transport = streamable_http_client(
                 server.url, http_client=http, max_sse_event_size=_MOST_OF_A_MESSAGE
             )
-            async with Client(transport, client_info=us, cache=None) as client:
+            async with Client(transport, **us, **handlers) as client:
                 yield client
 
 
 @asynccontextmanager
-async def _client_of(process: ServerProcess, mode: str) -> AsyncIterator[Any]:
+async def _client_of(
+    process: ServerProcess, mode: str, handlers: Mapping[str, Any]
+) -> AsyncIterator[Any]:
     """A client of a process, which others end."""
     from mcp import Client, Implementation
     from mcp.shared.message import SessionMessage
@@ -320,9 +455,32 @@ async def _client_of(process: ServerProcess, mode: str) -> AsyncIterator[Any]:
     async with heard, hears, says, said, anyio.create_task_group() as tasks:
         for work in (listen, speak, process.read_errors):
             tasks.start_soon(until_it_ends, work)
-        async with Client(streams(), client_info=us, cache=None, mode=mode) as client:
+        async with Client(streams(), client_info=us, cache=None, mode=mode, **handlers) as client:
             yield client
         tasks.cancel_scope.cancel()
+
+
+def _refuse_requests(client: Any) -> None:
+    """Have requests for what we did not announce answered as the protocol wants it.
+
+    The SDK calls them invalid, unless it is given an answer, which it then announces.
+    """
+    from mcp.types import METHOD_NOT_FOUND, ErrorData
+
+    async def refuse(*_: object) -> ErrorData:
+        return ErrorData(code=METHOD_NOT_FOUND, message="Method not found")
+
+    client.session._list_roots_callback = refuse
+    client.session._sampling_callback = refuse
+
+
+def _tells_of_changes(client: Any) -> bool:
+    """Whether it has to be asked to tell of changes. Older servers tell without being asked."""
+    from mcp.types.version import MODERN_PROTOCOL_VERSIONS
+
+    tools = client.server_capabilities.tools
+    is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return is_modern and tools is not None and bool(tools.list_changed)
 
 
 async def _all_tools(client: Any) -> tuple[ServerTool, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
@@ -16,20 +16,32 @@ if TYPE_CHECKING:
 class RemoteTool(Struct, frozen=True):
     """A tool, and the connection by which it is called. `note` takes a line for a log.
 
-    `only_reads` is what its server says of it.
+    `only_reads` is what its server says of it. `definition` is a digest of all that the server says of it;
+    `is_changed` is whether that is something else than what the run has first heard.
     """
 
     connection: Connection
     tool: Tool
     only_reads: bool
     note: Callable[[str], None]
+    definition: str = ""
+    is_changed: bool = False
 
 
-class RemoteTools(Struct, frozen=True):
-    """The tools of all servers, by name. `secrets` is what headers and environments hold."""
+class RemoteTools(Struct):
+    """The tools of all servers, by name. `secrets` is what headers and environments hold.
+
+    `newest` has them as the servers have them now, who may tell of changes while the run goes on.
+    """
 
     by_name: Mapping[str, RemoteTool] = field(default_factory=dict)
     secrets: frozenset[str] = frozenset()
+    newest: Callable[[], Awaitable[Mapping[str, RemoteTool]]] | None = None
+
+    async def refresh(self) -> None:
+        """Take over what servers have changed."""
+        if self.newest is not None:
+            self.by_name = await self.newest()
 
     @property
     def tools(self) -> tuple[Tool, ...]:

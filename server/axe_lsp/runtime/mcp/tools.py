@@ -7,10 +7,19 @@ know here, so they need approval as commands do, unless the server says that a t
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import sys
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import (
+    AsyncIterator,
+    Awaitable,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
 from contextlib import asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -26,19 +35,19 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp import SDK_MISSING
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
+from axe_lsp.runtime.mcp.elicitation import AskForServer, Elicitor
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
-from axe_lsp.runtime.mcp.wish import START, wish_to_call, wish_to_start
+from axe_lsp.runtime.mcp.seen_tools import remember
+from axe_lsp.runtime.mcp.wish import wish_to_call, wish_to_start
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
 from axe_lsp.runtime.safety.approval import Approve
-from axe_lsp.runtime.safety.questions import NOBODY
+from axe_lsp.runtime.safety.questions import NOBODY, Answer
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 from axe_lsp.runtime.tools.truncation import capped_text
-
-CONNECT_SECONDS = 30
-"""How long a server may take to say what it offers."""
 
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 """As the official SDK has it."""
@@ -61,12 +70,15 @@ _NEEDED_ON_WINDOWS = (
 class RunAround(Struct, frozen=True):
     """The run whose servers are connected: those of its file, and those `of_client`.
 
-    `note` takes lines for a log, `warn` what the user should see.
+    What servers offer is remembered for the editor in this `workspace`. `ask` puts questions of servers to the person who started the run. `note` takes lines for a log,
+    `warn` what the user should see.
     """
 
     ids: RunIds
+    workspace: Path
     workplace: Workplace
     approve: Approve
+    ask: AskForServer
     note: Callable[[str], None]
     warn: Callable[[str], None]
     of_client: tuple[McpServer, ...] = ()
@@ -83,9 +95,29 @@ async def remote_tools(
     """
     servers = await _usable(definition, around)
     environment = around.workplace.environment
-    connections = [Connection(each, access_to(each, around.workplace)) for each in servers]
+    ways = [access_to(each, around.workplace) for each in servers]
     secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
-    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn)
+
+    async def ask(server: str, text: str, choices: tuple[str, ...]) -> Answer:
+        shown = tuple(redact(each, secrets) for each in choices)
+        return await around.ask(server, redact(text, secrets), shown)
+
+    connections = [
+        Connection(each, way, Elicitor(each.name, ask, around.warn))
+        for each, way in zip(servers, ways, strict=True)
+    ]
+
+    async def remember_tools(server: McpServer, tools: Collection[ServerTool]) -> None:
+        if server.of_client:
+            return
+        rows = [(each.name, redact(each.description, secrets)) for each in tools]
+        place = redact(server.shown_place, secrets)
+        try:
+            await asyncio.to_thread(remember, environment, around.workspace, place, rows)
+        except (OSError, ConfigError) as error:
+            around.note(f"[mcp] what {quoted(server.name)} offers is not remembered: {error}")
+
+    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn, remember_tools)
     begun = []
     try:
         for connection in connections:
@@ -94,8 +126,10 @@ async def remote_tools(
                 begun.append(connection)
         for connection in begun:
             with _optional(connection.server, around):
-                found.add(connection, await _listed(connection, secrets))
-        yield RemoteTools(found.tools, secrets)
+                tools = await _listed(connection, secrets)
+                found.add(connection, tools)
+                await remember_tools(connection.server, tools)
+        yield RemoteTools(found.tools, secrets, found.newest)
     finally:
         if begun:
             with anyio.CancelScope(shield=True):
@@ -153,8 +187,8 @@ async def call_remote(
     call: ToolCall, remote: RemoteTool, run: RunIds, approve: Approve, secrets: Collection[str]
 ) -> ToolResult:
     """Execute a call, if that is allowed. Always returns a result."""
-    if not remote.only_reads:
-        refusal = await approve(wish_to_call(call, remote.connection.server, run, secrets))
+    if remote.is_changed or not remote.only_reads:
+        refusal = await approve(wish_to_call(call, remote, run, secrets))
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
     return await _executed(call, remote, secrets)
@@ -245,13 +279,9 @@ async def _listed(connection: Connection, secrets: Collection[str]) -> tuple[Ser
     server = connection.server
     name = quoted(server.name)
     try:
-        with anyio.fail_after(CONNECT_SECONDS):
-            return await connection.tools()
-    except TimeoutError:
-        reason = connection.explained(f"no answer within {CONNECT_SECONDS}s")
+        return await connection.tools()
     except McpError as error:
-        reason = str(error)
-    reason = redact(reason, secrets)
+        reason = redact(str(error), secrets)
     if connection.is_connected:
         raise McpServerError(f"failed to list tools from MCP server {name}: {reason}")
     place = f"{redact(server.shown_place, secrets)} by {server.transport}"
@@ -269,30 +299,97 @@ class _Collector:
         denied: Iterable[str],
         note: Callable[[str], None],
         warn: Callable[[str], None],
+        remember_tools: Callable[[McpServer, Collection[ServerTool]], Awaitable[None]],
     ) -> None:
+        self._remember = remember_tools
         self.tools: dict[str, RemoteTool] = {}
         self._taken = taken
         self._denied = tuple(denied)
         self._note = note
         self._warn = warn
+        self._lists: dict[Connection, Collection[ServerTool]] = {}
+        self._first: dict[tuple[Connection, str], str] = {}
+        self._warned: set[str] = set()
 
     def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
         """Add a server's tools. Raises ConfigError when another server has one of them."""
         server = quoted(connection.server.name)
         before = len(self.tools)
+        self._lists[connection] = found
+        for each in self._usable(connection, found):
+            self._add(connection, each)
+        count = len(self.tools) - before
+        self._note(f"[mcp] {server} discovered {len(found)} tool(s), registered {count}")
+
+    async def newest(self) -> Mapping[str, RemoteTool]:
+        """The tools as the servers have them now. A fault leaves them as they were."""
+        changes = [await self._has_changed(each) for each in self._lists]
+        if any(changes):
+            before, self.tools = self.tools, {}
+            for connection, found in self._lists.items():
+                for each in self._usable(connection, found):
+                    self._add_later(connection, each)
+            self._tell(before)
+        return self.tools
+
+    async def _has_changed(self, connection: Connection) -> bool:
+        """Look whether a server has other tools now."""
+        server = quoted(connection.server.name)
+        before = self._lists[connection]
+        try:
+            found = await connection.newest_tools()
+        except McpError as error:
+            self._note(f"[mcp] {server} did not list its tools again: {error}")
+            return False
+        self._lists[connection] = found
+        has_changed = found is not before and found != before
+        if has_changed:
+            await self._remember(connection.server, found)
+        return has_changed
+
+    def _tell(self, before: Mapping[str, RemoteTool]) -> None:
+        """Tell of tools that are new, gone or changed."""
+        now = self.tools
+        added, gone = [*now.keys() - before.keys()], [*before.keys() - now.keys()]
+        changed = [
+            name
+            for name in now.keys() & before.keys()
+            if now[name].definition != before[name].definition
+        ]
+        for word, names in (("added", added), ("removed", gone), ("changed", changed)):
+            if names:
+                self._note(f"[mcp] Tools {word} by their servers: {', '.join(sorted(names))}")
+        for name in sorted(now):
+            if now[name].is_changed:
+                server = quoted(now[name].connection.server.name)
+                self._warn_once(
+                    f"MCP server {server} has changed what it says of its tool {quoted(name)} "
+                    "during the run; rules that name the server no longer allow it"
+                )
+
+    def _usable(
+        self, connection: Connection, found: Collection[ServerTool]
+    ) -> Iterator[ServerTool]:
+        """The tools that a model may have."""
+        server = quoted(connection.server.name)
         for each in found:
             if each.name in self._taken:
                 conflict = "conflicts with built-in tool"
                 self._note(f"[mcp] Skipping {quoted(each.name)} from {server} ({conflict})")
             elif not TOOL_NAME.fullmatch(each.name):
-                self._warn(
+                self._warn_once(
                     f"tool {quoted(each.name)} of MCP server {server} is left out: providers take "
                     "only letters, digits, _ and - in names, and at most 64 of them"
                 )
             elif not any(fnmatchcase(each.name, pattern) for pattern in self._denied):
-                self._add(connection, each)
-        count = len(self.tools) - before
-        self._note(f"[mcp] {server} discovered {len(found)} tool(s), registered {count}")
+                yield each
+
+    def _add_later(self, connection: Connection, each: ServerTool) -> None:
+        """Add a tool while the run goes on, which no conflict ends."""
+        try:
+            self._add(connection, each)
+        except ConfigError as error:
+            self._warn_once(f"{error}; the tool of the second one is left out")
 
     def _add(self, connection: Connection, each: ServerTool) -> None:
         other = self.tools.get(each.name)
@@ -305,8 +402,28 @@ class _Collector:
                 f"failed to register MCP tools from {second}: MCP tool {quoted(each.name)} "
                 f"collision between servers {first} and {second}"
             )
-        tool = Tool(each.name, each.description, schema={"type": "object", **each.schema})
-        self.tools[each.name] = RemoteTool(connection, tool, each.only_reads, self._note)
+        definition = _digest(each)
+        self.tools[each.name] = RemoteTool(
+            connection,
+            Tool(each.name, each.description, schema={"type": "object", **each.schema}),
+            each.only_reads,
+            self._note,
+            definition,
+            is_changed=self._first.setdefault((connection, each.name), definition) != definition,
+        )
+
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            self._warn(text)
+
+
+def _digest(tool: ServerTool) -> str:
+    """A short name for all that a server says of a tool."""
+    from hashlib import sha256
+
+    said = json.dumps([tool.description, tool.schema, tool.only_reads], sort_keys=True)
+    return sha256(said.encode()).hexdigest()
 
 
 def _coerced(value: Json, schema: Json) -> Json:

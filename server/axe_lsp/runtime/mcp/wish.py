@@ -12,12 +12,14 @@ from collections.abc import Collection
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.mcp.remote_tools import RemoteTool
 from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.approval import Rehearsal, Wish
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 
-START = "run_mcp"
-"""The start of a server, as questions and the user's rules name it."""
+_SHOWN_DESCRIPTION = 1000
+"""Characters of what a server says of a tool that it has changed."""
 
 
 def wish_to_start(server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
@@ -36,8 +38,12 @@ def _address(server: McpServer) -> str:
     return f"{START}({server.line})" if server.is_command else server.url
 
 
-def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
-    """The wish to call a tool, named `server/tool`, with its arguments as others may see them."""
+def wish_to_call(call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Collection[str]) -> Wish:
+    """The wish to call a tool, named `server/tool`, with its arguments as others may see them.
+
+    What was allowed for a tool is not allowed for one of which its server says something else.
+    """
+    server = remote.connection.server
     arguments = redacted_table(call.arguments, secrets)
 
     async def rehearse() -> Rehearsal:
@@ -45,7 +51,13 @@ def wish_to_call(call: ToolCall, server: McpServer, run: RunIds, secrets: Collec
         shown = json.dumps(arguments, indent=2, ensure_ascii=False)
         place = redact(server.shown_place, secrets)
         details = f"{place}\n{call.name} {shown}"
-        return Rehearsal(purpose, details, subject=f"{server.place}\n{call.name} {shown}")
+        if remote.is_changed:
+            purpose += ", which has changed this tool during the run"
+            says = redact(remote.tool.description, secrets)[:_SHOWN_DESCRIPTION]
+            details += f"\n\nThe server says of it now: {says or 'nothing'}"
+        subject = f"{server.place}\n{call.name} {remote.definition} {shown}"
+        return Rehearsal(purpose, details, subject=subject)
 
     name = f"{server.name}/{call.name}"
-    return Wish(run, name, arguments, rehearse, _address(server), call.event_id)
+    address = _address(server)
+    return Wish(run, name, arguments, rehearse, address, call.event_id, remote.is_changed)

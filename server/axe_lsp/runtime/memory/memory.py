@@ -22,7 +22,8 @@ from axe_lsp.agentfile.agent_definition import MemoryConfig
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.regular_files import read_file, refuse_pipe
+from axe_lsp.runtime.files.places import opened_folder
+from axe_lsp.runtime.files.regular_files import read_file, require_content
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.memory.location import memory_path
 from axe_lsp.runtime.plain_text import decode, os_fault
@@ -31,10 +32,6 @@ MAX_RESULT = 1000
 """Characters of a result that are kept."""
 
 _ONLY_THE_USER = 0o600
-if sys.platform == "win32":
-    _NO_LINK = 0
-else:
-    _NO_LINK = os.O_NOFOLLOW
 
 _LINES = re.compile(r"[^\n]*\n|[^\n]+")
 _HEADING = "## "
@@ -79,7 +76,7 @@ def load_memory(
 
 
 def append_memory(
-    path: Path,
+    place: Path,
     task: str,
     result: str,
     author: str = "",
@@ -92,7 +89,7 @@ def append_memory(
     A run that is resumed adds none if the same entry was added since it had begun, `unless_since` that moment.
 
     In a memory that several agents share, it says which of them is its author. Nobody but the user may read the file.
-    A link leads to the file that changes; one that takes its place in this moment is not followed.
+    `place` has no links any more; one that takes its place in this moment is not followed.
     """
     time = (now or datetime.now(timezone.utc)).strftime("%Y-%m-%dT%H:%M:%SZ")
     task = task.replace("\n", " ") or "(none)"
@@ -102,13 +99,14 @@ def append_memory(
     by = f"**Agent:** {author}\n" if author else ""
     rest = f"\n{by}**Task:** {task}\n**Result:** {result}\n\n"
     entry = f"{_HEADING}{time}{rest}"
-    path = path.resolve()
-    if unless_since and _has_entry(path, rest, unless_since):
+    if unless_since and _has_entry(place, rest, unless_since):
         return
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    if path.exists():
-        refuse_pipe(path)
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _NO_LINK, _ONLY_THE_USER)
+    with opened_folder(place.parent, make=True, mode=0o700) as folder:
+        status = folder.status(place.name)
+        if status is not None and not stat.S_ISLNK(status.st_mode):
+            require_content(status, place)
+        appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
+        descriptor = folder.open(place.name, appending, _ONLY_THE_USER)
     with open(descriptor, "ab", buffering=0) as file:  # noqa: PTH123 - it is open already
         _close_to_others(descriptor)
         file.write(entry.encode("utf-8", "replace"))

@@ -31,7 +31,6 @@ from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
-from axe_lsp.runtime.limits.usage import cost_of
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.auth import key_headers
@@ -61,6 +60,7 @@ from axe_lsp.runtime.providers.wire import (
 )
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.steps import once_a_step
+from axe_lsp.runtime.usage import cost_of
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer, HttpClient

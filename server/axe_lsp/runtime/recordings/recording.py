@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from typing import Protocol
 
 from msgspec import Struct
 
 from axe_lsp.runtime.errors import ProviderErrorCategory
-from axe_lsp.runtime.messages import Message, Response
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.messages import Message, Response, ToolCall, ToolResult
 
 
 class Sent(Struct, frozen=True):
@@ -53,6 +55,16 @@ class Recording(Struct, frozen=True):
 
     runs: tuple[RecordedRun, ...]
     paced: bool = False
+
+
+class RecordedTools(Protocol):
+    """The tools of a recording, which stand in for those that would be executed."""
+
+    def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
+        """The names of the tools that a run had of MCP servers, beside its `own`."""
+
+    def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
+        """The result of a call in a turn of a run, an error if the recording has none."""
 
 
 def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:

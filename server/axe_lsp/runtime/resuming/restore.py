@@ -18,7 +18,7 @@ from axe_lsp.runtime.memory.memory import Memory
 from axe_lsp.runtime.messages import Message, ToolCall
 from axe_lsp.runtime.prepare import Prepared, own_timeout
 from axe_lsp.runtime.prompt import Prompt
-from axe_lsp.runtime.resuming.log import Before, First, Room, RunLog
+from axe_lsp.runtime.run_log import Before, First, Room, RunLog
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.structured.output import output_of
 from axe_lsp.runtime.structured.schemas import canonical_json

@@ -16,9 +16,11 @@ from typing import Literal
 import anyio
 from msgspec import Struct
 
+from axe_lsp.runtime.files.places import is_nothing, opened_file
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.resuming.log import RunLog
+from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.safety.redaction import holds_secret
+from axe_lsp.runtime.tools.editor_files import open_for_overwrite
 from axe_lsp.runtime.tools.table import changed_file
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
@@ -56,7 +58,9 @@ async def keep_before(
     """Keep the file that a call is about to change, if it changes one."""
     path = _path(call, workplace) if log.is_kept else None
     if path is not None:
-        await keep_file_before(log, turn, call.event_id, path, secrets)
+        held = None if log.has_saved(str(path)) else await open_for_overwrite(workplace, path)
+        unsaved = held.content if held is not None else None
+        await keep_file_before(log, turn, call.event_id, path, secrets, unsaved=unsaved)
 
 
 async def keep_after(log: RunLog, turn: int, call: ToolCall, workplace: Workplace) -> None:
@@ -67,12 +71,18 @@ async def keep_after(log: RunLog, turn: int, call: ToolCall, workplace: Workplac
 
 
 async def keep_file_before(
-    log: RunLog, turn: int, call_id: str, path: Path, secrets: Collection[str]
+    log: RunLog,
+    turn: int,
+    call_id: str,
+    path: Path,
+    secrets: Collection[str],
+    *,
+    unsaved: bytes | None = None,
 ) -> None:
-    """Keep the file at a path without links, which is about to be changed."""
+    """Keep the file at a path without links, which is about to be changed, or what an editor has of it `unsaved`."""
     saved = SavedFile(str(path), time.time_ns(), again=True)
     if not log.has_saved(str(path)):
-        saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets))
+        saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets, unsaved))
     log.keep_saved(turn, call_id, saved.path, saved)
 
 
@@ -85,14 +95,13 @@ async def keep_file_after(log: RunLog, turn: int, call_id: str, path: Path) -> N
 
 def _path(call: ToolCall, workplace: Workplace) -> Path | None:
     try:
-        path = changed_file(call, workplace)
-        return path.resolve() if path is not None else None
+        return changed_file(call, workplace)
     except (ToolError, OSError):
         return None  # The call will fail.
 
 
-def _saved(path: Path, secrets: Collection[str]) -> SavedFile:
-    content, lost = _content(path, secrets)
+def _saved(path: Path, secrets: Collection[str], unsaved: bytes | None) -> SavedFile:
+    content, lost = _content(path, secrets) if unsaved is None else _kept(unsaved, secrets)
     # Of two agents that save a file at the same time, the one that has read it first has the state before both.
     encoded = base64.b64encode(content).decode() if content is not None else None
     return SavedFile(str(path), time.time_ns(), encoded, lost)
@@ -101,15 +110,17 @@ def _saved(path: Path, secrets: Collection[str]) -> SavedFile:
 def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
     """The content of a file, None if there is none, or why it is not kept."""
     try:
-        if not path.exists():
+        if is_nothing(path):
             return None, None
-        if not path.is_file():
-            return None, "unreadable"
-        if path.stat().st_size > MOST_SAVED:
-            return None, "large"
-        content = path.read_bytes()
+        with opened_file(path) as file:
+            return _kept(file.read(MOST_SAVED + 1), secrets)
     except OSError:
         return None, "unreadable"
+
+
+def _kept(content: bytes, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
+    if len(content) > MOST_SAVED:
+        return None, "large"
     is_secret = holds_secret(content.decode("utf-8", "replace"), secrets)
     return (None, "secret") if is_secret else (content, None)
 
@@ -117,7 +128,10 @@ def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost |
 def _digest_in(path: Path) -> str | None:
     """The digest of a file, "" if there is none, None if it can't be read."""
     try:
-        return digest_of(path.read_bytes()) if path.exists() else ""
+        if is_nothing(path):
+            return ""
+        with opened_file(path) as file:
+            return digest_of(file.read())
     except OSError:  # Another program has replaced the file, or nobody may read it.
         return None
 

@@ -8,11 +8,12 @@ from pathlib import Path
 
 from msgspec import Struct
 
+from axe_lsp.runtime.files.places import is_nothing, opened_file, remove_place
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import decode, os_fault
-from axe_lsp.runtime.resuming.log import Known, decoded
 from axe_lsp.runtime.resuming.saved import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of
+from axe_lsp.runtime.run_log import Known, decoded
 from axe_lsp.runtime.safety.redaction import REDACTED
 
 
@@ -79,7 +80,7 @@ def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> Fi
     try:
         if place.resolve() != place or (place.exists() and not place.is_file()):
             return FileUndo(place, reason="its path leads to another file now")
-        now = place.read_bytes() if place.exists() else None
+        now = _content(place)
     except OSError as error:
         return FileUndo(place, reason=f"it can't be read: {os_fault(error)}")
     return FileUndo(place, before, now, "" if before == now else _objection(now, last, after))
@@ -110,18 +111,25 @@ def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
             yield plan
             continue
         try:
-            now = plan.path.read_bytes() if plan.path.exists() else None
-            if now != plan.now or plan.path.resolve() != plan.path:
+            if plan.path.resolve() != plan.path or _content(plan.path) != plan.now:
                 yield _left(plan, "it has changed since")
                 continue
             if plan.before is None:
-                plan.path.unlink()
+                remove_place(plan.path)
             else:
-                write_whole_file(plan.path, plan.before)
+                write_whole_file(plan.path, plan.before, follows_links=False)
         except OSError as error:
             yield _left(plan, os_fault(error))
         else:
             yield plan
+
+
+def _content(place: Path) -> bytes | None:
+    """The content of a file, None if there is none. Raises OSError."""
+    if is_nothing(place):
+        return None
+    with opened_file(place) as file:
+        return file.read()
 
 
 def has_commands(known: Known) -> bool:

@@ -27,7 +27,8 @@ from axe_lsp.runtime.messages import Json, argument_text
 
 ALL_SERVERS = "*#*"
 
-_START = "run_mcp"
+START = "run_mcp"
+"""The start of an MCP server, as questions and rules name it."""
 
 _COMMAND = re.compile(r"(\w+)\((.+)\)", re.DOTALL)
 _PLAIN_WORDS = re.compile(r"[\w @%+=:,./'\"-]*")
@@ -90,6 +91,11 @@ def is_allowed(
     )
 
 
+def is_for_everything(allowance: str) -> bool:
+    """Whether a rule allows tools of MCP servers whatever these servers say of them."""
+    return allowance.strip() in ("*", ALL_SERVERS)
+
+
 def rule_fault(allowance: str) -> str | None:
     """Why a rule has no effect, and what to write instead; None if it may have one."""
     rule = allowance.strip()
@@ -104,7 +110,7 @@ def rule_fault(allowance: str) -> str | None:
 
 
 def _command_rule_fault(tool: str, command: str) -> str | None:
-    if tool == _START:
+    if tool == START:
         return None if command.strip() else "names no command"
     if "run_command" not in tools_meant([tool]):
         return f"has parentheses behind {quoted(tool)}; only `run_command` takes a command"
@@ -121,7 +127,7 @@ def _command_rule_fault(tool: str, command: str) -> str | None:
 def _allows(rule: str, tool: str, arguments: Mapping[str, Json], address: str) -> bool:
     if "/" in tool:
         return _allows_remote(rule, tool.rsplit("/", maxsplit=1)[-1], address)
-    if tool == _START:
+    if tool == START:
         return bool(address) and rule == address
     of_command = _COMMAND.fullmatch(rule)
     if of_command is None:

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import escaped, escaped_lines
-from axe_lsp.runtime.safety.allowances import is_allowed
+from axe_lsp.runtime.safety.allowances import is_allowed, is_for_everything
 from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Change, Question
 
 
@@ -46,8 +46,9 @@ class Wish(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
     `address` is that of the MCP server that is started, or whose tool it is, as its agent file has it:
-    for rules, and never shown. `call_id` is that of the call in events. `rehearse` finds out what would happen, without doing it; it raises what the call
-    would raise.
+    for rules, and never shown. `call_id` is that of the call in events. `rehearse` finds out what would
+    happen, without doing it; it raises what the call would raise. A tool that `is_changed` is no longer
+    what rules have allowed that name its server.
     """
 
     run: RunIds
@@ -56,6 +57,7 @@ class Wish(Struct, frozen=True):
     rehearse: Callable[[], Awaitable[Rehearsal]]
     address: str = ""
     call_id: str | None = None
+    is_changed: bool = False
 
 
 Approve = Callable[[Wish], Awaitable[str]]
@@ -101,7 +103,10 @@ class Approval:
 
     async def __call__(self, wish: Wish) -> str:
         """Decide about a wish."""
-        if is_allowed(self.allowances, wish.tool, wish.arguments, wish.address):
+        rules = self.allowances
+        if wish.is_changed:
+            rules = tuple(each for each in rules if is_for_everything(each))
+        if is_allowed(rules, wish.tool, wish.arguments, wish.address):
             return ""
         rehearsal = await wish.rehearse()
         answer = await self.decide(_question(wish, rehearsal))

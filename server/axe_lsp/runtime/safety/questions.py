@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Literal
 
+from msgspec.structs import replace
+
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.json_data import JsonStruct
@@ -70,6 +72,13 @@ def question_of_model(run: RunIds, call_id: str, text: str, choices: tuple[str, 
         choices=tuple(map(escaped, choices)) or None,
         call_id=call_id,
     )
+
+
+def question_of_server(run: RunIds, server: str, text: str, choices: tuple[str, ...]) -> Question:
+    """A question of one of the agent's MCP servers, which is asked and answered as those of `ask_user` are."""
+    question = question_of_model(run, "", text, choices)
+    reason = f"MCP server {quoted(escaped(server))} of agent {quoted(escaped(run.agent))} asks"
+    return replace(question, reason=reason, call_id=None)
 
 
 Decision = Literal["allow", "allowForRun", "deny"]

@@ -22,10 +22,10 @@ from axe_lsp.runtime.files.folders import (
     data_folder,
     expand_path,
     homes_of_dialects,
+    skill_path,
 )
 from axe_lsp.runtime.files.user_config import is_provider_secret, provider_secrets
 from axe_lsp.runtime.plain_text import shown_path, valid_text
-from axe_lsp.runtime.prompt import skill_path
 
 _AGENT_FOLDER = "agents"
 _CONFIG = "config.toml"

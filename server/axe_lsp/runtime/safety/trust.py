@@ -20,7 +20,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Source
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.rights import MEMORY, Asked, Reach, asked_by
+from axe_lsp.agentfile.rights import MEMORY, SERVER, Asked, Reach, asked_by
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
@@ -79,6 +79,13 @@ def appeal_of(
     return _appeal(environment, wish)
 
 
+def appeal_of_source(
+    agent: str, source: Source, asked: Asked, workspace: Path, environment: Environment
+) -> Appeal | None:
+    """The same for a file of which only the text is known, and what it asks for."""
+    return _appeal(environment, _Wish(agent, source, asked, workspace, "", ""))
+
+
 class _Wish(Struct, frozen=True):
     """All that an appeal depends on, except for links on the disk and the environment."""
 
@@ -92,10 +99,9 @@ class _Wish(Struct, frozen=True):
 
 def _appeal(environment: Environment, wish: _Wish) -> Appeal | None:
     source, asked, workspace = wish.source, wish.asked, wish.workspace
-    if is_users(source.path, environment):
-        return None
+    # Hardly any agent reaches out, and whose file it is takes many looks at the disk.
     found = reaches(asked, workspace, environment, skill=wish.skill, workdir=wish.workdir)
-    if not found:
+    if not found or is_users(source.path, environment):
         return None
     import hashlib
 
@@ -147,7 +153,7 @@ def _children(
     while waiting:
         caller, workdir, depth = waiting.popleft()
         seen_from = caller_of(caller, workdir, workspace, environment)
-        for name in _callable_by(caller) if depth else ():
+        for name in callable_by(caller) if depth else ():
             child = _resolved(resolve, name, seen_from)
             if child is not None and child.source is not None and child.source.path not in seen:
                 seen.add(child.source.path)
@@ -155,7 +161,8 @@ def _children(
                 waiting.append((child, "", depth - 1))
 
 
-def _callable_by(caller: AgentDefinition) -> Iterator[str]:
+def callable_by(caller: AgentDefinition) -> Iterator[str]:
+    """The names of agents with files that an agent may call."""
     yield from caller.sub_agents
     if caller.task is not None:
         yield from (name for name in caller.task.types if caller.task.find(name) is None)
@@ -256,7 +263,8 @@ class TrustGate:
     """Lets agents begin that do not reach out of their workspace, or that the user trusts.
 
     `ask` asks the user. `trusts_all` is whether the user has trusted the workspace as a whole, and `granted` are
-    digests of files that may begin in this run. What no workspace may have is refused in any case.
+    digests of files that may begin in this run. What no workspace may have is refused in any case. MCP servers that
+    nobody `connects` need no trust.
     """
 
     def __init__(
@@ -266,11 +274,13 @@ class TrustGate:
         *,
         trusts_all: bool = False,
         granted: Collection[str] = (),
+        connects: bool = True,
     ) -> None:
         self._environment = environment
         self._ask = ask
         self.trusts_all = trusts_all
         self.granted = set(granted)
+        self._connects = connects
         self._appeal = once_a_step(partial(_appeal, environment))
         self._one_at_a_time = anyio.Lock()
 
@@ -307,6 +317,8 @@ class TrustGate:
         return () if found is None else (found,)
 
     async def _decide(self, appeal: Appeal, run: RunIds) -> None:
+        if not self._connects and all(each.key == SERVER for each in appeal.reaches):
+            return
         if appeal.refused:
             raise ConfigError(_refusal(appeal))
         async with self._one_at_a_time:

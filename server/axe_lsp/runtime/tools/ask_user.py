@@ -58,4 +58,5 @@ TOOL = BuiltinTool(
         },
     ),
     _ask_user,
+    is_here=True,
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
@@ -13,12 +14,21 @@ from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import marked_lines, rehearsal
+from axe_lsp.runtime.tools.editor_files import (
+    LARGEST,
+    ChangedError,
+    Open,
+    can_write,
+    open_for_change,
+    write_in_editor,
+)
 from axe_lsp.runtime.tools.flags import is_true
-from axe_lsp.runtime.tools.paths import named_file, place, require_file, speaking_of
+from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 
-_TOO_LARGE = 10 * 1024 * 1024
+_MOST_ATTEMPTS = 5
+"""Somebody may type in the file at the same time."""
 
 
 class _Edit(Struct, frozen=True):
@@ -49,13 +59,43 @@ class _Edit(Struct, frozen=True):
 
 async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
     path, edit = _wanted(call)
-    count = await anyio.to_thread.run_sync(partial(_apply, workplace.folder, path, edit))
+    found = place(workplace.folder, path)
+    if can_write(workplace):
+        for _ in range(_MOST_ATTEMPTS):
+            with suppress(ChangedError):
+                return await _apply_in_editor(workplace, found, path, edit)
+        raise ToolError(f"{path} is being changed in the editor; read it and try again")
+    return await _apply_on_disk(found, path, edit)
+
+
+async def _apply_in_editor(workplace: Workplace, found: Path, path: str, edit: _Edit) -> str:
+    """Edit the text that the editor has. Raises ChangedError."""
+    held = await open_for_change(workplace, found)
+    if held is not None:
+        content = held.content
+    else:
+        content = await anyio.to_thread.run_sync(partial(_content, found, path))
+    changed, count = edit.apply(content)
+    remark = await write_in_editor(workplace, found, changed, held)
+    if remark is None:
+        return await _apply_on_disk(found, path, edit)
+    return _told(count, path) + remark
+
+
+async def _apply_on_disk(found: Path, path: str, edit: _Edit) -> str:
+    count = await anyio.to_thread.run_sync(partial(_apply, found, path, edit))
+    return _told(count, path)
+
+
+def _told(count: int, path: str) -> str:
     return f"replaced {count} occurrence(s) in {path}"
 
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, edit = _wanted(call)
-    return await anyio.to_thread.run_sync(partial(_change, workplace.folder, path, edit))
+    held = await open_for_change(workplace, place(workplace.folder, path))
+    change = partial(_change, workplace.folder, path, edit, held)
+    return await anyio.to_thread.run_sync(change)
 
 
 def _wanted(call: ToolCall) -> tuple[str, _Edit]:
@@ -67,28 +107,27 @@ def _wanted(call: ToolCall) -> tuple[str, _Edit]:
     )
 
 
-def _apply(folder: Path, path: str, edit: _Edit) -> int:
-    found = place(folder, path)
-    with speaking_of(path):
-        require_file(found)
+def _apply(found: Path, path: str, edit: _Edit) -> int:
+    with speaking_of(path), opened(found):  # What is no file has no folder to lock either.
+        pass
     with writing(found, path):
         content, count = edit.apply(_content(found, path))
-        write_whole_file(found, content)
+        write_whole_file(found, content, follows_links=False)
     return count
 
 
-def _change(folder: Path, path: str, edit: _Edit) -> Rehearsal:
-    with speaking_of(path):
-        old = _content(place(folder, path), path)
+def _change(folder: Path, path: str, edit: _Edit, held: Open | None) -> Rehearsal:
+    old = held.content if held is not None else _content(place(folder, path), path)
     new, count = edit.apply(old)
     return rehearsal("change", named_file(folder, path), old, new, edit.told(count))
 
 
 def _content(found: Path, path: str) -> bytes:
-    require_file(found)
-    if found.stat().st_size > _TOO_LARGE:
+    with speaking_of(path), opened(found) as file:
+        content = file.read(LARGEST + 1)
+    if len(content) > LARGEST:
         raise ToolError(f"{path} is too large to edit: more than 10 MB")
-    return found.read_bytes()
+    return content
 
 
 TOOL = BuiltinTool(

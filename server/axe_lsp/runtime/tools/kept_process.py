@@ -18,6 +18,7 @@ from pathlib import Path
 import anyio
 from anyio.abc import Process
 
+from axe_lsp.runtime.safety import orphans
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
 _REAPER = str(Path(__file__).with_name("command_reaper.py"))
@@ -46,20 +47,23 @@ async def start_kept(
     this must not be cancelled meanwhile: what was started half can't be ended.
     """
     forbid_inspection()
+    orphans.adopt()
     mark = uuid.uuid4().hex
     held, lifeline = os.pipe() if sys.platform != "win32" else (None, None)
     reaper = () if held is None else (sys.executable, "-I", "-S", _REAPER, str(held))
     try:
-        process = await anyio.open_process(
-            [*reaper, *command],
-            stdin=stdin,
-            stdout=subprocess.PIPE,
-            stderr=stderr,
-            cwd=folder,
-            env={**environment, _MARK: mark},
-            start_new_session=True,
-            pass_fds=() if held is None else (held,),
-        )
+        async with orphans.starting() as started:
+            process = await anyio.open_process(
+                [*reaper, *command],
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=stderr,
+                cwd=folder,
+                env={**environment, _MARK: mark},
+                start_new_session=True,
+                pass_fds=() if held is None else (held,),
+            )
+            started(process.pid)
     except BaseException:
         if lifeline is not None:
             os.close(lifeline)
@@ -89,17 +93,22 @@ class KeptProcess:
             await anyio.run_process(tree, check=False)
         with anyio.move_on_after(_GRACE):
             await process.wait()
-        if process.returncode is None:
+        if process.returncode is None:  # A command has stopped its reaper, say.
             process.kill()
+            with anyio.move_on_after(_GRACE):
+                await process.wait()
         await self.end_what_is_left()
         await process.aclose()
+        if process.returncode is not None:
+            orphans.has_ended(process.pid)
 
     async def end_what_is_left(self) -> None:
         """End what a reaper could not, because somebody has killed it, or on a system without orphanages."""
         if sys.platform == "win32":
             return
-        if sys.platform == "linux" and self.process.returncode == -signal.SIGKILL:
+        if sys.platform == "linux" and self.process.returncode in (None, -signal.SIGKILL):
             await anyio.to_thread.run_sync(_end_marked, self._mark)
+            await orphans.end_orphans()
         self._signal_group(signal.SIGKILL)
 
     def ask_to_end(self) -> None:

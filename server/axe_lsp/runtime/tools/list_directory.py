@@ -7,6 +7,7 @@ from functools import partial
 
 import anyio
 
+from axe_lsp.runtime.files.places import names_in
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.paths import place, speaking_of
@@ -21,11 +22,10 @@ async def _list_directory(call: ToolCall, workplace: Workplace) -> str:
 
 def _names(workplace: Workplace, path: str) -> list[str]:
     folder = place(workplace.folder, path)
-    with speaking_of(path), os.scandir(folder) as entries:
-        found = sorted((os.fsencode(each.name), each) for each in entries)
+    with speaking_of(path):
         return [
-            valid_text(entry.name) + ("/" if entry.is_dir(follow_symlinks=False) else "")
-            for _, entry in found
+            valid_text(name) + ("/" if is_folder else "")
+            for name, is_folder in sorted(names_in(folder), key=lambda each: os.fsencode(each[0]))
         ]
 
 

@@ -1,18 +1,22 @@
 """Paths as models give them, and the places they lead to: always below the working directory.
 
 Symbolic links are resolved before anything is opened, and the place that they lead to is the one
-that is opened, so a link can't be passed off as a file of the workspace.
+that is opened, so a link can't be passed off as a file of the workspace, not even by somebody who puts one
+there meanwhile (`runtime/files/places.py`).
 """
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from msgspec import Struct
 
+from axe_lsp.runtime.files.places import opened_file
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.tools.tool import ToolError
 
@@ -64,10 +68,16 @@ def speaking_of(path: str) -> Iterator[None]:
         raise ToolError(f"{path}: {reason[:1].lower()}{reason[1:]}") from error
 
 
-def require_file(path: Path) -> None:
-    """Raises ToolError for what has no content that ends, and OSError for what is not there."""
-    if path.is_dir():
-        raise ToolError("path is a directory, not a file")
-    path.stat()
-    if not path.is_file():
-        raise ToolError("path is not a regular file")
+@contextmanager
+def opened(found: Path) -> Iterator[BinaryIO]:
+    """A file of the workspace, by its place. Raises ToolError for what has no content that ends, and OSError."""
+    with ExitStack() as stack:
+        try:
+            file = stack.enter_context(opened_file(found))
+        except IsADirectoryError as error:
+            raise ToolError("path is a directory, not a file") from error
+        except OSError as error:
+            if error.errno == errno.EINVAL:
+                raise ToolError("path is not a regular file") from error
+            raise
+        yield file

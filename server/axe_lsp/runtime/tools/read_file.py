@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from functools import partial
+from io import BytesIO
 from itertools import chain, islice
 from pathlib import Path
 from typing import BinaryIO
@@ -16,7 +17,8 @@ from axe_lsp.runtime.files.context_files import BINARY_PROBE
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
-from axe_lsp.runtime.tools.paths import place, require_file, speaking_of
+from axe_lsp.runtime.tools.editor_files import read_in_editor
+from axe_lsp.runtime.tools.paths import opened, place, speaking_of
 from axe_lsp.runtime.tools.tool import (
     MAX_OUTPUT,
     BuiltinTool,
@@ -35,6 +37,9 @@ _LONGEST_LINE = MAX_OUTPUT // 2
 async def _read_file(call: ToolCall, workplace: Workplace) -> str | Shown:
     path = required(call, "path")
     offset, limit = _positive(call, "offset", 1), _positive(call, "limit", _LIMIT)
+    held = await read_in_editor(workplace, place(workplace.folder, path))
+    if held is not None:
+        return _shown(BytesIO(held.content), offset, limit)
     read = partial(_numbered, workplace.folder, path, offset, limit)
     return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
 
@@ -52,16 +57,14 @@ def _positive(call: ToolCall, name: str, default: int) -> int:
 
 def _numbered(folder: Path, path: str, offset: int, limit: int) -> str | Shown:
     found = place(folder, path)
-    with speaking_of(path):
-        require_file(found)
-        with found.open("rb") as file:
-            beginning = file.read(BINARY_PROBE)
-            if media_type(beginning):
-                return _picture(beginning + file.read(LARGEST_IMAGE))
-            if b"\0" in beginning:
-                raise ToolError("binary file detected")
-            file.seek(0)
-            return _shown(file, offset, limit)
+    with speaking_of(path), opened(found) as file:
+        beginning = file.read(BINARY_PROBE)
+        if media_type(beginning):
+            return _picture(beginning + file.read(LARGEST_IMAGE))
+        if b"\0" in beginning:
+            raise ToolError("binary file detected")
+        file.seek(0)
+        return _shown(file, offset, limit)
 
 
 def _picture(data: bytes) -> Shown:

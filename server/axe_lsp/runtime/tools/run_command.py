@@ -10,20 +10,27 @@ from tempfile import mkdtemp
 
 import anyio
 
+from axe_lsp.runtime.files.user_config import key_variables
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.command_check import check_command
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
+from axe_lsp.runtime.tools.editor import RunCommand
 from axe_lsp.runtime.tools.read_only import is_enforceable, without_writing
-from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
-from axe_lsp.runtime.tools.truncation import capped_text
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT, BuiltinTool, ToolError, Workplace, required
+from axe_lsp.runtime.tools.truncation import capped_end, capped_text
 
 _TIME_LIMIT = 600.0
 """Seconds for one command. Mostly the run's own time is over before."""
 
+_IN_TERMINALS = {"GIT_PAGER": "cat", "PAGER": "cat"}
+"""Where programs think that somebody reads along, and would wait for a key."""
+
 
 async def _run_command(call: ToolCall, workplace: Workplace) -> str:
-    return await run_shell(required(call, "command"), workplace, _TIME_LIMIT)
+    command = required(call, "command")
+    told = await _run_in_editor(call, command, workplace)
+    return await run_shell(command, workplace, _TIME_LIMIT) if told is None else told
 
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
@@ -51,11 +58,51 @@ async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
             ended = await run_to_end(in_shell, workplace.folder, environment, limit)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command.
         raise ToolError(f"the command could not be started: {error}") from error
-    output = capped_text(ended.output, ended.is_all)
-    if ended.code is None:
+    return _checked(ended.code, capped_text(ended.output, ended.is_all), limit)
+
+
+async def _run_in_editor(call: ToolCall, command: str, workplace: Workplace) -> str | None:
+    """The output of a command in a terminal of the editor; None if it has to be run without one.
+
+    A terminal can't keep a command from writing. Raises ToolError if the command fails.
+    """
+    editor = workplace.editor
+    if editor is None or not editor.can("terminal") or workplace.read_only:
+        return None
+    check_command(command, workplace.folder)
+    request = RunCommand(
+        call_id=call.event_id,
+        command=("sh", "-c", command),
+        folder=str(workplace.folder),
+        environment={**clean_environment(workplace), **_IN_TERMINALS, **_emptied(workplace)},
+        limit=_TIME_LIMIT,
+        keep=MAX_OUTPUT,
+    )
+    answer = await editor.ask(request)
+    if answer.outcome == "failed":
+        return None
+    if answer.outcome == "refused":
+        raise ToolError(answer.why)
+    output = capped_end(answer.text, answer.is_all)
+    if answer.outcome != "done":
+        raise ToolError(f"{answer.why}; it is not known what the command has done\n{output}")
+    if answer.signal:
+        raise ToolError(f"ended by {answer.signal}\n{output}")
+    return _checked(answer.code, output, _TIME_LIMIT)
+
+
+def _emptied(workplace: Workplace) -> dict[str, str]:
+    """The variables with keys, without their values: a terminal has the environment of its editor, too."""
+    names = key_variables(workplace.environment)
+    return dict.fromkeys((name for name in names if workplace.environment.get(name)), "")
+
+
+def _checked(code: int | None, output: str, limit: float) -> str:
+    """The output of a command that has ended well. Raises ToolError."""
+    if code is None:
         raise ToolError(f"command timed out after {limit:g}s\n{output}")
-    if ended.code:
-        raise ToolError(f"exit code {ended.code}\n{output}")
+    if code:
+        raise ToolError(f"exit code {code}\n{output}")
     return output
 
 

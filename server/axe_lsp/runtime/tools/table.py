@@ -92,7 +92,11 @@ async def execute_tool(
         refusal = await approve(_wish(tool, call, run, workplace)) if tool.rehearse else ""
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
-        found = await tool.execute(call, workplace)
+        hands = None if tool.is_here else workplace.hands
+        if hands is not None:
+            found = await hands.execute(call, workplace)
+        else:
+            found = await tool.execute(call, workplace)
         shown = Shown(found, ()) if isinstance(found, str) else found
         return ToolResult(call.id, valid_text(shown.text), images=shown.images)
     except ToolError as error:
@@ -105,7 +109,10 @@ def _wish(tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace) 
 
     async def rehearse() -> Rehearsal:
         assert tool.rehearse is not None
-        rehearsal = await tool.rehearse(call, workplace)
+        if workplace.hands is not None and not tool.is_here:
+            rehearsal = await workplace.hands.rehearse(call, workplace)
+        else:
+            rehearsal = await tool.rehearse(call, workplace)
         return rehearsal.told(lambda text: redact(text, secrets))
 
     arguments = redacted_table(call.arguments, secrets)

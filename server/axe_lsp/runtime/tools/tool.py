@@ -7,7 +7,9 @@ for the model: it never ends a run.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from pathlib import Path
+from typing import Protocol
 
 from msgspec import Struct, field
 
@@ -15,6 +17,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Image, Tool, ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
+from axe_lsp.runtime.tools.editor import EditorOfRun
 from axe_lsp.runtime.tools.network import Network
 
 MAX_OUTPUT = 100 * 1024
@@ -33,6 +36,42 @@ async def _nobody(_call_id: str, _text: str, _choices: tuple[str, ...]) -> Answe
     return NOBODY_ANSWERS
 
 
+class Watch(Protocol):
+    """What a run wants to hear of the copy on another machine in which its tools work."""
+
+    def waiting(self, what: str, place: str = "") -> AbstractContextManager[None]:
+        """It waits for something there: the clock stands still."""
+
+    def placed(self, place: str, folder: str = "", reason: str = "") -> None:
+        """From now on its tools work at that place."""
+
+    def warn(self, text: str) -> None:
+        """Something that a person should know."""
+
+
+class Hands(Protocol):
+    """A copy on another machine, in which tools work. Changes come back to the copy here after each call.
+
+    The `fault` is why nothing can be done there any more, "" as long as something can. `place` is where it is.
+    """
+
+    @property
+    def fault(self) -> str: ...
+
+    @property
+    def place(self) -> tuple[str, str]:
+        """The address of the machine, and the folder of the copy."""
+
+    async def execute(self, call: ToolCall, workplace: Workplace) -> str | Shown:
+        """Execute a call of a tool. Raises ToolError."""
+
+    async def rehearse(self, call: ToolCall, workplace: Workplace) -> Rehearsal:
+        """Say what a call would do. Raises ToolError."""
+
+    def alike(self) -> AbstractAsyncContextManager[None]:
+        """Both copies are alike, and what is changed in the one here meanwhile, changes there. Raises ToolError."""
+
+
 class Workplace(Struct, frozen=True):
     """Where the tools of a run work: the folder that they do not leave, and the environment.
 
@@ -40,6 +79,8 @@ class Workplace(Struct, frozen=True):
     If it is `read_only`, nothing below the folder may change, as far as the system can see to that.
     `ask` puts a question to the person who started the run, with the answers to choose from, if any.
     `agents` are the agent whose tools these are and those that call it, the root first.
+    The `editor` is there if it is to read and write files, or to run commands.
+    If the folder is in a copy on another machine, those are the `hands` there, and `watch` hears of it.
     """
 
     folder: Path
@@ -49,6 +90,9 @@ class Workplace(Struct, frozen=True):
     read_only: bool = False
     ask: AskUser = _nobody
     agents: tuple[str, ...] = ()
+    editor: EditorOfRun | None = None
+    hands: Hands | None = None
+    watch: Watch | None = None
 
 
 class Shown(Struct, frozen=True):
@@ -63,7 +107,8 @@ class BuiltinTool(Struct, frozen=True):
 
     `execute` returns the result or raises ToolError. What may change something that was there before
     the run needs approval, and has a `rehearse` which says what a call would do, or raises
-    ToolError; `writes` is for what does nothing else. `changes` gives the file that a call changes, or
+    ToolError; `writes` is for what does nothing else. What `is_here` does not work in the folder, and so never on another
+    machine. `changes` gives the file that a call changes, or
     raises ToolError.
     """
 
@@ -71,6 +116,7 @@ class BuiltinTool(Struct, frozen=True):
     execute: Callable[[ToolCall, Workplace], Awaitable[str | Shown]]
     rehearse: Callable[[ToolCall, Workplace], Awaitable[Rehearsal]] | None = None
     writes: bool = False
+    is_here: bool = False
     changes: Callable[[ToolCall, Workplace], Path] | None = None
 
 

@@ -79,4 +79,5 @@ TOOL = BuiltinTool(
         {"url": ToolParameter("string", "The URL to fetch.", required=True)},
     ),
     _url_fetch,
+    is_here=True,
 )

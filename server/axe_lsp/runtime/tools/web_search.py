@@ -88,4 +88,5 @@ TOOL = BuiltinTool(
         {"query": ToolParameter("string", "The search query to perform.", required=True)},
     ),
     _web_search,
+    is_here=True,
 )

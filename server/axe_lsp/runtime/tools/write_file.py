@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import errno
-import os
 from functools import partial
 from pathlib import Path
 
 import anyio
 
+from axe_lsp.runtime.files.places import is_nothing, opened_folder
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import MOST_COMPARED, marked_lines, rehearsal
-from axe_lsp.runtime.tools.paths import named_file, place, require_file, speaking_of
+from axe_lsp.runtime.tools.editor_files import Open, open_for_overwrite, write_in_editor
+from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
 from axe_lsp.runtime.tools.writing import writing
 
 
 async def _write_file(call: ToolCall, workplace: Workplace) -> str:
     path, data = _wanted(call)
-    await anyio.to_thread.run_sync(partial(_write, workplace.folder, path, data))
-    return f"wrote {len(data)} bytes to {path}"
+    found = await anyio.to_thread.run_sync(partial(_ready, workplace.folder, path))
+    remark = await write_in_editor(workplace, found, data)
+    if remark is None:
+        await anyio.to_thread.run_sync(partial(_write, found, path, data))
+    return f"wrote {len(data)} bytes to {path}{remark or ''}"
 
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, data = _wanted(call)
-    return await anyio.to_thread.run_sync(partial(_change, workplace.folder, path, data))
+    held = await open_for_overwrite(workplace, place(workplace.folder, path))
+    change = partial(_change, workplace.folder, path, data, held)
+    return await anyio.to_thread.run_sync(change)
 
 
 def _wanted(call: ToolCall) -> tuple[str, bytes]:
@@ -35,37 +40,37 @@ def _wanted(call: ToolCall) -> tuple[str, bytes]:
     return required(call, "path"), valid_text(call.argument("content")).encode()
 
 
-def _change(folder: Path, path: str, data: bytes) -> Rehearsal:
+def _change(folder: Path, path: str, data: bytes, held: Open | None) -> Rehearsal:
     if_large = f"all of it would be replaced by\n{marked_lines('+', data)}"
-    return rehearsal("write", named_file(folder, path), _read(folder, path), data, if_large)
+    old = held.content if held is not None else _read(folder, path)
+    return rehearsal("write", named_file(folder, path), old, data, if_large)
 
 
 def _read(folder: Path, path: str) -> bytes | None:
     """The content that would be overwritten, as far as it is compared."""
     found = place(folder, path)
     with speaking_of(path):
-        if not found.exists():
+        if is_nothing(found):
             return None
-        require_file(found)
-        with found.open("rb") as file:
+        with opened(found) as file:
             return file.read(MOST_COMPARED + 1)
 
 
-def _write(folder: Path, path: str, data: bytes) -> None:
+def _ready(folder: Path, path: str) -> Path:
+    """The file to write, whose folder is there."""
     found = place(folder, path)
     with speaking_of(path):
-        if found.exists():  # A device or a pipe is not written to.
-            require_file(found)
-        _make_folder(found.parent)
+        with opened_folder(found.parent, make=True):
+            pass
+        if not is_nothing(found):  # A device or a pipe is not written to.
+            with opened(found):
+                pass
+    return found
+
+
+def _write(found: Path, path: str, data: bytes) -> None:
     with writing(found, path):
-        write_whole_file(found, data)
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:
-        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)) from None
+        write_whole_file(found, data, follows_links=False)
 
 
 TOOL = BuiltinTool(

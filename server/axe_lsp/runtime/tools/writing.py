@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from axe_lsp.runtime.files.places import open_place
 from axe_lsp.runtime.tools.paths import speaking_of
 
 _one_at_a_time = threading.Lock()
@@ -20,7 +21,7 @@ def writing(found: Path, path: str) -> Iterator[None]:
 
     `found` is the file, in a folder that exists, and `path` what the model calls it.
     """
-    with _one_at_a_time, speaking_of(path), _folder_locked(found.resolve().parent):
+    with _one_at_a_time, speaking_of(path), _folder_locked(found.parent):
         yield
 
 
@@ -40,7 +41,7 @@ else:
 
         A process that ends, however it ends, has no lock any more. Some file systems have no locks.
         """
-        descriptor = os.open(folder, os.O_RDONLY)
+        descriptor = open_place(folder)
         try:
             with suppress(OSError):
                 fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -10,18 +10,23 @@ import { follow, keep, kept, tell } from './host';
 interface View {
   readonly steps: number | undefined;
   readonly center: string | undefined;
-  readonly zoom: number;
+  /** Undefined: as large as there is room. */
+  readonly zoom: number | undefined;
 }
 
 /** With more agents than this, the graph begins with those around one. */
 const FEW = 150;
 /** How far down a line is drawn that leads back; it must not leave the margin. */
 const DIP = 26;
+/** Of a graph that is drawn as large as there is room. */
+const [SMALLEST, LARGEST] = [0.5, 1.5];
 const ZOOMS = { '+': 1.25, '=': 1.25, '-': 0.8 } as const;
 const MARKS: Readonly<Record<AgentNode['state'], string>> = { error: '✖', warning: '▲', missing: '?', fine: '' };
 
+const DOING: Readonly<Record<NonNullable<AgentNode['live']>['state'], string>> = { waiting: '❓', running: '▶', failed: '✖', completed: '✔' };
+
 let all: GraphState = { nodes: [], edges: [], active: undefined, complete: false };
-let view: View = kept<View>() ?? { steps: undefined, center: undefined, zoom: 1 };
+let view: View = kept<View>() ?? { steps: undefined, center: undefined, zoom: undefined };
 let shown: Layout = layout(all);
 let focused: string | undefined;
 
@@ -38,7 +43,7 @@ const count = element('span', { class: 'quiet', role: 'status' });
 const svg = drawing('svg', { role: 'group', 'aria-label': 'Agents and their calls. Arrow keys follow calls, Enter opens the file.' });
 const canvas = element('div', { id: 'canvas' }, svg);
 const list = element('ul', {});
-const legend = '✖ errors · ▲ warnings · ? no file · ↻ in a cycle · pale: too deep to be called · dashed: by Task';
+const legend = '✖ errors · ▲ warnings · ? red: no file · ↻ in a cycle · pale: too deep to be called · dashed line: by Task · prices in and out for a million tokens';
 
 page.append(
   element('h1', { class: 'spoken' }, 'Graph of agents'),
@@ -53,6 +58,8 @@ canvas.addEventListener('keydown', (event) => onKey(event));
 svg.addEventListener('focusin', ({ target }) => (focused = (target as SVGElement).dataset['agent'] ?? focused));
 canvas.addEventListener('wheel', (event) => onWheel(event), { passive: false });
 canvas.addEventListener('pointerdown', (event) => onDrag(event));
+
+new ResizeObserver(() => view.zoom === undefined && all.nodes.length > 0 && draw()).observe(canvas);
 
 follow((state: GraphState) => {
   const hasMoved = state.active !== undefined && state.active !== all.active;
@@ -97,7 +104,7 @@ function onKey(event: KeyboardEvent): void {
   } else if (event.key === '0') {
     fit();
   } else if (zoom) {
-    choose({ zoom: view.zoom * zoom });
+    choose({ zoom: zoomNow() * zoom });
   } else if (to) {
     focusOn(to.id);
   } else if (!event.key.startsWith('Arrow')) {
@@ -109,7 +116,7 @@ function onKey(event: KeyboardEvent): void {
 function onWheel(event: WheelEvent): void {
   if (event.ctrlKey || event.metaKey) {
     event.preventDefault();
-    choose({ zoom: view.zoom * (event.deltaY < 0 ? 1.1 : 1 / 1.1) });
+    choose({ zoom: zoomNow() * (event.deltaY < 0 ? 1.1 : 1 / 1.1) });
   }
 }
 
@@ -140,8 +147,16 @@ function focusOn(id: string): void {
 }
 
 function fit(): void {
-  const most = Math.min(canvas.clientWidth / shown.width, canvas.clientHeight / shown.height);
-  choose({ zoom: Math.min(1, most) });
+  choose({ zoom: Math.min(LARGEST, room()) });
+}
+
+/** The zoom at which all of the graph is in sight. */
+function room(): number {
+  return Math.min(canvas.clientWidth / shown.width, canvas.clientHeight / shown.height);
+}
+
+function zoomNow(): number {
+  return Math.min(Math.max(view.zoom ?? Math.min(Math.max(room(), SMALLEST), LARGEST), 0.1), 4);
 }
 
 // -- drawing
@@ -151,8 +166,7 @@ function draw(): void {
   const state = part(all, visible());
   shown = layout(state);
   focused = shown.nodes.some(({ id }) => id === focused) ? focused : (shown.nodes.find(({ id }) => id === all.active) ?? shown.nodes[0])?.id;
-  const zoom = Math.min(Math.max(view.zoom, 0.1), 4);
-  view = { ...view, zoom };
+  const zoom = zoomNow();
   svg.setAttribute('viewBox', `0 0 ${shown.width} ${shown.height}`);
   svg.setAttribute('width', String(shown.width * zoom));
   svg.setAttribute('height', String(shown.height * zoom));
@@ -182,7 +196,7 @@ function countText(visible: number): string {
 
 function box({ id, node, x, y, width }: Placed): SVGGElement {
   const marks = [node.inCycle ? '↻' : '', MARKS[node.state]].filter(Boolean).join(' ');
-  const classes = ['agent', node.state, ...(node.inCycle ? ['cycle'] : []), ...(node.reachable ? [] : ['pale']), ...(id === all.active ? ['active'] : [])];
+  const classes = ['agent', node.state, ...(node.inCycle ? ['cycle'] : []), ...(node.reachable ? [] : ['pale']), ...(id === all.active ? ['active'] : []), ...(node.live ? ['live', node.live.state] : [])];
   const made = drawing(
     'g',
     {
@@ -197,8 +211,9 @@ function box({ id, node, x, y, width }: Placed): SVGGElement {
     },
     drawing('title', {}, inWords(node, all)),
     drawing('rect', { width: String(width), height: String(BOX_HEIGHT), rx: '4' }),
-    drawing('text', { x: '10', y: String(BOX_HEIGHT / 2) }, shownName(node.name)),
-    drawing('text', { x: String(width - 8), y: String(BOX_HEIGHT / 2), class: 'marks' }, marks),
+    drawing('text', { x: '10', y: '15' }, shownName(node.name)),
+    drawing('text', { x: '10', y: '32', class: 'about' }, ` ${node.live ? `${DOING[node.live.state]} ${node.live.words}` : shownName(node.about)}`),
+    drawing('text', { x: String(width - 8), y: '15', class: 'marks' }, ` ${marks}`),
   );
   made.addEventListener('click', () => {
     focusOn(id);
@@ -208,8 +223,8 @@ function box({ id, node, x, y, width }: Placed): SVGGElement {
 }
 
 function line({ edge, points }: PlacedEdge): SVGPathElement {
-  const classes = ['call', ...(edge.byTask ? ['task'] : []), ...(edge.inCycle ? ['cycle'] : [])];
-  return drawing('path', { d: curve(points), class: classes.join(' '), 'marker-end': `url(#${edge.inCycle ? 'cycle' : 'call'}-head)`, 'aria-hidden': 'true' });
+  const classes = ['call', ...(edge.byTask ? ['task'] : []), ...(edge.inCycle ? ['cycle'] : []), ...(edge.isTaken ? ['taken'] : [])];
+  return drawing('path', { d: curve(points), class: classes.join(' '), 'marker-end': `url(#${edge.isTaken ? 'taken' : edge.inCycle ? 'cycle' : 'call'}-head)`, 'aria-hidden': 'true' });
 }
 
 /** Level at each end; one that leads back hangs below the boxes. */
@@ -232,7 +247,7 @@ function arrowHeads(): SVGDefsElement {
       { id: `${name}-head`, class: name, viewBox: '0 0 8 8', refX: '7', refY: '4', markerWidth: '7', markerHeight: '7', orient: 'auto' },
       drawing('path', { d: 'M0 0L8 4L0 8z' }),
     );
-  return drawing('defs', {}, head('call'), head('cycle'));
+  return drawing('defs', {}, head('call'), head('cycle'), head('taken'));
 }
 
 function listed(node: AgentNode): HTMLLIElement {
@@ -248,8 +263,8 @@ function zoomButtons(): HTMLButtonElement[] {
     return made;
   };
   return [
-    button('Zoom in', '+', () => choose({ zoom: view.zoom * ZOOMS['+'] })),
-    button('Zoom out', '−', () => choose({ zoom: view.zoom * ZOOMS['-'] })),
+    button('Zoom in', '+', () => choose({ zoom: zoomNow() * ZOOMS['+'] })),
+    button('Zoom out', '−', () => choose({ zoom: zoomNow() * ZOOMS['-'] })),
     button('Fit into the window', 'Fit', () => fit()),
   ];
 }

@@ -19,6 +19,8 @@ interface Kept {
   readonly runId: string;
   readonly draft: string;
   readonly folds?: Readonly<Record<string, boolean>>;
+  /** Where the reader is, in pixels from the beginning, or at the end of what goes on. */
+  readonly place?: number | 'end';
 }
 
 interface Drawn {
@@ -55,6 +57,8 @@ const hint = element('p', { class: 'quiet', id: 'hint' }, 'Enter sends, Shift+En
 const folds = new Folds(kept<Kept>()?.folds ?? {}, () => keepView());
 let state: PageState | undefined;
 let isAtEnd = true;
+/** Where the reader was before the page was hidden, until the page is as long again. */
+let former = kept<Kept>()?.place;
 /** The last reply, which stays in its box until its run has begun. */
 let sent = '';
 
@@ -74,11 +78,18 @@ reply.addEventListener('keydown', (event) => {
     sendReply();
   }
 });
-page.addEventListener('scroll', () => (isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR));
+page.addEventListener('scroll', () => {
+  isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR;
+  keepView();
+});
+['wheel', 'pointerdown', 'keydown'].forEach((name) => page.addEventListener(name, () => (former = undefined), { passive: true }));
 page.addEventListener('click', (event) => onLink(event));
 page.addEventListener('keydown', (event) => event.key === 'Enter' && onLink(event));
 setInterval(() => tick(), SECOND);
-afterTexts(() => followEnd());
+afterTexts(() => {
+  followEnd();
+  goBack();
+});
 follow(show);
 
 function show(next: PageState): void {
@@ -108,6 +119,15 @@ function show(next: PageState): void {
     spoken.textContent = next.spoken;
   }
   followEnd();
+  goBack();
+}
+
+/** Back to where the reader was, as soon as there is so much on the page. */
+function goBack(): void {
+  if (former !== undefined) {
+    page.scrollTop = former === 'end' ? page.scrollHeight : former;
+    former = former === 'end' || page.scrollTop >= former - 1 ? undefined : former;
+  }
 }
 
 /** What is new comes into sight for a reader who was at the end of what goes on; a past run begins at its beginning. */
@@ -293,6 +313,7 @@ function onLink({ target }: Event): void {
 
 function keepView(): void {
   if (state) {
-    keep({ runId: state.runId, draft: reply.value, folds: folds.all() } satisfies Kept);
+    const place = former ?? (isAtEnd && state.isGoing ? 'end' : page.scrollTop);
+    keep({ runId: state.runId, draft: reply.value, folds: folds.all(), place } satisfies Kept);
   }
 }

@@ -12,11 +12,12 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.conversation import told_apart
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Delta, Response
+from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
@@ -141,6 +142,36 @@ class Replay:
             best = differences.index(None)
             self._runs.remove(candidates[best])
         return candidates[best]
+
+    def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
+        """The names of the tools that a run had of MCP servers: those that follow its `own`."""
+        before = tuple(own)
+        for _, each in self._runs:
+            tools = each.tools or ()
+            if (each.agent, each.depth) == (run.agent, run.depth) and tools[
+                : len(before)
+            ] == before:
+                return tools[len(before) :]
+        return ()
+
+    def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
+        """The recorded result of a call: what the next request of the run has sent."""
+        number, recorded = self._playing[run.run_id]
+        if turn >= len(recorded.turns):  # The run ended with this call.
+            return ToolResult(call.id, "the recorded run ended here", is_error=True)
+        answer = recorded.turns[turn - 1].answer
+        calls = told_apart(answer).tool_calls if isinstance(answer, Response) else ()
+        results = [each for each in recorded.turns[turn].sent or () if each.role == "tool"]
+        if len(calls) == len(results):
+            for made, sent in zip(calls, results, strict=True):
+                if made.event_id == call.event_id:
+                    return ToolResult(call.id, sent.content, sent.is_error)
+        reason = (
+            f"run {number} (agent {quoted(recorded.agent)}), turn {turn + 1}: "
+            f"the recording has no result of the call of {quoted(call.name)}"
+        )
+        self._deviate(Deviation(run, turn, reason))
+        return ToolResult(call.id, reason, is_error=True)
 
     async def _play(self, turn: RecordedTurn, on_delta: OnDelta | None) -> None:
         """Let the recorded time pass, and the text appear in the meantime."""

@@ -23,7 +23,7 @@ from axe_lsp.runtime.errors import (
     RunTimeoutError,
 )
 from axe_lsp.runtime.events import ToolBegin, ToolEnd
-from axe_lsp.runtime.mcp import tools as mcp_tools
+from axe_lsp.runtime.mcp import connection
 from axe_lsp.runtime.mcp.tools import access_to, coerced
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import Approval, allowed
@@ -302,7 +302,7 @@ async def test_what_is_no_mcp_server_is_named(
     answer: Raw,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(mcp_tools, "CONNECT_SECONDS", 3)
+    monkeypatch.setattr(connection, "LISTING_SECONDS", 3)
     provider.script("", Answer(answer, repeat=True))
     table = {"name": "s", "url": f"{provider.url}/mcp", "transport": transport}
     async with bench(provider, tmp_path, bot(table)) as work:

@@ -10,10 +10,10 @@ from typing import Any
 
 import pytest
 
+from axe_lsp.agentfile.rights import asked_by_server
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.runtime.errors import ConfigError, McpServerError, RunCancelledError
-from axe_lsp.runtime.mcp import server_process
-from axe_lsp.runtime.mcp import tools as mcp_tools
+from axe_lsp.runtime.mcp import connection, server_process
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault
 from axe_lsp.runtime.safety.approval import Approval, allowed
@@ -145,7 +145,7 @@ def test_the_line_has_all_that_the_file_adds() -> None:
         cwd="sub",
     )
     assert server.line == ("cd sub && A='${B}' NODE_OPTIONS='--require ./x.js' npx -y 'a b'")
-    assert server.variables == ("B", "C")
+    assert asked_by_server(server).variables == ("B", "C")
 
 
 def test_the_shown_line_hides_secrets_and_a_strange_name_is_quoted() -> None:
@@ -319,7 +319,7 @@ async def test_a_line_without_an_end_ends_the_connection(
 async def test_a_server_that_says_nothing_fails_in_time(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mcp_tools, "CONNECT_SECONDS", 2)
+    monkeypatch.setattr(connection, "LISTING_SECONDS", 2)
     ending = """
         print("waiting for the moon", file=sys.stderr, flush=True)
         sys.stdin.read()

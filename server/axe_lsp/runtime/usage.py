@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 from axe_lsp.agentfile.schema.models import Model
 from axe_lsp.runtime.json_data import JsonStruct, written
+
+BudgetLimit = Literal["tokens", "cost", "turns", "toolCalls", "time"]
+"""What can be used up of a budget."""
 
 
 class Usage(JsonStruct, frozen=True):

@@ -11,7 +11,7 @@ from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 
 if TYPE_CHECKING:
-    from axe_lsp.runtime.providers.replay import Replay
+    from axe_lsp.runtime.recordings.replay import Replay
 
 
 class NamedReplays:
@@ -29,9 +29,9 @@ class NamedReplays:
             self._otherwise.check(model, workdir)
         elif model.name not in self._replays:
             # Imported late: nearly all agents have a model.
-            from axe_lsp.runtime.providers.replay import Replay
             from axe_lsp.runtime.recordings.file import load_recording
             from axe_lsp.runtime.recordings.lookup import find_recording
+            from axe_lsp.runtime.recordings.replay import Replay
 
             path = find_recording(model.name, workdir, self._workspace, self._environment)
             self._replays[model.name] = Replay(load_recording(path), self._environment)

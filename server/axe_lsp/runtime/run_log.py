@@ -21,11 +21,11 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Saved
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import JsonStruct, plain_json
-from axe_lsp.runtime.limits.usage import NOTHING, Usage
 from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.safety.redaction import holds_secret, redacted_json
+from axe_lsp.runtime.usage import NOTHING, Usage
 
 StepKind = Literal[
     "order",

@@ -1,0 +1,59 @@
+"""A tool that a test expects to be called, and that the agent does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.schema.agent_keys import TOOLS
+from axe_lsp.agentfile.text.nearest import nearest_of
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.rule import Dialects, Rule, once_complete
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.meaning import last_caller
+from axe_lsp.workspace.snapshot import Snapshot
+
+_OF_ALL = frozenset({*TOOLS, "call_agent", "Task"})
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if not (file.calls and snapshot.is_settled(file.place)):
+        return
+    for call in file.calls:
+        caller = last_caller(snapshot, file, call.callers)
+        if caller is None or call.name in caller.offered:
+            continue
+        if call.name not in _OF_ALL:
+            # A slip is reported by `bad-test`; the tools of servers are known by a run only.
+            is_slip = nearest_of(call.name, _OF_ALL) is not None
+            called = {each.name for each in caller.references}
+            if is_slip or caller.outside.servers or call.name in called:
+                continue
+        who = quoted(caller.place.stem)
+        message = (
+            f"{who} does not have the tool {quoted(call.name)}, so this expectation always fails"
+        )
+        yield Finding(RULE.code, RULE.severity, call.range, message)
+
+
+def fixes(_: Case) -> Iterator[Fix]:
+    """None: the agent may lack the tool, or the test expect the wrong one."""
+    return iter(())
+
+
+RULE = Rule(
+    code="unknown-call",
+    severity=Severity.WARNING,
+    summary="A tool that a test expects to be called, and that the agent does not have.",
+    documentation="""
+The tools of an agent are those that `tools` and `tool_policy` leave it, `call_agent` with `sub_agents`,
+`Task` with `[task]`, its agents with `[input]`, and those of its MCP servers, which are not checked. A
+test (`axe/tests/*.toml`) that expects a call of another one never passes, unless the call is expected
+to fail (`error = true`).
+""",
+    check=check,
+    fixes=fixes,
+    is_for=Dialects.OTHERS,
+    is_settled=once_complete,
+)

@@ -1,0 +1,65 @@
+"""A name that neither a tool of axe-lsp nor the last seen tools of the file's MCP servers have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+
+from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+from axe_lsp.agentfile.text.nearest import nearest_of
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.rule import Rule, Subject, once_looked
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    servers = snapshot.facts_about(file).servers
+    if not servers or any(each.tools is None for each in servers):
+        return  # One that no run has seen may have any tool.
+    names = {tool.name for each in servers for tool in each.tools or ()}
+    for each in file.outside.denied:
+        if tools_meant([each.value]) or any(fnmatchcase(name, each.value) for name in names):
+            continue
+        seen = "no MCP server of this file had such a tool when a run last saw its tools"
+        similar = None if is_tool_glob(each.value) else nearest_of(each.value, tuple(sorted(names)))
+        hint = f". Did you mean `{similar}`?" if similar else ""
+        message = f"{quoted(each.value)}: {seen}{hint}"
+        yield Finding(RULE.code, RULE.severity, each.range, message, suggestion=similar)
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The tool that was meant."""
+    if case.finding.suggestion is not None:
+        yield respell(case, case.finding.suggestion, certain=False)
+
+
+RULE = Rule(
+    code="unseen-tool",
+    severity=Severity.INFORMATION,
+    summary="A tool to deny that the MCP servers of the file did not have.",
+    documentation="""
+A name or glob in `tool_policy.deny` fits neither a tool of axe-lsp nor a tool that an MCP server of
+the file had when a run last saw its tools. It may be misspelt, and then the model gets the tool.
+
+```toml
+[tool_policy]
+deny = ["create_isue"]                         # the server has create_issue
+
+[[mcp_servers]]
+name = "issues"
+url = "https://mcp.example.com/mcp"
+transport = "streamable-http"
+```
+
+The editor knows the tools of a server from the last run that has used it; it never contacts a
+server. Nothing is reported until a run has seen all servers of the file, and `axe-lsp check` does
+not report it. A server may have other tools by now.
+""",
+    check=check,
+    fixes=fixes,
+    about=Subject.FACTS,
+    is_settled=once_looked,
+)

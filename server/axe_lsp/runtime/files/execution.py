@@ -1,0 +1,123 @@
+"""Where agents in copies work, as the user wants it: `[execution]` of config.toml, a setting, or `--on`.
+
+Nothing of a repository is read here: who chooses a machine, or the program that reaches it, chooses what is
+executed on this one.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+import tomli
+from msgspec import Struct
+
+from axe_lsp.agentfile.schema.config_keys import ENGINES
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.ssh_hosts import SshHost, ssh_host
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
+from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.plain_text import os_fault, shown_path
+
+
+class Execution(Struct, frozen=True):
+    """The engine that is in force. `keep_copies` and `wait` are in seconds; `slots` are those of a machine.
+
+    `ssh` is the program with its options, `axe` what the shell of a machine executes.
+    """
+
+    hosts: tuple[SshHost, ...] = ()
+    slots: int = 4
+    keep_copies: int = 3600
+    wait: int = 60
+    ssh: tuple[str, ...] = ("ssh",)
+    axe: str = "axe-lsp"
+
+
+def execution(environment: Environment, on: str = "") -> Execution | None:
+    """The engine that is in force; None for copies on this machine. Raises ConfigError.
+
+    `on` wins over config.toml: the name of an engine, or `ssh://HOST`.
+    """
+    path = config_folder(environment) / "config.toml"
+    where = f"config file: {shown_path(path)}: execution"
+    try:
+        table = tomli.loads(read_file(path).decode("utf-8-sig")).get("execution", {})
+    except FileNotFoundError:
+        table = {}
+    except (OSError, tomli.TOMLDecodeError, UnicodeDecodeError) as error:
+        reason = os_fault(error) if isinstance(error, OSError) else str(error)
+        raise ConfigError(f"failed to read config file: {shown_path(path)}: {reason}") from error
+    reader = _Reader(table, where)
+    engine = on or reader.text("engine", "here")
+    named = (_named(engine, "--on"),) if "://" in engine else ()
+    if not named and engine not in ENGINES:
+        what = f"--on {quoted(on)}" if on else f"{where}.engine = {quoted(engine)}"
+        raise ConfigError(f"{what}: there is no such engine", hint="There are here and ssh.")
+    if engine == "here":
+        return None
+    ssh = reader.table("ssh")
+    hosts = named or tuple(_named(each, f"{ssh.where}.hosts") for each in ssh.texts("hosts"))
+    if not hosts:
+        raise ConfigError(
+            f"{ssh.where}.hosts names no machine",
+            hint='Add hosts = ["HOST"] below [execution.ssh], or use --on ssh://HOST.',
+        )
+    return Execution(
+        hosts=tuple(dict.fromkeys(hosts)),
+        slots=reader.number("slots", 4, 1),
+        keep_copies=reader.number("keep_copies", 3600, 0),
+        wait=reader.number("wait", 60, 0),
+        ssh=_words(ssh, environment),
+        axe=ssh.text("axe", "axe-lsp").strip() or "axe-lsp",
+    )
+
+
+def _named(text: str, where: str) -> SshHost:
+    try:
+        return ssh_host(text)
+    except ValueError as fault:
+        raise ConfigError(f"{where} {fault}") from None
+
+
+def _words(ssh: _Reader, environment: Environment) -> tuple[str, ...]:
+    try:
+        words = shlex.split(ssh.text("ssh", "ssh"))
+    except ValueError as error:
+        raise ConfigError(f"{ssh.where}.ssh: {error}") from error
+    if not words:
+        return ("ssh",)
+    return tuple(expand_path(word, environment) if word[:1] == "~" else word for word in words)
+
+
+class _Reader:
+    """A table of config.toml. Its methods raise ConfigError for values of other types."""
+
+    def __init__(self, table: Any, where: str) -> None:
+        if not isinstance(table, Mapping):
+            raise ConfigError(f"{where} is not a table")
+        self._table = table
+        self.where = where
+
+    def table(self, key: str) -> _Reader:
+        return _Reader(self._table.get(key, {}), f"{self.where}.{key}")
+
+    def text(self, key: str, default: str) -> str:
+        value = self._table.get(key, default)
+        if not isinstance(value, str):
+            raise ConfigError(f"{self.where}.{key} is not a string")
+        return value
+
+    def texts(self, key: str) -> tuple[str, ...]:
+        value = self._table.get(key, [])
+        if not (isinstance(value, list) and all(isinstance(each, str) for each in value)):
+            raise ConfigError(f"{self.where}.{key} is not an array of strings")
+        return tuple(value)
+
+    def number(self, key: str, default: int, minimum: int) -> int:
+        value = self._table.get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
+            raise ConfigError(f"{self.where}.{key} is not an integer from {minimum}")
+        return value

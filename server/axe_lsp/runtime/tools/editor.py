@@ -1,0 +1,97 @@
+"""The editor of the person who started a run: it reads and writes files, and runs commands in its terminals.
+
+The data goes from the process that executes a run to the one that is connected with the editor.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.json_data import JsonStruct
+
+Ability = Literal["read", "write", "terminal"]
+
+
+class ReadFile(JsonStruct, frozen=True, tag_field="kind", tag="read"):
+    """The text of a file, with what is not saved. All paths are absolute."""
+
+    path: str
+
+
+class WriteFile(JsonStruct, frozen=True, tag_field="kind", tag="write"):
+    """Give a file a text, if the editor still has it as it was `before`; None for any."""
+
+    path: str
+    text: str
+    before: str | None = None
+
+
+class RunCommand(JsonStruct, frozen=True, tag_field="kind", tag="command"):
+    """Run a command in a terminal for `limit` seconds at most, and keep that many bytes of its output.
+
+    `call_id` is that of the tool call in events. The `environment` is added to that of the editor.
+    """
+
+    call_id: str
+    command: tuple[str, ...]
+    folder: str
+    environment: Mapping[str, str]
+    limit: float
+    keep: int
+
+
+EditorRequest = ReadFile | WriteFile | RunCommand
+
+Outcome = Literal["done", "failed", "refused", "changed", "unknown"]
+
+
+class EditorAnswer(JsonStruct, frozen=True):
+    """What has become of a request, and `why` if it is not "done".
+
+    "failed": nothing has happened, and it can be done without the editor. "refused": it may not be done, as the editor
+    or its user says. "changed": the file is not as it was before. "unknown": it may have happened.
+    `text` is that of the file, or the output of the command, which lacks its beginning unless it `is_all`. A command
+    has a `code` or was ended by a `signal`; it has neither if its time was over.
+    """
+
+    outcome: Outcome = "done"
+    why: str = ""
+    text: str = ""
+    is_all: bool = True
+    code: int | None = None
+    signal: str = ""
+
+
+AskEditor = Callable[[RunIds, EditorRequest], Awaitable[EditorAnswer]]
+"""Has the editor do something for a run. Cancelling it takes the request back, and ends a command."""
+
+
+async def no_editor(_: RunIds, __: EditorRequest) -> EditorAnswer:
+    """Stands for an editor where there is none."""
+    return EditorAnswer("failed", "there is no editor")
+
+
+class Editor(Struct, frozen=True):
+    """An editor and what it can do."""
+
+    abilities: Collection[Ability]
+    serve: AskEditor
+
+
+class EditorOfRun(Struct, frozen=True):
+    """The same for the tools of one run."""
+
+    editor: Editor
+    run: RunIds
+
+    def can(self, ability: Ability) -> bool:
+        """Whether it can do something."""
+        return ability in self.editor.abilities
+
+    async def ask(self, request: EditorRequest) -> EditorAnswer:
+        """Have it do something."""
+        return await self.editor.serve(self.run, request)

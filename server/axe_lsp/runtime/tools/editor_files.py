@@ -1,0 +1,152 @@
+"""Files as the editor of the user has them, whose unsaved text counts; without an editor, as they are on the disk.
+
+Only text in UTF-8 goes through an editor. An editor that fails is passed over: then the disk counts.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+from pathlib import Path
+from stat import S_ISREG
+
+import anyio
+from msgspec import Struct
+
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.tools.editor import ReadFile, WriteFile
+from axe_lsp.runtime.tools.tool import ToolError, Workplace
+
+LARGEST = 10 * 1024 * 1024
+"""Bytes of a file that is edited, or goes through an editor."""
+
+
+class Open(Struct, frozen=True):
+    """A file in the editor: its `text` as the editor gave it, and its `content` as it would be saved."""
+
+    text: str
+    content: bytes
+    is_saved: bool
+
+
+class ChangedError(Exception):
+    """The file has changed in the editor since it was read."""
+
+
+def can_write(workplace: Workplace) -> bool:
+    """Whether files are written by an editor."""
+    return workplace.editor is not None and workplace.editor.can("write")
+
+
+async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
+    """A file as the editor has it; None if what is on the disk counts.
+
+    `found` is a place below the working directory, without links. What is not on the disk may be in the editor.
+    """
+    editor = workplace.editor
+    if editor is None or not editor.can("read"):
+        return None
+    state = await anyio.to_thread.run_sync(_on_disk, found)
+    if state is None:
+        return None
+    answer = await editor.ask(ReadFile(_address(workplace, found)))
+    if answer.outcome != "done" or len(answer.text) > LARGEST:
+        return None
+    if (
+        not state.exists and not answer.text
+    ):  # Some editors have an empty text for what is not there.
+        return None
+    content = _as_saved(answer.text, state.content)
+    is_saved = state.exists and _plain(content) == _plain(state.content)
+    return Open(answer.text, state.content if is_saved else content, is_saved)
+
+
+async def open_for_change(workplace: Workplace, found: Path) -> Open | None:
+    """The same for what is about to be changed: an editor counts only if it can write, too."""
+    return await read_in_editor(workplace, found) if can_write(workplace) else None
+
+
+async def open_for_overwrite(workplace: Workplace, found: Path) -> Open | None:
+    """The same for what is about to be written as a whole: an editor is not asked for a file that is new.
+
+    Editors show their users that they have been asked for what is not there.
+    """
+    if not can_write(workplace) or not await anyio.to_thread.run_sync(os.path.exists, found):
+        return None
+    return await read_in_editor(workplace, found)
+
+
+async def write_in_editor(
+    workplace: Workplace, found: Path, content: bytes, before: Open | None = None
+) -> str | None:
+    """Have the editor write a file; returns a remark for the model. None if it has to be written to the disk.
+
+    The folder is there. Raises ToolError, and ChangedError if the editor has the file not as it was `before`.
+    """
+    editor = workplace.editor
+    if editor is None or not editor.can("write") or len(content) > LARGEST:
+        return None
+    try:
+        text = content.decode()
+    except UnicodeDecodeError:
+        return None
+    state = await anyio.to_thread.run_sync(_on_disk, found)
+    if state is None:
+        return None
+    request = WriteFile(_address(workplace, found), text, before.text if before else None)
+    answer = await editor.ask(request)
+    if answer.outcome == "done":
+        now = await anyio.to_thread.run_sync(_on_disk, found)
+        is_written = now is None or now.content != state.content or content == state.content
+        return "" if is_written else " in the editor, which has not saved it yet"
+    if answer.outcome == "changed":
+        raise ChangedError
+    if answer.outcome == "refused":
+        raise ToolError(answer.why)
+    if answer.outcome == "unknown":
+        raise ToolError(f"{answer.why}; it is not known whether the file was written")
+    held = await read_in_editor(workplace, found)
+    if held is not None and not held.is_saved:
+        raise ToolError(f"{answer.why}; the file has changes in the editor that are not saved")
+    return None
+
+
+class _State(Struct, frozen=True):
+    exists: bool
+    content: bytes = b""
+
+
+def _on_disk(found: Path) -> _State | None:
+    """A file on the disk; None if it is not a text that an editor could have."""
+    try:
+        status = found.stat()
+        if not S_ISREG(status.st_mode) or status.st_size > LARGEST:
+            return None
+        content = found.read_bytes()
+        content.decode()
+    except FileNotFoundError:
+        return _State(exists=False)
+    except (OSError, UnicodeDecodeError):
+        return None
+    return None if b"\0" in content else _State(exists=True, content=content)
+
+
+def _address(workplace: Workplace, found: Path) -> str:
+    """The path of a file below the folder as the editor knows that, which may be a link."""
+    folder = workplace.folder
+    return os.path.normpath(folder / found.relative_to(os.path.realpath(folder)))
+
+
+def _as_saved(text: str, on_disk: bytes) -> bytes:
+    """A text with the line ends and the mark of the file, which editors leave out."""
+    content = valid_text(text).encode()
+    ends = on_disk.count(b"\n")
+    if ends and ends == on_disk.count(b"\r\n") and b"\r" not in content:
+        content = content.replace(b"\n", b"\r\n")
+    if on_disk.startswith(codecs.BOM_UTF8) and not content.startswith(codecs.BOM_UTF8):
+        content = codecs.BOM_UTF8 + content
+    return content
+
+
+def _plain(content: bytes) -> bytes:
+    return content.replace(b"\r\n", b"\n")

@@ -1,0 +1,254 @@
+"""Agents in copies on other machines at the command line: `--on`, config.toml, and what a killed run leaves."""
+
+from __future__ import annotations
+
+import getpass
+import os
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from support.answers import Call, Says, calls_agent
+from support.command_line import Home
+from support.machines import Machines
+from support.processes import Sleepers
+from support.repositories import Repository
+from support.scripted_provider import PATIENCE, Answer, Hold, ScriptedProvider
+
+LEAD = 'name = "lead"\nmodel = "anthropic/m-lead"\nsub_agents = ["helper"]\n'
+HELPER = (
+    'name = "helper"\nmodel = "anthropic/m"\ntools = ["write_file", "run_command"]\n'
+    '[isolation]\nmode = "copy"\n'
+)
+
+
+@pytest.fixture
+def repository(home: Home) -> Repository:
+    home.add({"lead": LEAD, "helper": HELPER})
+    return Repository(home.work, {"a.txt": "a\n", "b.txt": "b\n"})
+
+
+@pytest.fixture
+def machines(home: Home, tmp_path: Path) -> Machines:
+    machines = Machines(tmp_path / "machines", "build1")
+    machines.configure(home.config.parent)
+    return machines
+
+
+def runs(command: str) -> Says:
+    return Says(calls=[Call("run_command", {"command": command})])
+
+
+def test_the_machine_of_on_has_the_root_as_well(
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+) -> None:
+    provider.script("m", runs("echo $MACHINE; echo changed > a.txt; pwd"), Says("helped"))
+    code, out, err = home.call("run", "helper", "-p", "go", "--yes", "-v", "--on", "ssh://build1")
+    assert (code, out.strip()) == (0, "helped"), err
+    assert "[place] helper works at ssh://build1" in err
+    assert str(machines.folder / "build1") in err  # The copy there.
+    assert (home.work / "a.txt").read_text() == "changed\n"
+    assert "Its changes were applied: M a.txt" in err
+    assert repository.refs == []
+    with closing(sqlite3.connect(home.history)) as history:
+        (run_id,) = history.execute("SELECT run_id FROM runs").fetchone()
+    shown = home.call("history", "show", run_id)[1]
+    assert "works at ssh://build1" in shown
+
+
+def test_on_here_wins_over_config_toml(
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
+    provider.script("m", runs("echo here > a.txt"), Says("helped"))
+    code, _, err = home.call("run", "lead", "-p", "go", "--yes", "--on", "here")
+    assert code == 0, err
+    assert (home.work / "a.txt").read_text() == "here\n"
+    assert not (machines.folder / "asked").exists()
+
+
+@pytest.mark.parametrize(
+    ("on", "told"),
+    [
+        ("dask", '--on "dask": there is no such engine'),
+        ("ssh://-oProxyCommand=touch", "--on must be the address of a machine"),
+        ("ssh://build1;touch", "--on must be the address of a machine"),
+        ("ssh://build1:99999", "--on must be the address of a machine"),
+        ("tls://build1:1", "--on must be the address of a machine"),
+    ],
+)
+def test_what_is_no_engine_is_said_before_anything_begins(home: Home, on: str, told: str) -> None:
+    code, _, err = home.call("run", "helper", "-p", "go", "--on", on)
+    assert code == 2
+    assert told in err
+
+
+def test_a_killed_run_leaves_nothing_there_and_is_resumed_with_its_files(
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+) -> None:
+    hold, sleepers = Hold(), Sleepers()
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
+    provider.script(
+        "m",
+        runs("echo before > a.txt"),
+        Answer(Says("never"), hold=hold),
+        runs("cat a.txt > b.txt"),
+        Says("helped"),
+    )
+    process = home.start("run", "lead", "-p", "go", "--yes")
+    hold.wait_until_arrived()
+    assert machines.copies("build1")
+    process.kill()
+    process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGKILL
+    until = time.monotonic() + 3
+    while machines.pids("build1") or sleepers.count():
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+    code, out, err = home.call("resume", "--yes")
+    assert (code, out) == (0, "done"), err
+    assert (home.work / "b.txt").read_text() == "before\n"
+    assert repository.refs == []
+    assert machines.pids("build1") == []
+
+
+def test_ctrl_c_ends_a_command_there_within_a_second(
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+) -> None:
+    sleepers = Sleepers()
+    provider.script("m", runs(sleepers.command), Says("helped"))
+    process = home.start("run", "helper", "-p", "go", "--yes", "--on", "ssh://build1")
+    sleepers.wait_for(1)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    sleepers.wait_for(0)
+    assert time.monotonic() - began < 1
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+
+
+SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
+
+
+class Sshd:
+    """A real sshd on loopback, which nobody but this user can enter, with keys of its own."""
+
+    def __init__(self, folder: Path, home: Home) -> None:
+        folder.mkdir()
+        for name in ("host", "user"):
+            key = folder / name
+            subprocess.run(
+                ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True
+            )
+        shutil.copy(folder / "user.pub", folder / "authorized")
+        with closing(socket.socket()) as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        (folder / "config").write_text(
+            f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\nUsePAM no\n"
+            f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nPasswordAuthentication no\n"
+            f"SetEnv HOME={home.environment['HOME']} XDG_STATE_HOME={folder}/there XDG_CACHE_HOME={folder}/cache\n"
+        )
+        known = (folder / "host.pub").read_text()
+        (folder / "known").write_text(f"[127.0.0.1]:{self.port} {known}")
+        if os.geteuid() == 0:
+            Path("/run/sshd").mkdir(exist_ok=True)
+        assert SSHD is not None
+        self.process = subprocess.Popen([SSHD, "-D", "-e", "-f", str(folder / "config")])
+        self.ssh = f"ssh -F none -i {folder}/user -o UserKnownHostsFile={folder}/known"
+        self.host = f"ssh://{getpass.getuser()}@127.0.0.1:{self.port}"
+        self.there = folder / "there"
+        (home.config / "config.toml").write_text(
+            f'[execution.ssh]\nhosts = ["{self.host}"]\nssh = "{self.ssh}"\n'
+            f'axe = "{sys.executable} -m axe_lsp"\n'
+        )
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+            except ConnectionRefusedError:
+                assert time.monotonic() < until
+                time.sleep(0.01)
+            else:
+                break
+
+    @property
+    def left(self) -> list[Path]:
+        return list(self.there.glob("axe/hands/*"))
+
+
+@pytest.fixture
+def sshd(tmp_path: Path, home: Home) -> Iterator[Sshd]:
+    if SSHD is None and not os.environ.get("AXE_REQUIRE_EDITORS"):
+        pytest.skip("there is no sshd")
+    server = Sshd(tmp_path / "sshd", home)
+    yield server
+    server.process.terminate()
+    server.process.wait()
+
+
+def test_a_real_ssh_leads_there(
+    home: Home, provider: ScriptedProvider, repository: Repository, sshd: Sshd
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
+    provider.script("m", runs("echo $SSH_CONNECTION; env; echo there > a.txt"), Says("helped"))
+    code, out, err = home.call("run", "lead", "-p", "go", "--yes", "-v", "--on", "ssh")
+    assert (code, out.strip()) == (0, "done"), err
+    assert f"[place] helper works at {sshd.host}" in err
+    assert "API_KEY" not in err
+    assert (home.work / "a.txt").read_text() == "there\n"
+    until = time.monotonic() + 3
+    while sshd.left:
+        assert time.monotonic() < until
+        time.sleep(0.01)
+
+
+def test_a_lost_ssh_ends_what_is_there_and_the_agent_goes_on(
+    home: Home, provider: ScriptedProvider, repository: Repository, sshd: Sshd
+) -> None:
+    sleepers = Sleepers()
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
+    provider.script(
+        "m",
+        runs("echo one > a.txt"),
+        runs(f"echo lost > b.txt; {sleepers.command}"),
+        runs("cat a.txt b.txt"),
+        Says("helped"),
+    )
+    process = home.start("run", "lead", "-p", "go", "--yes", "-v", "--on", "ssh")
+    sleepers.wait_for(1)
+    (of_ssh,) = (
+        pid
+        for pid, line in _processes().items()
+        if line.startswith("ssh ") and str(sshd.port) in line
+    )
+    began = time.monotonic()
+    os.kill(of_ssh, signal.SIGKILL)
+    sleepers.wait_for(0)
+    assert time.monotonic() - began < 3
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, out.strip()) == (0, "done"), err
+    assert "was lost during this call" in err
+    assert (home.work / "a.txt").read_text() == "one\n"
+    assert (home.work / "b.txt").read_text() == "b\n"
+
+
+def _processes() -> dict[int, str]:
+    found = {}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        found[int(folder.name)] = " ".join(word.decode("utf-8", "replace") for word in words)
+    return found
