@@ -619,7 +619,8 @@ unknown-agent = "error"
 ```
 
 The setting comes before the project's file, and `axe-lsp check --severity CODE=LEVEL` before both. A project's file
-can't make `plain-secret` and `outside-workspace` milder, since it is a part of what is checked. Editors
+can't make `plain-secret` and `outside-workspace` milder, and no comment in a file of the project
+[suppresses](#unused-ignore) them, since both are parts of what is checked. Editors
 report an entry without effect as a message, `axe-lsp check` by exit code 2.
 
 A diagnostic that is off by default is switched on by a severity.
@@ -647,6 +648,9 @@ def rule_page(rule: Rule) -> str:
         severity=_severity(rule),
         summary=rule.summary,
         documentation=rule.documentation.strip(),
+        where=""
+        if not rule.is_protecting
+        else " of your own agents (in a workspace no comment suppresses it)",
     )
 
 
@@ -665,7 +669,7 @@ To change the severity, or to switch the diagnostic off or on, in the settings o
 {{ "axe.diagnostics": {{ "{code}": "off" }} }}
 ```
 
-To suppress it in one place, at the end of the line or on a line of its own above:
+To suppress it in one place{where}, at the end of the line or on a line of its own above:
 
 ```toml
 # axe: ignore[{code}]

@@ -28,12 +28,10 @@ from axe_lsp.features.rules import RULES
 
 CHECK_FILE = "check.toml"
 
-PROTECTING = ("plain-secret", "outside-workspace")
-"""Codes that tell what a file could do to its user."""
-
 _TABLE = "diagnostics"
 _ENDINGS = tuple(f"/{each}" for each in (*AGENT_FOLDERS, *TEST_FOLDERS))
 _USUAL = {rule.code: rule.severity for rule in RULES}
+_PROTECTING = {rule.code for rule in RULES if rule.is_protecting}
 
 
 class Settled(Struct, frozen=True):
@@ -124,7 +122,7 @@ def _fault(code: str, level: Any) -> str:
     if level not in SEVERITY_NAMES:
         return f"{code} is one of {', '.join(SEVERITY_NAMES)}, not {level!r}"
     severity = SEVERITY_NAMES[level]
-    if code in PROTECTING and (severity is None or severity > _USUAL[code]):
+    if code in _PROTECTING and (severity is None or severity > _USUAL[code]):
         usual = _USUAL[code].name.lower()
         return f"{code} can't be milder than {usual} in a project's own file"
     return ""

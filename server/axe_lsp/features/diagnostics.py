@@ -13,6 +13,7 @@ from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rule import Rule, Subject, problems_of
 from axe_lsp.features.rules import RULES, plain_secret, unused_ignore
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 Severities = Mapping[str, Severity | None]
@@ -22,6 +23,7 @@ MOST_FINDINGS = 2_000
 """Per file; nobody reads more, and editors slow down."""
 
 _CODES = frozenset(rule.code for rule in RULES)
+_PROTECTING = frozenset(rule.code for rule in RULES if rule.is_protecting)
 
 
 _RULES_OF = {dialect: [rule for rule in RULES if rule.is_for.has(dialect)] for dialect in DIALECTS}
@@ -56,6 +58,11 @@ def diagnostics(
     return tuple(sorted(found, key=lambda finding: finding.range))
 
 
+def not_silenced(file: AgentFile) -> frozenset[str]:
+    """The codes that no comment in a file silences: in a workspace those that protect the user from its files."""
+    return frozenset() if file.place.scope is Scope.USER else _PROTECTING
+
+
 def _the_worst(found: Sequence[Finding]) -> list[Finding]:
     by_severity = sorted(found, key=lambda finding: (finding.severity, finding.range))
     kept, left_out = by_severity[: MOST_FINDINGS - 1], by_severity[MOST_FINDINGS - 1 :]
@@ -85,14 +92,15 @@ def _without_ignored(
 ) -> Iterator[Finding]:
     """The findings that no comment suppresses, and the problems of the comments."""
     comments, silenced = Silenced(file.ignores), []
+    kept = not_silenced(file)
     for finding in found:
-        if comments.holds(finding.code, finding.range.start):
+        if finding.code not in kept and comments.holds(finding.code, finding.range.start):
             silenced.append(finding)
         else:
             yield finding
     if unused_ignore.RULE in rules:
         judged = {each.code for each in rules if each.is_settled(snapshot, file)}
         judged.discard(unused_ignore.RULE.code)
-        for unused in unused_ignore.unused_ignores(file.ignores, silenced, judged, _CODES):
+        for unused in unused_ignore.unused_ignores(file.ignores, silenced, judged, _CODES, kept):
             if not comments.holds(unused.code, unused.range.start):
                 yield unused

@@ -13,6 +13,7 @@ from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.agentfile.text.tree import Entry, ValueKind
+from axe_lsp.features.diagnostics import not_silenced
 from axe_lsp.features.fix import Case, Fix, change
 from axe_lsp.features.rules import syntax, unused_ignore
 
@@ -22,7 +23,8 @@ _NEVER = (syntax.RULE.code, unused_ignore.RULE.code)
 
 def fixes(case: Case) -> Iterator[Fix]:
     code = case.finding.code
-    splice = _splice(case, code) if code not in _NEVER else None
+    is_offered = code not in _NEVER and code not in not_silenced(case.file)
+    splice = _splice(case, code) if is_offered else None
     if splice is not None:
         yield change(case, f"Silence `{code}` here with a comment", splice)
 

@@ -62,7 +62,8 @@ class Rule(Struct, frozen=True):
     """One kind of diagnostic: its stable code, its check, its fixes, and its page in the documentation.
 
     A rule that is not `is_on` is checked only if the user has given it a severity. If it
-    `is_settled` for a file, no later information can add to its findings.
+    `is_settled` for a file, no later information can add to its findings. One that `is_protecting`
+    tells what a file could do to its user: nothing in a workspace silences it or makes it milder.
     """
 
     code: str
@@ -75,6 +76,7 @@ class Rule(Struct, frozen=True):
     about: Subject = Subject.FILE
     is_for: Dialects = Dialects.AXE
     is_settled: Settled = always
+    is_protecting: bool = False
 
 
 def problems_with(code: str, severity: Severity) -> Check:

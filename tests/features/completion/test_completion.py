@@ -529,6 +529,7 @@ def test_codes_that_the_file_has_come_first_and_none_is_listed_twice() -> None:
     found = labels("timeout = -1  # axe: ignore[zzz, max-depth, <|>]")
     assert "negative-timeout" in found[:3]
     assert "max-depth" not in found
+    assert "plain-secret" not in found, "no comment of a workspace silences it"
 
 
 @pytest.mark.parametrize("text", ["# a note: <|>", "# ignore[<|>]", "# axe: ignore[x]<|>", "#<|>"])

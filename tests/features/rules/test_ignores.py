@@ -7,10 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.check.ignores import Ignore, IgnoredCode, Silenced, read_ignores
+from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Severity
+from support.actions import Offered
+from support.facts import with_facts
 from support.findings import HEAD, check_findings
 from support.fixture import open_fixture
 from support.secrets import OPENAI_KEY
@@ -67,12 +70,35 @@ def test_several_codes() -> None:
         'sub_agents = [\n  "x",\n  "y",\n]  # axe: ignore[unknown-agent]\n',
         'sub_agents = [\n  "x",  # axe: ignore[unknown-agent]\n'
         '  # axe: ignore[unknown-agent]\n  "y",\n]\n',
-        f'# axe: ignore[plain-secret]\nsystem_prompt = """\nUse {OPENAI_KEY}\n\n"""\n',
-        f'system_prompt = """\nUse {OPENAI_KEY}\n\n"""  # axe: ignore[plain-secret]\n',
     ],
 )
 def test_a_statement_over_several_lines_is_meant_as_a_whole(text: str) -> None:
     assert codes(text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'# axe: ignore[plain-secret]\nsystem_prompt = """\nUse {OPENAI_KEY}\n\n"""\n',
+        f'system_prompt = """\nUse {OPENAI_KEY}\n\n"""  # axe: ignore[plain-secret]\n',
+    ],
+)
+def test_what_protects_the_user_is_silenced_in_the_users_own_agents_alone(text: str) -> None:
+    opened = open_fixture(f"--- user: main.toml\n{HEAD}{text}")
+    assert diagnostics(opened.snapshot, opened.file) == ()
+    assert sorted(codes(text)) == ["plain-secret", "unused-ignore"]
+
+
+def test_a_comment_of_a_workspace_does_not_hide_what_reaches_outside_it() -> None:
+    facts = {"reaches": (Reach("workdir", "/etc"),)}
+    text = HEAD + 'workdir = "/et<|>c"'
+    offered = Offered(text, "quickfix", facts=facts)
+    assert offered.titles == ["Remove `workdir`"], "a comment is not offered"
+    opened = open_fixture(text.replace("<|>", "") + "  # axe: ignore[outside-workspace]\n")
+    opened = with_facts(opened, **facts)
+    outside, comment = diagnostics(opened.snapshot, opened.file)
+    assert (outside.code, comment.code) == ("outside-workspace", "unused-ignore")
+    assert "no comment of a workspace suppresses it" in comment.message
 
 
 def test_inside_a_string_it_is_no_comment() -> None:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.completion.item import Completion, CompletionKind
-from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.diagnostics import diagnostics, not_silenced
 from axe_lsp.features.rules import RULES
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -37,11 +37,13 @@ def ignore_offers(
             yield Completion(_IGNORE, CompletionKind.CHOICE, where, f"{_IGNORE}[]", new)
     elif codes.start(1) <= offset <= codes.end(1):
         in_file = {each.code for each in diagnostics(snapshot, file)}
-        yield from _codes(codes, offset, in_file)
+        yield from _codes(codes, offset, in_file, not_silenced(file))
 
 
-def _codes(comment: re.Match[str], offset: int, in_file: set[str]) -> Iterator[Completion]:
-    """The codes that are not listed, those that the file has first."""
+def _codes(
+    comment: re.Match[str], offset: int, in_file: set[str], kept: frozenset[str]
+) -> Iterator[Completion]:
+    """The codes that are not listed and not `kept`, those that the file has first."""
     text, end = comment.string, comment.end(1)
     words = [TextRange(*word.span()) for word in _CODE.finditer(text, *comment.span(1))]
     touched = (each for each in words if each.touches(offset))
@@ -49,7 +51,7 @@ def _codes(comment: re.Match[str], offset: int, in_file: set[str]) -> Iterator[C
     listed = {each.of(text) for each in words if each != word}
     closing = "]" if word.end == end and not comment[2] else ""
     for rule in sorted(RULES, key=lambda rule: rule.code not in in_file):
-        if rule.code not in listed:
+        if rule.code not in listed and rule.code not in kept:
             yield Completion(
                 label=rule.code,
                 kind=CompletionKind.CHOICE,

@@ -88,4 +88,5 @@ this. docs/security.md has the whole table.
     fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
+    is_protecting=True,
 )

@@ -84,4 +84,5 @@ headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
     check=problems_with("plain-secret", Severity.WARNING),
     fixes=fixes,
     about=Subject.PROBLEMS,
+    is_protecting=True,
 )

@@ -21,10 +21,12 @@ def unused_ignores(
     silenced: Collection[Finding],
     judged: Collection[str],
     known: frozenset[str],
+    kept: frozenset[str],
 ) -> Iterator[Finding]:
     """The comments, or the codes in them, that none of the `silenced` findings needs.
 
-    Whether a code of the `known` ones is needed can only be said if it is among the `judged`.
+    Whether a code of the `known` ones is needed can only be said if it is among the `judged`. No comment
+    silences those that are `kept`.
     """
     starts: defaultdict[str, list[int]] = defaultdict(list)
     for finding in silenced:
@@ -37,6 +39,11 @@ def unused_ignores(
                 similar = nearest_of(each.code, known)
                 hint = f". Did you mean `{similar}`?" if similar else ""
                 yield _finding(each, f"there is no diagnostic `{each.code}`{hint}", similar)
+            elif each.code in kept:
+                yield _finding(
+                    each,
+                    f"`{each.code}` protects the user: no comment of a workspace suppresses it",
+                )
             elif each.code in judged and not _is_needed(ignore, starts[each.code]):
                 yield _finding(each, f"there is no `{each.code}` here that this could suppress")
 
@@ -106,6 +113,10 @@ sub_agents = ["lint", "nightly"]  # axe: ignore[unknown-agent] made by the deplo
 
 A code without a diagnostic to suppress, or an unknown code, is reported, so that old comments don't
 hide new mistakes. Codes that are switched off are not checked.
+
+`plain-secret` and `outside-workspace` protect the user from a file: a comment suppresses them in the
+user's own agents, but not in agents of a workspace. There the user's setting `axe.diagnostics` changes
+their severity.
 """,
     is_for=Dialects.ALL,
     check=lambda _snapshot, _file: (),
