@@ -12,7 +12,7 @@ from axe_lsp.agentfile.rights import Server
 from axe_lsp.daemon import outside_facts
 from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
 from axe_lsp.runtime.files.context_files import find_context_files
-from axe_lsp.runtime.mcp.seen_tools import remember
+from axe_lsp.runtime.mcp.seen_tools import ToolNow, remember
 from axe_lsp.workspace.facts import Facts, Remembered, SeenTool, Unready
 from axe_lsp.workspace.outside_values import Question
 
@@ -92,8 +92,9 @@ def test_a_server_has_the_tools_that_a_run_has_seen(project: Path, tmp_path: Pat
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
     environment = {"PATH": str(program.parent), "XDG_STATE_HOME": str(tmp_path / "state")}
-    remember(environment, project, "here -x", [("a", "Does\n more"), ("b", "")])
-    remember(environment, tmp_path, "http://x", [("other", "")])
+    seen = [ToolNow("a", "Does\n more", ""), ToolNow("b", "", "")]
+    remember(environment, project, "here -x", seen)
+    remember(environment, tmp_path, "http://x", [ToolNow("other", "", "")])
     servers = (Server("here -x", command="here"), Server("http://x"))
     standpoint = Standpoint(
         "main", project, environment, file=project / "main.toml", allowances=("run_mcp(here -x)",)

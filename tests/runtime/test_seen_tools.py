@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.mcp import seen_tools
-from axe_lsp.runtime.mcp.seen_tools import SeenTool, recall, remember
+from axe_lsp.runtime.mcp.seen_tools import SeenTool, ToolNow, agree, recall, remember
 from axe_lsp.runtime.safety.approval import allowed
 from support.engines import agent
 from support.engines import bench as bench_where_somebody_asks
@@ -64,9 +64,9 @@ async def test_a_run_goes_on_where_nothing_can_be_kept(
 def test_what_a_stranger_says_is_short_and_shown(tmp_path: Path) -> None:
     here = {"XDG_STATE_HOME": str(tmp_path / "state")}
     tools = [
-        ("a", "\n  x\u202ey" + "z" * 500),
-        ("b" * 65, ""),
-        *((f"t{n}", "") for n in range(600)),
+        ToolNow("a", "\n  x\u202ey" + "z" * 500, ""),
+        ToolNow("b" * 65, "", ""),
+        *(ToolNow(f"t{n}", "", "") for n in range(600)),
     ]
     remember(here, tmp_path, "p", tools)
     seen = recall(here, tmp_path, "p")
@@ -83,7 +83,7 @@ def test_each_workspace_and_server_has_its_own_and_the_oldest_is_forgotten(
     monkeypatch.setattr(seen_tools, "_MOST_FILES", 2)
     here = {"XDG_STATE_HOME": str(tmp_path / "state")}
     for number, place in enumerate(("p", "q", "r")):
-        remember(here, tmp_path, place, [(place, "")])
+        remember(here, tmp_path, place, [ToolNow(place, "", "")])
         for file in files(tmp_path):
             if json.loads(file.read_text())["server"] == place:
                 os.utime(file, (number, number))
@@ -92,6 +92,34 @@ def test_each_workspace_and_server_has_its_own_and_the_oldest_is_forgotten(
     seen = recall(here, tmp_path, "r")
     assert seen is not None
     assert seen.tools == (SeenTool("r", ""),)
+
+
+def test_what_a_server_says_at_first_is_agreed_to_and_nothing_else_until_somebody_does(
+    tmp_path: Path,
+) -> None:
+    here = {"XDG_STATE_HOME": str(tmp_path / "state")}
+
+    def now(digest: str, *others: str) -> tuple[set[str], set[str]]:
+        tools = [ToolNow("t", "", digest), *(ToolNow(each, "", "1") for each in others)]
+        changes = remember(here, tmp_path, "p", tools)
+        return {*changes.other}, {*changes.new}
+
+    assert now("1") == (set(), set())
+    assert now("2") == ({"t"}, {"t"})
+    assert now("2", "u") == ({"t"}, set())  # It was said once already.
+    remember(here, tmp_path, "p", [])  # It is not offered for a while.
+    assert now("2") == ({"t"}, {"t"})
+    agree(here, tmp_path, "p", "t", "2")
+    assert now("2") == (set(), set())
+    assert now("1") == ({"t"}, {"t"})
+
+
+def test_many_other_tools_do_not_make_one_forgotten(tmp_path: Path) -> None:
+    here = {"XDG_STATE_HOME": str(tmp_path / "state")}
+    remember(here, tmp_path, "p", [ToolNow("t", "", "1")])
+    remember(here, tmp_path, "p", [ToolNow(f"t{n}", "", "1") for n in range(5000)])
+    changes = remember(here, tmp_path, "p", [ToolNow("t", "", "2")])
+    assert changes.other == {"t"}
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[]", '{"tools": 3}', '{"tools": [{}], "time": ""}'])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ import pytest
 from axe_lsp.agentfile.servers import written_server
 from axe_lsp.runtime.events import ToolEnd
 from axe_lsp.runtime.mcp import connection
-from axe_lsp.runtime.safety.approval import Approval, allowed
+from axe_lsp.runtime.safety.approval import Approval, Approve, allowed
 from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
 from support.engines import agent
@@ -201,3 +202,73 @@ async def test_a_server_that_never_lists_again_costs_its_time_and_no_more(
         assert (await work.run("bot")).content == "done"
     assert offered(provider, 1) == ["tell"]
     assert any("no answer within 1s" in each for each in work.notes)
+
+
+def said(provider: ScriptedProvider, folder: Path, description: str, **more: Json) -> Json:
+    """A server that says this of its tool `tell`, and a model that calls that twice."""
+    tool = {"name": "tell", "description": description, "inputSchema": {"type": "object"}, **more}
+    tell = Says(calls=[Call("tell", {})])
+    provider.script("m-bot", tell, tell, Says("done"))
+    return plain_server(folder, f"TOOLS[:] = json.loads({json.dumps(json.dumps([tool]))})\nserve()")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"description": "Tells all."},
+        {"inputSchema": {"type": "object", "properties": {"secrets": {"type": "string"}}}},
+        {"annotations": {"readOnlyHint": True}},
+    ],
+)
+async def test_a_tool_that_has_changed_between_two_runs_is_asked_about_once_where_a_rule_allows_it(
+    provider: ScriptedProvider, tmp_path: Path, change: dict[str, Json]
+) -> None:
+    questions: list[Question] = []
+
+    async def ask(question: Question) -> Reply:
+        questions.append(question)
+        return Reply("allow")
+
+    async def warnings_of_a_run(**more: Json) -> list[str]:
+        server = said(provider, tmp_path, more.pop("description", "Tells."), **more)
+        line = written_server(server).line
+        approve = Approval(ask, (f"run_mcp({line})", f"run_mcp({line})#tell"))
+        state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+        async with bench(provider, tmp_path, bot(server), state, approve=approve) as work:
+            assert (await work.run("bot")).content == "done"
+        return work.warnings
+
+    assert await warnings_of_a_run() == []
+    assert questions == []
+    (warning,) = await warnings_of_a_run(**change)
+    assert 'MCP server "plain" says something else of "tell" than in earlier runs' in warning
+    (question,) = questions  # The second call is allowed by the rule once more.
+    assert question.reason.endswith(", which has changed this tool since an earlier run")
+    assert "The server says of it now: Tells" in question.details
+    assert await warnings_of_a_run(**change) == []
+    assert len(questions) == 1
+
+
+async def test_who_denies_a_changed_tool_or_has_not_seen_it_is_asked_in_the_next_run(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    questions: list[str] = []
+
+    async def ask(question: Question) -> Reply:
+        questions.append(question.tool)
+        return Reply("deny")
+
+    async def run(description: str, approve: Approve) -> None:
+        server = said(provider, tmp_path, description)
+        state = {"XDG_STATE_HOME": str(tmp_path / "state")}
+        async with bench(provider, tmp_path, bot(server), state, approve=approve) as work:
+            assert (await work.run("bot")).content == "done"
+
+    await run("Tells.", allowed)
+    await run("Tells all.", allowed)
+    line = written_server(plain_server(tmp_path)).line
+    by_rules = Approval(ask, (f"run_mcp({line})", f"run_mcp({line})#*"))
+    await run("Tells all.", by_rules)
+    assert questions == ["plain/tell"] * 2
+    await run("Tells all.", by_rules)
+    assert questions == ["plain/tell"] * 4

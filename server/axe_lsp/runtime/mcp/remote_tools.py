@@ -17,7 +17,7 @@ class RemoteTool(Struct, frozen=True):
     """A tool, and the connection by which it is called. `note` takes a line for a log.
 
     `only_reads` is what its server says of it. `definition` is a digest of all that the server says of it;
-    `is_changed` is whether that is something else than what the run has first heard.
+    `changed` is since when that is something else than the user knows, or "". `agree` keeps that the user knows it.
     """
 
     connection: Connection
@@ -25,7 +25,8 @@ class RemoteTool(Struct, frozen=True):
     only_reads: bool
     note: Callable[[str], None]
     definition: str = ""
-    is_changed: bool = False
+    changed: str = ""
+    agree: Callable[[], Awaitable[None]] | None = None
 
 
 class RemoteTools(Struct):

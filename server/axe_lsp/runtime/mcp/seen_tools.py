@@ -1,6 +1,7 @@
-"""What runs have seen of MCP servers, for the editor, which never contacts a server.
+"""What runs have seen of MCP servers: for the editor, which never contacts a server, and for later runs.
 
-There is a file for each server and workspace, which only the user may read. Its texts are a stranger's.
+A later run so notices that a server says something else of a tool than when the user has allowed it. There is a
+file for each server and workspace, which only the user may read. Its texts are a stranger's.
 """
 
 from __future__ import annotations
@@ -8,8 +9,9 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from datetime import datetime, timezone
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -22,6 +24,7 @@ from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import escaped
 
 _MOST_TOOLS = 500
+_MOST_AGREED = 2000
 _MOST_FILES = 200
 _LONGEST_NAME = 64
 _LONGEST_DESCRIPTION = 120
@@ -42,24 +45,57 @@ class SeenServer(Struct, frozen=True):
     time: str
 
 
+class ToolNow(NamedTuple):
+    """What a server says of a tool now. `digest` is a short name for all of that."""
+
+    name: str
+    description: str
+    digest: str
+
+
+class Changes(Struct, frozen=True):
+    """The tools of which a server says something `other` than the user has agreed to.
+
+    Of the `new` ones among them the last run has not heard yet.
+    """
+
+    other: frozenset[str] = frozenset()
+    new: frozenset[str] = frozenset()
+
+
 def remember(
-    environment: Environment, workspace: Path, place: str, tools: Iterable[tuple[str, str]]
-) -> None:
+    environment: Environment, workspace: Path, place: str, tools: Collection[ToolNow]
+) -> Changes:
     """Keep the names and descriptions of a server's tools. `place` is as others may see it.
 
-    Raises OSError, or ConfigError without a home folder.
+    What a server says of a tool at first counts as agreed to. Raises OSError, or ConfigError without a home folder.
     """
     path = _file(environment, workspace, place)
+    before, heard = _agreed(path)
+    # Those from before come first, so that no server makes them forgotten by many others.
+    agreed = {**{each.name: each.digest for each in tools}, **before}
+    other = frozenset(each.name for each in tools if agreed[each.name] != each.digest)
+    new = frozenset(each.name for each in tools if heard.get(each.name) != each.digest)
     rows = [
-        {"name": escaped(name), "description": _line(description)}
-        for name, description in tools
-        if len(name) <= _LONGEST_NAME
+        {"name": escaped(each.name), "description": _line(each.description), "digest": each.digest}
+        for each in tools
+        if len(each.name) <= _LONGEST_NAME
     ][:_MOST_TOOLS]
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    document = {"version": 1, "server": place, "time": now, "tools": rows}
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_whole_file(path, json.dumps(document, indent=1).encode(), mode=_ONLY_THE_USER)
+    _write(path, {"version": 1, "server": place, "time": now, "tools": rows}, {**before, **agreed})
     _forget_the_oldest(path.parent)
+    return Changes(other, other & new)
+
+
+def agree(environment: Environment, workspace: Path, place: str, name: str, digest: str) -> None:
+    """Keep that the user has allowed a call of a tool of which its server says this. Raises as `remember`."""
+    path = _file(environment, workspace, place)
+    try:
+        document = json.loads(read_file(path))
+    except (OSError, ValueError):  # It was forgotten meanwhile.
+        return
+    agreed, _ = _agreed(path)
+    _write(path, document, {**agreed, name: digest})
 
 
 def recall(environment: Environment, workspace: Path, place: str) -> SeenServer | None:
@@ -77,6 +113,23 @@ def _file(environment: Environment, workspace: Path, place: str) -> Path:
 
     key = f"{os.path.realpath(workspace)}\0{place}".encode("utf-8", "surrogatepass")
     return state_folder(environment) / "mcp" / f"{sha256(key).hexdigest()[:32]}.json"
+
+
+def _agreed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
+    """What the user has agreed to, and what the last run has heard: digests by the names of tools."""
+    try:
+        document = json.loads(read_file(path))
+        agreed = {str(name): str(digest) for name, digest in document["agreed"].items()}
+        return agreed, {str(row["name"]): str(row["digest"]) for row in document["tools"]}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return {}, {}
+
+
+def _write(path: Path, document: Mapping[str, Any], agreed: Mapping[str, str]) -> None:
+    kept = dict(islice(agreed.items(), _MOST_AGREED))
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    content = json.dumps({**document, "agreed": kept}, indent=1).encode()
+    write_whole_file(path, content, mode=_ONLY_THE_USER)
 
 
 def _tool(row: Mapping[str, Any]) -> SeenTool:

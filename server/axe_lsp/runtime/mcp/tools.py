@@ -13,7 +13,6 @@ import re
 import sys
 from collections.abc import (
     AsyncIterator,
-    Awaitable,
     Callable,
     Collection,
     Iterable,
@@ -22,10 +21,12 @@ from collections.abc import (
 )
 from contextlib import asynccontextmanager, contextmanager
 from fnmatch import fnmatchcase
+from functools import partial
 from pathlib import Path
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.servers import VARIABLE, McpServer, is_secret_name
@@ -37,13 +38,13 @@ from axe_lsp.runtime.mcp import SDK_MISSING
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.elicitation import AskForServer, Elicitor
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
-from axe_lsp.runtime.mcp.seen_tools import remember
+from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, remember
 from axe_lsp.runtime.mcp.wish import wish_to_call, wish_to_start
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
-from axe_lsp.runtime.safety.approval import Approve
+from axe_lsp.runtime.safety.approval import Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY, Answer
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
@@ -107,17 +108,8 @@ async def remote_tools(
         for each, way in zip(servers, ways, strict=True)
     ]
 
-    async def remember_tools(server: McpServer, tools: Collection[ServerTool]) -> None:
-        if server.of_client:
-            return
-        rows = [(each.name, redact(each.description, secrets)) for each in tools]
-        place = redact(server.shown_place, secrets)
-        try:
-            await asyncio.to_thread(remember, environment, around.workspace, place, rows)
-        except (OSError, ConfigError) as error:
-            around.note(f"[mcp] what {quoted(server.name)} offers is not remembered: {error}")
-
-    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn, remember_tools)
+    memory = _Memory(around, secrets)
+    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn, memory)
     begun = []
     try:
         for connection in connections:
@@ -126,9 +118,7 @@ async def remote_tools(
                 begun.append(connection)
         for connection in begun:
             with _optional(connection.server, around):
-                tools = await _listed(connection, secrets)
-                found.add(connection, tools)
-                await remember_tools(connection.server, tools)
+                await found.add(connection, await _listed(connection, secrets))
         yield RemoteTools(found.tools, secrets, found.newest)
     finally:
         if begun:
@@ -187,10 +177,21 @@ async def call_remote(
     call: ToolCall, remote: RemoteTool, run: RunIds, approve: Approve, secrets: Collection[str]
 ) -> ToolResult:
     """Execute a call, if that is allowed. Always returns a result."""
-    if remote.is_changed or not remote.only_reads:
-        refusal = await approve(wish_to_call(call, remote, run, secrets))
+    if remote.changed or not remote.only_reads:
+        wish = wish_to_call(call, remote, run, secrets)
+        is_shown = False
+
+        async def rehearse() -> Rehearsal:
+            nonlocal is_shown
+            is_shown = True
+            return await wish.rehearse()
+
+        refusal = await approve(replace(wish, rehearse=rehearse))
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
+        # Who has allowed everything beforehand has not seen what the server says now.
+        if is_shown and remote.changed and remote.agree is not None:
+            await remote.agree()
     return await _executed(call, remote, secrets)
 
 
@@ -290,6 +291,46 @@ async def _listed(connection: Connection, secrets: Collection[str]) -> tuple[Ser
     )
 
 
+_EARLIER = "since an earlier run"
+_DURING = "during the run"
+
+
+class _Memory:
+    """What the user knows of the tools of servers, kept for later runs."""
+
+    def __init__(self, around: RunAround, secrets: Collection[str]) -> None:
+        self._around = around
+        self._secrets = secrets
+
+    async def keep(self, server: McpServer, tools: Collection[ServerTool]) -> Changes:
+        """Keep what a server offers now; returns what is not as the user knows it."""
+        rows = [
+            ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
+            for each in tools
+        ]
+        try:
+            return await asyncio.to_thread(remember, *self._where(server), rows)
+        except (OSError, ConfigError) as error:
+            self._note(server, error)
+            return Changes()
+
+    async def agree(self, server: McpServer, name: str, digest: str) -> None:
+        """Keep that the user knows what a server says of a tool."""
+        try:
+            await asyncio.to_thread(agree, *self._where(server), name, digest)
+        except (OSError, ConfigError) as error:
+            self._note(server, error)
+
+    def _where(self, server: McpServer) -> tuple[Environment, Path, str]:
+        place = redact(server.shown_place, self._secrets)
+        # The editor must not take it for a server of a file, which may offer other tools there.
+        place = f"{place} (of a client)" if server.of_client else place
+        return self._around.workplace.environment, self._around.workspace, place
+
+    def _note(self, server: McpServer, error: Exception) -> None:
+        self._around.note(f"[mcp] what {quoted(server.name)} offers is not remembered: {error}")
+
+
 class _Collector:
     """Puts the tools of several servers together."""
 
@@ -299,9 +340,10 @@ class _Collector:
         denied: Iterable[str],
         note: Callable[[str], None],
         warn: Callable[[str], None],
-        remember_tools: Callable[[McpServer, Collection[ServerTool]], Awaitable[None]],
+        memory: _Memory,
     ) -> None:
-        self._remember = remember_tools
+        self._memory = memory
+        self._changes: dict[Connection, Changes] = {}
         self.tools: dict[str, RemoteTool] = {}
         self._taken = taken
         self._denied = tuple(denied)
@@ -311,15 +353,22 @@ class _Collector:
         self._first: dict[tuple[Connection, str], str] = {}
         self._warned: set[str] = set()
 
-    def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
+    async def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
         """Add a server's tools. Raises ConfigError when another server has one of them."""
         server = quoted(connection.server.name)
+        self._changes[connection] = await self._memory.keep(connection.server, found)
         before = len(self.tools)
         self._lists[connection] = found
         for each in self._usable(connection, found):
             self._add(connection, each)
         count = len(self.tools) - before
         self._note(f"[mcp] {server} discovered {len(found)} tool(s), registered {count}")
+        new = sorted(self._changes[connection].new & self.tools.keys())
+        if new:
+            self._warn_once(
+                f"MCP server {server} says something else of {', '.join(map(quoted, new))} than in earlier runs; "
+                "rules that name the server do not allow that until you have allowed a call"
+            )
 
     async def newest(self) -> Mapping[str, RemoteTool]:
         """The tools as the servers have them now. A fault leaves them as they were."""
@@ -344,7 +393,7 @@ class _Collector:
         self._lists[connection] = found
         has_changed = found is not before and found != before
         if has_changed:
-            await self._remember(connection.server, found)
+            self._changes[connection] = await self._memory.keep(connection.server, found)
         return has_changed
 
     def _tell(self, before: Mapping[str, RemoteTool]) -> None:
@@ -360,7 +409,7 @@ class _Collector:
             if names:
                 self._note(f"[mcp] Tools {word} by their servers: {', '.join(sorted(names))}")
         for name in sorted(now):
-            if now[name].is_changed:
+            if now[name].changed == _DURING:
                 server = quoted(now[name].connection.server.name)
                 self._warn_once(
                     f"MCP server {server} has changed what it says of its tool {quoted(name)} "
@@ -403,14 +452,27 @@ class _Collector:
                 f"collision between servers {first} and {second}"
             )
         definition = _digest(each)
+        changed = _EARLIER if each.name in self._changes[connection].other else ""
+        if self._first.setdefault((connection, each.name), definition) != definition:
+            changed = _DURING
         self.tools[each.name] = RemoteTool(
             connection,
             Tool(each.name, each.description, schema={"type": "object", **each.schema}),
             each.only_reads,
             self._note,
             definition,
-            is_changed=self._first.setdefault((connection, each.name), definition) != definition,
+            changed,
+            partial(self._agree, connection, each.name, definition),
         )
+
+    async def _agree(self, connection: Connection, name: str, definition: str) -> None:
+        """The user has allowed a call: what the server says is known in later runs, or from now on."""
+        await self._memory.agree(connection.server, name, definition)
+        now = self.tools.get(name)
+        if now is not None and now.definition == definition and now.changed == _EARLIER:
+            changes = self._changes[connection]
+            self._changes[connection] = Changes(changes.other - {name})
+            self.tools[name] = replace(now, changed="")
 
     def _warn_once(self, text: str) -> None:
         if text not in self._warned:

@@ -51,8 +51,8 @@ def wish_to_call(call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Colle
         shown = json.dumps(arguments, indent=2, ensure_ascii=False)
         place = redact(server.shown_place, secrets)
         details = f"{place}\n{call.name} {shown}"
-        if remote.is_changed:
-            purpose += ", which has changed this tool during the run"
+        if remote.changed:
+            purpose += f", which has changed this tool {remote.changed}"
             says = redact(remote.tool.description, secrets)[:_SHOWN_DESCRIPTION]
             details += f"\n\nThe server says of it now: {says or 'nothing'}"
         subject = f"{server.place}\n{call.name} {remote.definition} {shown}"
@@ -60,4 +60,4 @@ def wish_to_call(call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Colle
 
     name = f"{server.name}/{call.name}"
     address = _address(server)
-    return Wish(run, name, arguments, rehearse, address, call.event_id, remote.is_changed)
+    return Wish(run, name, arguments, rehearse, address, call.event_id, bool(remote.changed))
