@@ -11,12 +11,21 @@ from typing import Any
 
 import pytest
 
+from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig, Source
+from axe_lsp.agentfile.rights import Reach
+from axe_lsp.runtime import prompt
 from axe_lsp.runtime.copies import applying
 from axe_lsp.runtime.copies.copy import Entry
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files import context_files, places
 from axe_lsp.runtime.memory.memory import append_memory
+from axe_lsp.runtime.prepare import root_order
+from axe_lsp.runtime.recordings.file import load_recording
+from axe_lsp.runtime.recordings.lookup import find_recording
 from axe_lsp.runtime.resuming import saved, undoing
-from axe_lsp.runtime.tools import edit_file, list_directory, read_file, write_file
+from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.safety.reach import check_memory
+from axe_lsp.runtime.tools import edit_file, editor_files, list_directory, read_file, write_file
 from axe_lsp.runtime.tools.tool import ToolError
 from support.tools import refusal, use
 
@@ -76,6 +85,22 @@ def then(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, swap: Swap) ->
     monkeypatch.setattr(module, name, check_and_swap)
 
 
+def environment(tmp_path: Path) -> dict[str, str]:
+    names = {"XDG_CONFIG_HOME": "config", "XDG_DATA_HOME": "data", "HOME": "home"}
+    return {name: str(tmp_path / folder) for name, folder in names.items()}
+
+
+def definition(work: Path, **values: Any) -> AgentDefinition:
+    """An agent of a stranger."""
+    return AgentDefinition("a", "openai/m", source=Source(str(work / "a.toml"), ""), **values)
+
+
+def prompt_of(stranger: AgentDefinition, work: Path, tmp_path: Path) -> prompt.Prompt:
+    """Its prompt, after it was let in without any reach."""
+    order = root_order(RunRequest("a"), work, environment(tmp_path))
+    return prompt.build_prompt(order, stranger, work, environment(tmp_path), admitted=())
+
+
 @pytest.mark.parametrize(
     ("module", "arguments"),
     [
@@ -130,6 +155,75 @@ def test_memory(work: Path, swap: Swap) -> None:
     swap()
     with pytest.raises(OSError, match="symbolic links"):
         append_memory(place, "task", "result")
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_skill(
+    monkeypatch: pytest.MonkeyPatch, work: Path, tmp_path: Path, swap: Swap, *, decided: bool
+) -> None:
+    """Whether the link comes after the look at the place or before it, since the agent was let in."""
+    stranger = definition(work, skill=str(work / "sub" / "notes.txt"))
+    if decided:
+        then(monkeypatch, prompt, "check_skill", swap)
+    else:
+        swap()
+    with pytest.raises(
+        ConfigError, match=f"(?i){NO_LINKS}" if decided else "since a link was changed"
+    ):
+        prompt_of(stranger, work, tmp_path)
+
+
+@pytest.mark.parametrize("decided", [True, False])
+def test_a_memory_that_is_read(
+    monkeypatch: pytest.MonkeyPatch, work: Path, tmp_path: Path, swap: Swap, *, decided: bool
+) -> None:
+    stranger = definition(work, memory=MemoryConfig(enabled=True, path="sub/notes.txt"))
+    assert prompt_of(stranger, work, tmp_path).warnings == ()
+    if decided:
+        then(monkeypatch, prompt, "check_memory", swap)
+    else:
+        swap()
+    made = prompt_of(stranger, work, tmp_path)
+    (warning,) = made.warnings
+    assert (NO_LINKS if decided else "a memory is written below the workspace") in warning.lower()
+    assert SECRET not in made.system
+
+
+def test_a_memory_in_the_data_folder_is_not_read_or_written_without_trust(
+    work: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "data" / "axe" / "memory" / "other.md"
+    stranger = definition(work, memory=MemoryConfig(enabled=True, path="sub/notes.txt"))
+    asking = (other, stranger, work, environment(tmp_path))
+    with pytest.raises(ConfigError, match="since a link was changed"):
+        check_memory(*asking, admitted=())
+    check_memory(*asking, admitted=[Reach("memory.path", str(other))])
+
+
+def test_a_recording(
+    monkeypatch: pytest.MonkeyPatch, work: Path, tmp_path: Path, swap: Swap
+) -> None:
+    (work / "axe").mkdir()
+    (work / "axe" / "replays").symlink_to(work / "sub")
+    (work / "sub" / "r.toml").write_text("version = 1\n")
+    place = find_recording("r", work, work, environment(tmp_path))
+    assert load_recording(place, is_place=True).runs == ()
+    (work / "sub" / "r.toml").rename(work / "sub" / "notes.txt")
+    swap()
+    with pytest.raises(ConfigError, match=f"(?i){NO_LINKS}"):
+        load_recording(place.with_name("notes.txt"), is_place=True)
+    (work / "axe" / "replays").unlink()
+    (work / "axe" / "replays").mkdir()
+    (work / "axe" / "replays" / "r.toml").symlink_to(tmp_path / "outside" / "notes.txt")
+    with pytest.raises(ConfigError, match="is a link that leads out of its folder"):
+        find_recording("r", work, work, environment(tmp_path))
+
+
+async def test_a_file_that_an_editor_is_asked_for(work: Path, swap: Swap) -> None:
+    place = work / "sub" / "notes.txt"
+    assert editor_files._on_disk(place.resolve()) is not None
+    swap()
+    assert editor_files._on_disk(place) is None
 
 
 def test_what_is_kept_for_undo(work: Path, swap: Swap) -> None:

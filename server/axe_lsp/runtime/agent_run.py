@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ import anyio
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
+from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.isolation import (
     caller_link,
@@ -98,6 +100,7 @@ class AgentRun:
         self._retrying: Retrying | None = None
         self._output: Json = None
         self._in_copy: WorkInCopy | None = None
+        self._admitted: Sequence[Reach] = ()
 
     async def execute(self) -> RunResult:
         """Make the run. Raises RunError; a cancellation from above passes through."""
@@ -198,6 +201,9 @@ class AgentRun:
             with self._scope.clock.stopped(), self._log.asking():
                 await services.gate.decide(appeals, order.ids)
             decided = appeals
+        file = definition.source.path if definition.source is not None else ""
+        own = (each.reaches for each in decided if each.file == shown_path(file))
+        self._admitted = tuple(chain.from_iterable(own))
 
     def _servers(
         self, prepared: Prepared, known: Collection[str]
@@ -299,6 +305,7 @@ class AgentRun:
             services.resolve,
             services.workspace,
             services.environment,
+            admitted=self._admitted,
         )
         if not reads_much(definition):
             return read()
@@ -475,7 +482,13 @@ class AgentRun:
         try:
             # A link may lead elsewhere than when the run began.
             place = memory.path.resolve()
-            check_memory(place, prepared.definition, services.workspace, services.environment)
+            check_memory(
+                place,
+                prepared.definition,
+                services.workspace,
+                services.environment,
+                admitted=self._admitted,
+            )
             begun = self._log.begun.time if self._log.begun is not None else ""
             append_memory(place, task, redact(content, secrets), author, unless_since=begun)
         except ConfigError as error:

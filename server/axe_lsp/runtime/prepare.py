@@ -5,7 +5,7 @@ The same for roots and children, and what `--dry-run` and previews show.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.providers import WIRES, Wire
 from axe_lsp.agentfile.text.ranges import quoted
@@ -90,14 +91,19 @@ def prepare(
     resolve: Resolve,
     workspace: Path,
     environment: Environment,
+    *,
+    admitted: Collection[Reach] | None = None,
 ) -> Prepared:
-    """Read what the agent needs. Raises ConfigError or AgentError."""
+    """Read what the agent needs. Raises ConfigError or AgentError.
+
+    Outside of the workspace, it may read what it was `admitted` to; anything if that is None.
+    """
     if order.effort:
         definition = replace(definition, params=replace(definition.params, effort=order.effort))
     model = _model(order, definition)
     wire = wire_of(model, environment)
     order = with_input(order, definition)
-    prompt = build_prompt(order, definition, workspace, environment)
+    prompt = build_prompt(order, definition, workspace, environment, admitted=admitted)
     require_folder(prompt.folder)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     caller = caller_of(definition, order.workdir, workspace, environment)

@@ -6,21 +6,23 @@ Everything is read from the disk here, before the first request; nothing is sent
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
 from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import read_file, read_place
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.safety.reach import check_memory, check_skill
 
 DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
 
@@ -52,18 +54,44 @@ class Prompt(Struct, frozen=True):
 
 
 def build_prompt(
-    order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
+    order: Order,
+    definition: AgentDefinition,
+    workspace: Path,
+    environment: Environment,
+    *,
+    admitted: Collection[Reach] | None = None,
 ) -> Prompt:
-    """The prompt of one run. Raises ConfigError for a bad glob or a missing skill."""
+    """The prompt of one run. Raises ConfigError for a bad glob or a missing skill.
+
+    Outside of the workspace, the agent may read what it was `admitted` to; anything if that is None.
+    """
     workdir = expand_path(order.workdir or definition.workdir, environment) or str(workspace)
     folder = folder_of(order, definition, workspace, environment)
     found = find_context_files(definition.files, folder)
     skill = order.skill or definition.skill
-    skill_text = load_skill(skill, environment)
+    asking = (definition, workspace, environment)
+
+    def check(path: Path, place: Path) -> None:
+        if admitted is not None:
+            check_skill(path, place, *asking, admitted=admitted)
+
+    # What the user has named on the command line may be a pipe of their shell.
+    skill_text = load_skill(skill, environment, None if order.skill else check)
     memory = None
     if definition.memory.enabled:
         ids = order.ids
-        memory = load_memory(ids.agent, definition.memory, workspace, environment, ids.root_run_id)
+        memory = load_memory(
+            ids.agent,
+            definition.memory,
+            workspace,
+            environment,
+            ids.root_run_id,
+            check=(
+                None
+                if admitted is None
+                else lambda place: check_memory(place, *asking, admitted=admitted)
+            ),
+        )
     entries = memory.entries if memory else ""
     system = system_prompt(definition.system_prompt, skill_text, found.files, entries)
     return Prompt(
@@ -104,13 +132,22 @@ def system_prompt(own: str, skill_text: str, files: Sequence[ContextFile], memor
     return "".join(parts)
 
 
-def load_skill(skill: str, environment: Environment) -> str:
-    """The text of a skill. Raises ConfigError."""
+def load_skill(
+    skill: str, environment: Environment, check: Callable[[Path, Path], None] | None = None
+) -> str:
+    """The text of a skill. Raises ConfigError.
+
+    `check` gets its path and the place that this leads to, which is the one that is read.
+    """
     if not skill:
         return ""
     path = skill_path(skill, environment)
     try:
-        return decode(read_file(path))
+        if check is None:
+            return decode(read_file(path))
+        place = Path(os.path.realpath(path))
+        check(path, place)
+        return decode(read_place(place))
     except FileNotFoundError:
         message = f"skill not found: {shown_path(path)}"
     except OSError as error:

@@ -421,6 +421,11 @@ async def test_a_property_that_looks_like_a_secret_says_so_and_is_not_shown_agai
             Elicitation("", url="https://a.example/\n\nhttps://b.example"),
             "else than a plain web address",
         ),
+        # What browsers open here is evil.example.
+        (
+            Elicitation("", url="https://evil.example\\.bank.example/"),
+            "else than a plain web address",
+        ),
         (Elicitation("", url="https://["), "else than a plain web address"),
         (form(p={"type": "string"}), "nobody can be asked here"),
     ],
@@ -433,6 +438,14 @@ async def test_what_can_not_be_asked_is_declined_with_a_warning(
     (warning,) = heard.warnings
     assert fault in warning
     assert warning.endswith("this was declined")
+
+
+async def test_numbers_that_no_float_holds_are_numbers() -> None:
+    huge = 10**400
+    heard = Heard(str(huge), str(huge))
+    asked = form(p={"type": "integer", "minimum": -huge, "maximum": huge})
+    assert await heard.elicit(asked) == Reply("accept", {"p": huge})
+    assert await heard.elicit(form(p={"type": "integer"})) == Reply("accept", {"p": huge})
 
 
 async def test_a_server_that_asks_without_end_is_heard_no_more() -> None:

@@ -147,6 +147,12 @@ def test_the_least_that_can_be_written_by_hand(tmp_path: Path) -> None:
             'version = 1\n[[run]]\nagent = "a"\n[[run.turn]]\nerror = {category = "odd"}',
             "run 1, turn 1, error: category is not one of rate_limit, overloaded",
         ),
+        (
+            'version = 1\n[[run]]\nagent = "a"\n[[run.turn]]\ntool_calls = [{id="1", name="t", '
+            f"arguments='{'[' * 100_000}'}}]",
+            "run 1, turn 1, tool call 1: arguments is nested too deeply",
+        ),
+        (f"version = {'[' * 100_000}", "nested more than the allowed"),
         ("version = ", "Invalid value"),
         (b"version = 1 # \xff", "utf-8"),
     ],

@@ -13,6 +13,8 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
+from axe_lsp.runtime.files.places import opened_folder
+
 LARGEST_FILE = 32 * 1024 * 1024
 """Bytes. Nothing that is larger is read as a whole, by runs and by editors."""
 
@@ -29,7 +31,21 @@ _NO_WAITING = (
 def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     """The content of a file. Raises OSError, also for a pipe, a device and more than `most` bytes."""
     require_content(os.stat(path), path)  # noqa: PTH116 - nothing is done to a pipe, not even opened
-    descriptor = os.open(path, os.O_RDONLY | _NO_WAITING)
+    return _content(os.open(path, os.O_RDONLY | _NO_WAITING), path, most)
+
+
+def read_place(place: Path, most: int = LARGEST_FILE) -> bytes:
+    """The same for a path without links that was checked: one that has become a link meanwhile is not followed."""
+    with opened_folder(place.parent) as folder:
+        status = folder.status(place.name or ".")
+        if status is not None and not stat.S_ISLNK(status.st_mode):
+            require_content(status, place)
+        descriptor = folder.open(place.name or ".", os.O_RDONLY)
+    return _content(descriptor, place, most)
+
+
+def _content(descriptor: int, path: Path, most: int) -> bytes:
+    """The content of what is open, which is closed."""
     try:
         status = os.fstat(descriptor)  # Another file may have taken its place.
         require_content(status, path)

@@ -224,7 +224,7 @@ class _Field(Struct, frozen=True):
             number = int(answer) if self.kind == "integer" else float(answer)
         except ValueError:
             raise _MisfitError("it is not a number") from None
-        if not math.isfinite(number):
+        if not isinstance(number, int) and not math.isfinite(number):
             raise _MisfitError("it is not a number")
         self._check(number, "")
         return number
@@ -336,7 +336,7 @@ def _host(url: str) -> str:
         or user is not None
         or len(url) > _LONGEST_ADDRESS
         or not (url.isascii() and url.isprintable())
-        or " " in url
+        or any(each in url for each in " \\")  # Browsers take the latter for a slash.
     ):
         raise _UnfitError("wants to send you to something else than a plain web address")
     return host
@@ -352,5 +352,9 @@ def _short(text: str, longest: int) -> str:
 
 
 def _number(value: Json, otherwise: float) -> float:
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number else otherwise
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return otherwise
+    try:
+        return float(value)
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf

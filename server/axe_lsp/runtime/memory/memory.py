@@ -12,6 +12,7 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
@@ -23,7 +24,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.places import opened_folder
-from axe_lsp.runtime.files.regular_files import read_file, require_content
+from axe_lsp.runtime.files.regular_files import read_file, read_place, require_content
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.memory.location import memory_path
 from axe_lsp.runtime.plain_text import decode, os_fault
@@ -55,14 +56,22 @@ def load_memory(
     workspace: Path,
     environment: Environment,
     root_run_id: str = "",
+    *,
+    check: Callable[[Path], None] | None = None,
 ) -> Memory:
-    """The memory of `agent`. A missing file is an empty memory; nothing raises."""
+    """The memory of `agent`. A missing file is an empty memory; nothing raises.
+
+    `check` gets the place that its path leads to, which is the one that is read, and may raise ConfigError.
+    """
     path = None
     try:
         path = memory_path(agent, config, workspace, environment, root_run_id)
         if path is None:
             return Memory(None)
-        lines = _LINES.findall(decode(read_file(path)))
+        place = Path(os.path.realpath(path))
+        if check is not None:
+            check(place)
+        lines = _LINES.findall(decode(read_place(place)))
     except FileNotFoundError:
         return Memory(path)
     except ConfigError as error:
@@ -115,7 +124,7 @@ def append_memory(
 def _has_entry(path: Path, rest: str, since: str) -> bool:
     """Whether there is an entry with this text behind its time, of this time or later."""
     try:
-        text = decode(read_file(path))
+        text = decode(read_place(path))
     except FileNotFoundError:
         return False
     moments = (before.rpartition("\n")[2] for before in text.split(rest)[:-1])

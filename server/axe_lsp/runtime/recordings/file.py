@@ -16,7 +16,7 @@ import tomli_w
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, ProviderErrorCategory
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import read_file, read_place
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Json, Response, ToolCall
 from axe_lsp.runtime.plain_text import os_fault
@@ -37,16 +37,19 @@ class _FormatError(ValueError):
     """The file is TOML, but no recording."""
 
 
-def load_recording(path: Path) -> Recording:
-    """Read a recording. Raises ConfigError, which says what is wrong and where."""
+def load_recording(path: Path, *, is_place: bool = False) -> Recording:
+    """Read a recording. Raises ConfigError, which says what is wrong and where.
+
+    A path that `is_place` was checked and has no links; none is followed.
+    """
     try:
-        document = tomli.loads(read_file(path).decode("utf-8-sig"))
-        return _recording(document)
+        content = read_place(path) if is_place else read_file(path)
+        return _recording(tomli.loads(content.decode("utf-8-sig")))
     except FileNotFoundError as error:
         raise ConfigError(f"recording not found: {path}") from error
     except OSError as error:
         raise ConfigError(f"failed to read recording: {os_fault(error)}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"failed to parse recording {path}: {error}") from error
 
 
@@ -208,6 +211,8 @@ def _arguments(text: str, where: str) -> Mapping[str, Json]:
         value = json.loads(text)
     except ValueError as error:
         raise _FormatError(f"{where}: arguments is not JSON: {error}") from None
+    except RecursionError:
+        raise _FormatError(f"{where}: arguments is nested too deeply") from None
     if not isinstance(value, dict):
         raise _FormatError(f"{where}: arguments is not a JSON object")
     return value

@@ -34,7 +34,9 @@ class NamedReplays:
             from axe_lsp.runtime.recordings.replay import Replay
 
             path = find_recording(model.name, workdir, self._workspace, self._environment)
-            self._replays[model.name] = Replay(load_recording(path), self._environment)
+            self._replays[model.name] = Replay(
+                load_recording(path, is_place=True), self._environment
+            )
 
     def window(self, model: ModelName) -> int | None:
         """The known context window: none, since a replay is never too long."""

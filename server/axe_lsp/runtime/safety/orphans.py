@@ -21,10 +21,12 @@ _ROUNDS = 200
 """Each one that is killed may leave further ones behind."""
 
 _PR_SET_CHILD_SUBREAPER = 36
-_PARENT, _SESSION = 1, 3
+_PARENT, _SESSION, _START = 1, 3, 19
 """Fields of /proc/PID/stat behind the name (proc(5))."""
 
-_own: set[int] = set()
+_own: dict[int, int] = {}
+"""The times at which they were started, since others may get their numbers."""
+
 _one_at_a_time = anyio.Lock()
 
 
@@ -32,19 +34,25 @@ _one_at_a_time = anyio.Lock()
 async def starting() -> AsyncIterator[Callable[[int], None]]:
     """Start a process with a session of its own within this, and say its number. No orphans are ended meanwhile."""
     async with _one_at_a_time:
-        yield _own.add
+        yield _is_own
 
 
 def has_ended(pid: int) -> None:
     """A process that was started so has ended, and others may get its number."""
-    _own.discard(pid)
+    _own.pop(pid, None)
+
+
+def _is_own(pid: int) -> None:
+    status = _status(Path(f"/proc/{pid}/stat")) if sys.platform == "linux" else None
+    if status is not None:
+        _own[pid] = int(status[_START])
 
 
 async def end_orphans() -> None:
     """Kill all orphans, and wait until they are gone. Does nothing on systems without subreapers."""
     if sys.platform == "linux":
         async with _one_at_a_time:
-            await anyio.to_thread.run_sync(_end, frozenset(_own))
+            await anyio.to_thread.run_sync(_end, frozenset(_own.items()))
 
 
 def adopt() -> None:
@@ -60,11 +68,11 @@ def _become_subreaper() -> None:
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def _end(own: Collection[int]) -> None:
+def _end(own: Collection[tuple[int, int]]) -> None:
     if sys.platform != "linux":
         return
     for _ in range(_ROUNDS):
-        orphans = [pid for pid in _children_in_other_sessions() if pid not in own]
+        orphans = [pid for pid, start in _children_in_other_sessions() if (pid, start) not in own]
         if not orphans:
             return
         for pid in orphans:
@@ -75,15 +83,23 @@ def _end(own: Collection[int]) -> None:
         time.sleep(0.001)
 
 
-def _children_in_other_sessions() -> list[int]:
-    found: list[int] = []
+def _children_in_other_sessions() -> list[tuple[int, int]]:
+    """The numbers of processes, and when they were started."""
+    found: list[tuple[int, int]] = []
     if sys.platform != "linux":
         return found
-    for status in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = status.read_bytes().rpartition(b")")[2].split()
-        except OSError:
-            continue  # It has just ended.
-        if int(fields[_PARENT]) == os.getpid() and int(fields[_SESSION]) != os.getsid(0):
-            found.append(int(status.parent.name))
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        status = _status(path)
+        if status is None:
+            continue
+        if int(status[_PARENT]) == os.getpid() and int(status[_SESSION]) != os.getsid(0):
+            found.append((int(path.parent.name), int(status[_START])))
     return found
+
+
+def _status(path: Path) -> list[bytes] | None:
+    """The fields behind the name; None for a process that has just ended."""
+    try:
+        return path.read_bytes().rpartition(b")")[2].split()
+    except OSError:
+        return None

@@ -6,12 +6,12 @@ A link counts as the place that it leads to. Nothing here reads a file; the file
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
 from axe_lsp.agentfile import rights
-from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.rights import Asked, Reach, Server
 from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.agentfile.text.globs import BadPatternError, has_magic, segments_of
@@ -67,7 +67,8 @@ def reaches(
     found: list[Reach] = []
     with suppress(ConfigError, ValueError):  # No home folder; a NUL in a path.
         if asked.skill and not skill:
-            found += _of_skill(asked.skill, workspace, environment)
+            path = skill_path(asked.skill, environment)
+            found += _of_skill(path, _real(path), workspace, environment)
     folder = workspace
     with suppress(ConfigError, ValueError):
         folder = _real(workspace / expand_path(workdir or asked.workdir, environment))
@@ -76,23 +77,54 @@ def reaches(
     with suppress(ConfigError, ValueError):
         found += _of_files(asked.files, folder, workspace, environment)
     with suppress(ConfigError, ValueError):
-        found += _of_memory(asked.memory, workspace, environment)
+        config = asked.memory
+        if config.enabled and config.path and config.scope != "run":
+            path = _real(workspace / expand_path(config.path, environment))
+            found += _of_memory(path, workspace, environment)
     for index, server in enumerate(asked.servers):
         found.append(_of_server(index, server, environment))
     return tuple(found)
 
 
-def check_memory(
-    path: Path, definition: AgentDefinition, workspace: Path, environment: Environment
+def check_skill(
+    path: Path,
+    place: Path,
+    definition: AgentDefinition,
+    workspace: Path,
+    environment: Environment,
+    *,
+    admitted: Collection[Reach],
 ) -> None:
-    """Raises ConfigError if the agent must not have its memory at `path`."""
+    """Raises ConfigError if the agent must not read its skill at `path`, which leads to `place` now."""
+    if definition.source is not None and not is_users(definition.source.path, environment):
+        _require_admitted(_of_skill(path, place, workspace, environment), admitted)
+
+
+def check_memory(
+    place: Path,
+    definition: AgentDefinition,
+    workspace: Path,
+    environment: Environment,
+    *,
+    admitted: Collection[Reach],
+) -> None:
+    """Raises ConfigError if the agent must not have its memory at `place`."""
     config, source = definition.memory, definition.source
     is_named = bool(config.path) and config.scope != "run"
-    if source is None or not is_named or is_users(source.path, environment):
-        return
-    refused = _refused_memory(path, workspace, environment)
-    if refused:
-        raise ConfigError(f"{shown_path(path)}: {refused}")
+    if source is not None and is_named and not is_users(source.path, environment):
+        _require_admitted(_of_memory(place, workspace, environment), admitted)
+
+
+def _require_admitted(found: Iterable[Reach], admitted: Collection[Reach]) -> None:
+    """Raises ConfigError for what the user has not decided about: a link has been changed since."""
+    known = {(each.key, each.place) for each in admitted}
+    for each in found:
+        if each.refused:
+            raise ConfigError(f"{each.place}: {each.refused}")
+        if (each.key, each.place) not in known:
+            raise ConfigError(
+                f"{each.key} leads to {each.place} since a link was changed, and you have not trusted that"
+            )
 
 
 def _refused_memory(path: Path, workspace: Path, environment: Environment) -> str:
@@ -103,14 +135,15 @@ def _refused_memory(path: Path, workspace: Path, environment: Environment) -> st
     return f"a memory is written below the workspace or below {shown_path(data)} only"
 
 
-def _of_skill(skill: str, workspace: Path, environment: Environment) -> Iterator[Reach]:
-    path = skill_path(skill, environment)
-    if _is_config(path, environment):
+def _of_skill(
+    path: Path, place: Path, workspace: Path, environment: Environment
+) -> Iterator[Reach]:
+    if _is_config(path, environment) or _is_config(place, environment):
         yield Reach(rights.SKILL, shown_path(path), refused=_KEYS_OF_USER)
         return
     own = config_folder(environment)
-    if not _is_below(_real(path), _real(workspace)) and not _is_below(path, own):
-        yield Reach(rights.SKILL, shown_path(_real(path)))
+    if not _is_below(place, _real(workspace)) and not _is_below(path, own):
+        yield Reach(rights.SKILL, shown_path(place))
 
 
 def _of_files(
@@ -128,13 +161,10 @@ def _of_files(
                 yield Reach(rights.FILES, shown_path(_real(place)), index)
 
 
-def _of_memory(config: MemoryConfig, workspace: Path, environment: Environment) -> Iterator[Reach]:
-    if not config.enabled or not config.path or config.scope == "run":
-        return
-    path = _real(workspace / expand_path(config.path, environment))
-    if not _is_below(path, _real(workspace)):
-        refused = _refused_memory(path, workspace, environment)
-        yield Reach(rights.MEMORY, shown_path(path), refused=refused)
+def _of_memory(place: Path, workspace: Path, environment: Environment) -> Iterator[Reach]:
+    if not _is_below(place, _real(workspace)):
+        refused = _refused_memory(place, workspace, environment)
+        yield Reach(rights.MEMORY, shown_path(place), refused=refused)
 
 
 def _of_server(index: int, server: Server, environment: Environment) -> Reach:

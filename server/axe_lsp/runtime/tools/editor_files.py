@@ -8,11 +8,11 @@ from __future__ import annotations
 import codecs
 import os
 from pathlib import Path
-from stat import S_ISREG
 
 import anyio
 from msgspec import Struct
 
+from axe_lsp.runtime.files.regular_files import read_place
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.editor import ReadFile, WriteFile
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
@@ -119,10 +119,7 @@ class _State(Struct, frozen=True):
 def _on_disk(found: Path) -> _State | None:
     """A file on the disk; None if it is not a text that an editor could have."""
     try:
-        status = found.stat()
-        if not S_ISREG(status.st_mode) or status.st_size > LARGEST:
-            return None
-        content = found.read_bytes()
+        content = read_place(found, LARGEST)
         content.decode()
     except FileNotFoundError:
         return _State(exists=False)
