@@ -32,7 +32,9 @@ class Client:
         self.connection = Connection(self._hear, {}, {})
         editor = ClientEditor(self.connection, ALL, Patience(0.05, 0.05))
         updates = Updates(Outlet(self.connection.notify, lambda *_: None), "s", "/work")
-        self.ask = EditorOfMessage(editor, Path("/work"), updates, self.warnings.append)
+        self.ask = EditorOfMessage(
+            editor, (Path("/work"), Path("/lib")), updates, self.warnings.append
+        )
 
     def _hear(self, data: bytes) -> None:
         message = json.loads(data)

@@ -5,7 +5,8 @@ What takes long to import comes with the first session: `initialize` is answered
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -52,12 +53,14 @@ class _Initialize(_Params, frozen=True):
 class _NewSession(_Params, frozen=True):
     cwd: str
     mcp_servers: list[ClientServer] = field(default_factory=list)
+    additional_directories: list[str] | None = None
 
 
 class _FormerSession(_Params, frozen=True):
     session_id: str
     cwd: str
     mcp_servers: list[ClientServer] = field(default_factory=list)
+    additional_directories: list[str] | None = None
 
 
 class _OfSession(_Params, frozen=True):
@@ -136,7 +139,13 @@ class Agent:
                 "loadSession": True,
                 "mcpCapabilities": {"http": True, "sse": True},
                 "promptCapabilities": {"embeddedContext": True, "image": True},
-                "sessionCapabilities": {"list": {}, "resume": {}, "close": {}, "delete": {}},
+                "sessionCapabilities": {
+                    "list": {},
+                    "resume": {},
+                    "close": {},
+                    "delete": {},
+                    "additionalDirectories": {},
+                },
             },
             "authMethods": [_KEY_IN_TERMINAL] if self._has_terminal_for_keys else [],
         }
@@ -156,7 +165,9 @@ class Agent:
 
     async def _new(self, params: Any) -> Reply:
         asked = read_params(_NewSession, params)
+        more = _more_folders(asked.additional_directories)
         session = await self._desk.begin(_folder(asked.cwd))
+        session.more_folders = more
         self._desk.give_servers(session, asked.mcp_servers)
         result = {"sessionId": session.id, **session.choices}
         return Reply(result, lambda: self._desk.tell_commands(session))
@@ -169,7 +180,9 @@ class Agent:
 
     async def _former(self, params: Any, *, tells: bool) -> Reply:
         asked = read_params(_FormerSession, params)
+        more = _more_folders(asked.additional_directories)
         session = await self._desk.open(asked.session_id, _folder(asked.cwd), tells=tells)
+        session.more_folders = more
         self._desk.give_servers(session, asked.mcp_servers)
         return Reply(session.choices, lambda: self._desk.tell_commands(session))
 
@@ -213,10 +226,16 @@ class Agent:
             self._made.cancel(asked.session_id)
 
 
-def _folder(cwd: str) -> Path:
-    folder = Path(cwd)
-    if not folder.is_absolute() or "\0" in cwd:
-        raise RequestError(INVALID_PARAMS, f"invalid params: cwd {cwd!r} is not an absolute path")
+def _folder(path: str, member: str = "cwd") -> Path:
+    folder = Path(path)
+    if not folder.is_absolute() or "\0" in path:
+        why = f"{member} {path!r} is not an absolute path"
+        raise RequestError(INVALID_PARAMS, f"invalid params: {why}")
     if not folder.is_dir():
-        raise RequestError(INVALID_PARAMS, f"invalid params: cwd {cwd!r} is not a folder")
+        raise RequestError(INVALID_PARAMS, f"invalid params: {member} {path!r} is not a folder")
     return folder
+
+
+def _more_folders(paths: Sequence[str] | None) -> tuple[str, ...]:
+    folders = (_folder(each, "additionalDirectories") for each in paths or ())
+    return tuple(dict.fromkeys(os.path.normpath(each) for each in folders))

@@ -36,7 +36,7 @@ def command_in(task: str) -> str:
     return word[1:] if word.startswith("/") and word[1:] in COMMANDS else ""
 
 
-def answer_to(command: str, session: StoredSession) -> str:
+def answer_to(command: str, session: StoredSession, more_folders: tuple[str, ...]) -> str:
     """The answer to a command, in Markdown. Blocks."""
     folder = Path(session.folder)
     try:
@@ -47,7 +47,7 @@ def answer_to(command: str, session: StoredSession) -> str:
                 here = whereabouts_in(folder)
                 return "```\n" + "\n".join(_graph(here, session.agent, "", ())) + "\n```"
             case "preview":
-                return _preview(folder, session)
+                return _preview(folder, session, more_folders)
             case _:
                 return "\n".join(_runs(folder)) or "No run in this folder is remembered."
     except RunError as error:
@@ -75,10 +75,16 @@ def _graph(here: Whereabouts, name: str, indent: str, above: tuple[str, ...]) ->
         yield from _graph(here, child, indent + "  ", (*above, name))
 
 
-def _preview(folder: Path, session: StoredSession) -> str:
+def _preview(folder: Path, session: StoredSession, more_folders: tuple[str, ...]) -> str:
     here = whereabouts_in(folder)
     workspace = here.workspace_of(here.agents.find(session.agent))
-    request = RunRequest(session.agent, "", model=session.model, effort=session.effort)
+    request = RunRequest(
+        session.agent,
+        "",
+        model=session.model,
+        effort=session.effort,
+        more_folders=more_folders,
+    )
     prepared = prepare_request(request, here.lookup.resolver(), workspace, os.environ)
     return f"```\n{preview_json(prepared)['text']}\n```"
 

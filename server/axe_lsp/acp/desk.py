@@ -121,13 +121,14 @@ class Desk:
         if cursor is not None and not (cursor.isdecimal() and len(cursor) < _LONGEST_CURSOR):
             raise RequestError(INVALID_PARAMS, f"invalid params: cursor {cursor!r} is none of ours")
         before = int(cursor) if cursor is not None else None
-        found, rest = await _in_thread(_page, folder, before)
+        found, rest, more = await _in_thread(_page, folder, before)
         listed = [
             {
                 "sessionId": each.session_id,
                 "cwd": each.folder,
                 "title": each.title,
                 "updatedAt": f"{each.updated}Z",
+                "additionalDirectories": more[each.session_id],
             }
             for each in found
         ]
@@ -159,7 +160,7 @@ class Desk:
         prompt = read_prompt(blocks, session.folder)
         command = command_in(prompt.task)
         if command:
-            text = await _in_thread(answer_to, command, session.stored)
+            text = await _in_thread(answer_to, command, session.stored, session.more_folders)
             self._outlet.say(session.id, "agent_message_chunk", str(uuid4()), text)
             self._outlet.flush()
             return "end_turn"
@@ -257,9 +258,15 @@ def _found(session_id: str) -> StoredSession | None:
         return sessions.find(connection, session_id)
 
 
-def _page(folder: str | None, before: int | None) -> tuple[list[StoredSession], int | None]:
+def _page(
+    folder: str | None, before: int | None
+) -> tuple[list[StoredSession], int | None, dict[str, list[str]]]:
     with opened_history() as connection:
-        return sessions.page(connection, folder, before, _PAGE)
+        found, rest = sessions.page(connection, folder, before, _PAGE)
+        more = {
+            each.session_id: sessions.more_folders(connection, each.session_id) for each in found
+        }
+        return found, rest, more
 
 
 def _forget(session_id: str) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 from weakref import WeakValueDictionary
@@ -67,13 +67,17 @@ class SilentError(Exception):
 
 
 class EditorOfMessage:
-    """The same while one message is answered, whose calls are in `updates`. It has the files below its `folder`."""
+    """The same while one message is answered, whose calls are in `updates`. It has the files below its `folders`."""
 
     def __init__(
-        self, editor: ClientEditor, folder: Path, updates: Updates, warn: Callable[[str], None]
+        self,
+        editor: ClientEditor,
+        folders: Sequence[Path],
+        updates: Updates,
+        warn: Callable[[str], None],
     ) -> None:
         self._editor = editor
-        self._folder = folder
+        self._folders = folders
         self._updates = updates
         self._warn = warn
         self._silent = ""
@@ -85,7 +89,7 @@ class EditorOfMessage:
             return EditorAnswer("failed", self._silent)
         session = self._updates.session_of(run.run_id)
         if isinstance(request, (ReadFile, WriteFile)) and not self._has(request.path):
-            return EditorAnswer("failed", "the file is not in the folder of the editor")
+            return EditorAnswer("failed", "the file is not in a folder of the editor")
         match request:
             case ReadFile(path):
                 return await self._read(session, path)
@@ -98,7 +102,7 @@ class EditorOfMessage:
     # Files.
 
     def _has(self, path: str) -> bool:
-        return Path(path).is_relative_to(self._folder)
+        return any(Path(path).is_relative_to(each) for each in self._folders)
 
     async def _read(self, session: str, path: str) -> EditorAnswer:
         method = "fs/read_text_file"

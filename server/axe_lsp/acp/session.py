@@ -72,6 +72,7 @@ class Session:
         self._editor = editor
         self._make_updates = make_updates
         self.servers: tuple[McpServer, ...] = ()
+        self.more_folders: tuple[str, ...] = ()
         self._cost = 0.0
         self._turn: _Turn | None = None
 
@@ -177,7 +178,8 @@ class Session:
         def warn(text: str) -> None:
             self._outlet.warn(self.id, text)
 
-        editor = EditorOfMessage(self._editor, self.folder, updates, warn)
+        folders = (self.folder, *map(Path, self.more_folders))
+        editor = EditorOfMessage(self._editor, folders, updates, warn)
         run = self._runs.resume(start, ask=ask, editor=editor, client=self, go_on=True)
         self._runs.subscribe(updates.hear, run.id)
         turn.run = run
@@ -219,6 +221,7 @@ class Session:
             model=stored.model,
             effort=stored.effort,
             images=prompt.images,
+            more_folders=self.more_folders,
         )
         workplace = Workplace(str(workspace), places=here.places)
         if last := self._last():  # A message of a conversation is no input.

@@ -443,6 +443,7 @@ class AgentRun:
         hands = self._hands(prepared.prompt.folder)
         return Workplace(
             folder=prepared.prompt.folder,
+            more_folders=tuple(map(Path, self._order.more_folders)),
             environment=self._services.environment,
             allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
             read_only=prepared.definition.read_only,

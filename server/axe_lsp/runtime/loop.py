@@ -112,6 +112,7 @@ class Surroundings(Struct, frozen=True):
             turn=turn,
             above=self.prepared.order.above,
             copied=self.prepared.order.copied,
+            more_folders=self.prepared.order.more_folders,
             allowed_hosts=self.workplace.allowed_hosts,
         )
 

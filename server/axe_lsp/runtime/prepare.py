@@ -182,6 +182,7 @@ def root_order(
         timeout=request.timeout,
         max_tokens=request.max_tokens,
         max_cost=request.max_cost,
+        more_folders=request.more_folders,
     )
 
 

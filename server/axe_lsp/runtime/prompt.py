@@ -26,6 +26,11 @@ from axe_lsp.runtime.safety.reach import check_memory, check_skill
 
 DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
 
+_ABOUT_FOLDERS = (
+    "Besides the working directory, your tools for files and commands may use these directories. "
+    "Paths in them are absolute."
+)
+
 _DIVIDER = "\n\n---\n\n"
 
 
@@ -93,7 +98,9 @@ def build_prompt(
             ),
         )
     entries = memory.entries if memory else ""
-    system = system_prompt(definition.system_prompt, skill_text, found.files, entries)
+    system = system_prompt(
+        definition.system_prompt, skill_text, found.files, entries, order.more_folders
+    )
     return Prompt(
         workdir=shown_path(workdir),
         folder=folder,
@@ -119,14 +126,23 @@ def folder_of(
     return order.copied.folder(Path(os.path.realpath(folder)))
 
 
-def system_prompt(own: str, skill_text: str, files: Sequence[ContextFile], memory: str = "") -> str:
-    """The agent's own prompt, its skill, its files and its memory, each only if there is one."""
+def system_prompt(
+    own: str,
+    skill_text: str,
+    files: Sequence[ContextFile],
+    memory: str = "",
+    more_folders: Sequence[str] = (),
+) -> str:
+    """The agent's own prompt, its skill, its files, its further folders and its memory, each only if there is one."""
     parts = [own]
     if skill_text:
         parts.append(f"{_DIVIDER}## Skill\n\n{skill_text}")
     if files:
         shown = "\n\n".join(_fenced(file) for file in files)
         parts.append(f"{_DIVIDER}## Context Files\n\n{shown}")
+    if more_folders:
+        named = "\n".join(f"- {shown_path(each)}" for each in more_folders)
+        parts.append(f"{_DIVIDER}## Further Directories\n\n{_ABOUT_FOLDERS}\n\n{named}")
     if memory:
         parts.append(f"{_DIVIDER}## Memory\n\n{memory}")
     return "".join(parts)

@@ -34,7 +34,7 @@ class RunRequest(JsonStruct, frozen=True):
     `effort` is that of `[params]`, for the agent itself. `images` go with the task.
     `task` is the user message, or `input` for an agent with `[input]`; `timeout` is in seconds.
     `max_tokens` and `max_cost` (in US dollars) are budgets for the whole tree, 0 for those of the agent
-    file.
+    file. `more_folders` are absolute paths of folders in which the tools of the tree may work as well.
     """
 
     agent: str
@@ -48,6 +48,7 @@ class RunRequest(JsonStruct, frozen=True):
     max_cost: float = 0
     effort: str = ""
     images: tuple[Image, ...] = ()
+    more_folders: tuple[str, ...] = ()
 
 
 class Handover(JsonStruct, frozen=True):
@@ -133,7 +134,8 @@ class Order(JsonStruct, frozen=True):
     `above` are the names of the agents that call it, the root first. `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
     turns it has.
 
-    `copied` is the copy in which the agent, or one of those above, works.
+    `copied` is the copy in which the agent, or one of those above, works. `more_folders` are those besides
+    the working directory in which its tools may work, none in a copy.
 
     `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
     stand for one, and `context` is what the message has besides.
@@ -166,6 +168,7 @@ class Order(JsonStruct, frozen=True):
     continues: str | None = None
     forked_from: Fork | None = None
     copied: InCopy | None = None
+    more_folders: tuple[str, ...] = ()
 
 
 def model_of(order: Order, definition: AgentDefinition) -> str:

@@ -218,3 +218,67 @@ def test_broken_lines_are_answered_and_the_rest_is_not_lost(client: AcpClient) -
     assert refused == [-32700, -32600, -32700]
     with pytest.raises(ServerError, match=r"`Expected `str`|cwd"):
         client.request("session/new", {"cwd": 5})
+
+
+@pytest.fixture
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder outside of the project."""
+    folder = tmp_path_factory.mktemp("library")
+    (folder / "notes.txt").write_text("needle\n")
+    return folder
+
+
+def begin(client: AcpClient, method: str = "session/new", **more: Json) -> Json:
+    params = {"cwd": str(client.project.root), "mcpServers": [], **more}
+    return client.request(method, params)
+
+
+def test_the_tools_of_all_agents_may_work_in_additional_directories(
+    client: AcpClient, project: Project, provider: ScriptedProvider, library: Path
+) -> None:
+    notes = str(library / "notes.txt")
+    write = Call("write_file", {"path": str(library / "new.txt"), "content": "new"})
+    provider.script("m-lead", Says(calls=[calls_agent("writer", "Write")]), Says("done"))
+    provider.script("m-writer", Says(calls=[Call("read_file", {"path": notes}), write]), Says("ok"))
+    made = begin(client, additionalDirectories=[str(library)])
+    session = made["sessionId"]
+    assert client.prompt(session, "Go") == "end_turn"
+    assert (library / "new.txt").read_text() == "new"
+    (question,) = client.questions()
+    assert question["toolCall"]["title"] == f"writer: write_file {library}/new.txt"
+    (diff,) = question["toolCall"]["content"]
+    assert diff["path"] == str(library / "new.txt")
+    told = json.dumps(provider.asked("m-writer")[-1].body)
+    assert "1: needle" in told
+    assert "## Further Directories" in told
+    (listed,) = client.request("session/list", {})["sessions"]
+    assert listed["additionalDirectories"] == [str(library)]
+
+
+@pytest.mark.parametrize("method", ["session/load", "session/resume"])
+def test_additional_directories_are_those_of_the_last_request(
+    client: AcpClient, provider: ScriptedProvider, library: Path, method: str
+) -> None:
+    read = Says(calls=[Call("read_file", {"path": str(library / "notes.txt")})])
+    provider.script("m-writer", read, Says("one"), read, Says("two"), read, Says("three"))
+    session = begin(client, additionalDirectories=[str(library)])["sessionId"]
+    client.choose(session, "agent", "writer")
+    told = []
+    for more in (None, {}, {"additionalDirectories": [str(library)]}):
+        if more is not None:
+            begin(client, method, sessionId=session, **more)
+        client.prompt(session, "Go")
+        told.append(json.dumps(provider.requests[-1].body["messages"][-1]))
+    assert "1: needle" in told[0]
+    assert "absolute paths are not allowed" in told[1]
+    assert "1: needle" in told[2]
+
+
+@pytest.mark.parametrize("path", ["library", "/nowhere/at/all", "/x\0y"])
+def test_an_additional_directory_is_a_folder_with_an_absolute_path(
+    client: AcpClient, path: str
+) -> None:
+    with pytest.raises(ServerError) as error:
+        begin(client, additionalDirectories=[path])
+    assert error.value.code == -32602
+    assert "additionalDirectories" in error.value.message

@@ -327,3 +327,21 @@ async def test_a_child_that_only_reads_leaves_nothing(place: Place) -> None:
         await made.run("lead", "go")
     assert answer(made).content == "helped"
     assert (person.questions, place.repository.refs, place.left) == ([], [], [])
+
+
+async def test_an_agent_in_a_copy_does_not_change_further_folders(
+    place: Place, tmp_path: Path
+) -> None:
+    (tmp_path / "library").mkdir()
+    place.lead(HELP)
+    path = str(tmp_path / "library" / "a.txt")
+    place.provider.script(
+        "m-helper", Says(calls=[Call("write_file", {"path": path, "content": "x"})]), Says("no")
+    )
+    async with place.bench() as (made, _):
+        await made.run("lead", "go", more_folders=(str(tmp_path / "library"),))
+    (write,) = [each for each in made.of(ToolEnd) if each.name == "write_file"]
+    assert write.content.endswith("absolute paths are not allowed")
+    assert not (tmp_path / "library" / "a.txt").exists()
+    assert "## Further Directories" in str(place.provider.asked("m-lead")[0].body)
+    assert "## Further Directories" not in str(place.provider.asked("m-helper")[0].body)

@@ -5,6 +5,7 @@ The messages of a session are its root runs, in their order. All functions block
 
 from __future__ import annotations
 
+import json
 import sqlite3
 
 from msgspec import Struct
@@ -102,6 +103,20 @@ def last_kept(connection: sqlite3.Connection, session_id: str) -> str:
         (session_id,),
     ).fetchone()
     return str(found[0]) if found is not None else ""
+
+
+def more_folders(connection: sqlite3.Connection, session_id: str) -> list[str]:
+    """The folders besides its own in which the tools of the newest message of a session may work."""
+    found = connection.execute(
+        "SELECT json_extract(data, '$.request.moreFolders') FROM steps "
+        "JOIN session_runs ON session_runs.root_run_id = steps.root_run_id "
+        "JOIN runs ON runs.run_id = steps.root_run_id "
+        "WHERE session_id = ? AND steps.run_id = steps.root_run_id AND turn = 0 AND call = '' "
+        "AND kind = 'order' ORDER BY began DESC, number DESC LIMIT 1",
+        (session_id,),
+    ).fetchone()
+    folders = json.loads(found[0]) if found is not None and found[0] else []
+    return [each for each in folders if isinstance(each, str)]
 
 
 def page(

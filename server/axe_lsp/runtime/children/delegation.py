@@ -41,7 +41,8 @@ class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, its place in the tree, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
-    its `turn`. `above` are the agents that call it, the root first. `copied` is the copy in which it works.
+    its `turn`. `above` are the agents that call it, the root first. `copied` is the copy in which it works,
+    `more_folders` are others in which its tools may work.
     """
 
     definition: AgentDefinition
@@ -55,6 +56,7 @@ class Delegator(Struct, frozen=True):
     allowed_hosts: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
     copied: InCopy | None = None
+    more_folders: tuple[str, ...] = ()
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
@@ -134,6 +136,7 @@ def child_order(
         callers_model=delegator.model,
         read_only=delegator.definition.read_only,
         copied=delegator.copied,
+        more_folders=delegator.more_folders,
         reads_task=context is not None,
         context=context or "",
     )

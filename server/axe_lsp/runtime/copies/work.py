@@ -64,7 +64,8 @@ class WorkInCopy:
         top = Path(self._copy.about.top)
         # A copy of a copy stands for what the first one is a copy of.
         top = top if order.copied is None else order.copied.original(top)
-        return replace(order, copied=InCopy(str(top), str(self._copy.tree)))
+        # What it changed elsewhere would not come back with the copy.
+        return replace(order, copied=InCopy(str(top), str(self._copy.tree)), more_folders=())
 
     async def __aexit__(
         self,

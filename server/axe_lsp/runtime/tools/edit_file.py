@@ -59,7 +59,7 @@ class _Edit(Struct, frozen=True):
 
 async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
     path, edit = _wanted(call)
-    found = place(workplace.folder, path)
+    found = place(workplace, path)
     if can_write(workplace):
         for _ in range(_MOST_ATTEMPTS):
             with suppress(ChangedError):
@@ -93,8 +93,8 @@ def _told(count: int, path: str) -> str:
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, edit = _wanted(call)
-    held = await open_for_change(workplace, place(workplace.folder, path))
-    change = partial(_change, workplace.folder, path, edit, held)
+    held = await open_for_change(workplace, place(workplace, path))
+    change = partial(_change, workplace, path, edit, held)
     return await anyio.to_thread.run_sync(change)
 
 
@@ -116,10 +116,10 @@ def _apply(found: Path, path: str, edit: _Edit) -> int:
     return count
 
 
-def _change(folder: Path, path: str, edit: _Edit, held: Open | None) -> Rehearsal:
-    old = held.content if held is not None else _content(place(folder, path), path)
+def _change(workplace: Workplace, path: str, edit: _Edit, held: Open | None) -> Rehearsal:
+    old = held.content if held is not None else _content(place(workplace, path), path)
     new, count = edit.apply(old)
-    return rehearsal("change", named_file(folder, path), old, new, edit.told(count))
+    return rehearsal("change", named_file(workplace, path), old, new, edit.told(count))
 
 
 def _content(found: Path, path: str) -> bytes:
@@ -153,5 +153,5 @@ TOOL = BuiltinTool(
     _edit_file,
     _rehearse,
     writes=True,
-    changes=lambda call, workplace: place(workplace.folder, required(call, "path")),
+    changes=lambda call, workplace: place(workplace, required(call, "path")),
 )

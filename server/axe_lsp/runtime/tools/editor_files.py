@@ -129,9 +129,12 @@ def _on_disk(found: Path) -> _State | None:
 
 
 def _address(workplace: Workplace, found: Path) -> str:
-    """The path of a file below the folder as the editor knows that, which may be a link."""
-    folder = workplace.folder
-    return os.path.normpath(folder / found.relative_to(os.path.realpath(folder)))
+    """The path of a file below a folder as the editor knows that, which may be a link."""
+    for folder in workplace.folders:
+        real = os.path.realpath(folder)
+        if found.is_relative_to(real):
+            return os.path.normpath(folder / found.relative_to(real))
+    return str(found)
 
 
 def _as_saved(text: str, on_disk: bytes) -> bytes:

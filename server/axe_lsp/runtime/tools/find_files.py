@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 import anyio
 
 from axe_lsp.agentfile.text.globs import BadPatternError, matches, segments_of
@@ -14,17 +16,26 @@ from axe_lsp.runtime.tools.truncation import capped_lines
 
 async def _find_files(call: ToolCall, workplace: Workplace) -> str:
     pattern = required(call, "pattern")
+    above = _above(pattern, workplace)
     try:
-        segments = segments_of(pattern)
+        segments = segments_of(pattern[len(above) :])
     except BadPatternError as error:
         raise ToolError(f"invalid glob pattern {quoted(pattern)}: {error}") from error
     # Not by ripgrep's own globs: those bring back what the ignore files leave out.
-    paths = await ripgrep(["--files"], ".", workplace)
-    return await anyio.to_thread.run_sync(_matching, segments, paths)
+    paths = await ripgrep(["--files"], above or ".", workplace)
+    return await anyio.to_thread.run_sync(_matching, segments, paths, above)
 
 
-def _matching(segments: tuple[str, ...], paths: list[str]) -> str:
-    found = (path for path in paths if matches(segments, tuple(path.split("/"))))
+def _above(pattern: str, workplace: Workplace) -> str:
+    """The folder that an absolute pattern names, with a slash; "" for the working directory."""
+    folders = (str(each).rstrip("/") + "/" for each in workplace.more_folders)
+    return next((each for each in folders if pattern.startswith(each)), "")
+
+
+def _matching(segments: tuple[str, ...], paths: list[str], above: str) -> str:
+    real = os.path.join(os.path.realpath(above), "") if above else ""  # noqa: PTH118 - with a slash
+    names = (path.removeprefix(real) for path in paths)
+    found = (above + name for name in names if matches(segments, tuple(name.split("/"))))
     return capped_lines(found, "narrow the search") or "no matches"
 
 

@@ -21,7 +21,7 @@ async def _list_directory(call: ToolCall, workplace: Workplace) -> str:
 
 
 def _names(workplace: Workplace, path: str) -> list[str]:
-    folder = place(workplace.folder, path)
+    folder = place(workplace, path)
     with speaking_of(path):
         return [
             valid_text(name) + ("/" if is_folder else "")

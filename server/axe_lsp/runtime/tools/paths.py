@@ -1,4 +1,4 @@
-"""Paths as models give them, and the places they lead to: always below the working directory.
+"""Paths as models give them, and the places they lead to: always below the folders of the workplace.
 
 Symbolic links are resolved before anything is opened, and the place that they lead to is the one
 that is opened, so a link can't be passed off as a file of the workspace, not even by somebody who puts one
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import BinaryIO
@@ -18,31 +18,36 @@ from msgspec import Struct
 
 from axe_lsp.runtime.files.places import opened_file
 from axe_lsp.runtime.plain_text import shown_path
-from axe_lsp.runtime.tools.tool import ToolError
+from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 
-def place(folder: Path, path: str) -> Path:
+def place(workplace: Workplace, path: str) -> Path:
     """Where `path` leads, without links; whether something is there is not asked. Raises ToolError."""
-    if os.path.isabs(path):  # noqa: PTH117 - the text is not known to be a path yet.
+    if os.path.isabs(path) and not workplace.more_folders:  # noqa: PTH117 - the text is not known to be a path yet.
         raise ToolError("absolute paths are not allowed")
     if "\0" in path:  # Each version of Python has another sentence for it.
         raise ToolError("invalid path: embedded null byte")
     try:
-        root = os.path.realpath(folder)
-        found = Path(os.path.realpath(os.path.join(root, path)))  # noqa: PTH118 - as above.
+        roots = [os.path.realpath(each) for each in workplace.folders]
+        found = Path(os.path.realpath(os.path.join(roots[0], path)))  # noqa: PTH118 - as above.
     except (OSError, ValueError) as error:  # ValueError: what no file system can encode.
         raise ToolError(f"invalid path: {error}") from error
-    written = Path(os.path.normpath(os.path.join(root, path)))  # noqa: PTH118 - as above.
-    if not (found.is_relative_to(root) and written.is_relative_to(root)):
+    written = Path(os.path.normpath(os.path.join(roots[0], path)))  # noqa: PTH118 - as above.
+    spoken = [*roots, *map(str, workplace.more_folders)]  # Which may be links.
+    if not (_is_below(found, roots) and _is_below(written, spoken)):
         raise ToolError("path escapes workdir")
     return found
+
+
+def _is_below(path: Path, folders: Iterable[str]) -> bool:
+    return any(path.is_relative_to(each) for each in folders)
 
 
 class NamedFile(Struct, frozen=True):
     """A file as people are asked about it: by the place that would be written.
 
-    `shown` is the path from the working directory, `through` the path of the model where links lead
-    from that one to this.
+    `shown` is the path from the working directory, absolute for one that is not below it, `through` the
+    path of the model where links lead from that one to this.
     """
 
     place: Path
@@ -50,11 +55,12 @@ class NamedFile(Struct, frozen=True):
     through: str = ""
 
 
-def named_file(folder: Path, path: str) -> NamedFile:
+def named_file(workplace: Workplace, path: str) -> NamedFile:
     """The file that `path` leads to. Raises ToolError."""
-    found = place(folder, path)
-    shown = shown_path(found.relative_to(os.path.realpath(folder)))
-    is_link = shown != shown_path(os.path.normpath(path))
+    found = place(workplace, path)
+    root = os.path.realpath(workplace.folder)
+    shown = shown_path(found.relative_to(root) if found.is_relative_to(root) else found)
+    is_link = os.path.normpath(Path(root, path)) != str(found)
     return NamedFile(found, shown, f" (through the link {shown_path(path)})" if is_link else "")
 
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from functools import partial
 from io import BytesIO
 from itertools import chain, islice
-from pathlib import Path
 from typing import BinaryIO
 
 import anyio
@@ -37,10 +36,10 @@ _LONGEST_LINE = MAX_OUTPUT // 2
 async def _read_file(call: ToolCall, workplace: Workplace) -> str | Shown:
     path = required(call, "path")
     offset, limit = _positive(call, "offset", 1), _positive(call, "limit", _LIMIT)
-    held = await read_in_editor(workplace, place(workplace.folder, path))
+    held = await read_in_editor(workplace, place(workplace, path))
     if held is not None:
         return _shown(BytesIO(held.content), offset, limit)
-    read = partial(_numbered, workplace.folder, path, offset, limit)
+    read = partial(_numbered, workplace, path, offset, limit)
     return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
 
 
@@ -55,8 +54,8 @@ def _positive(call: ToolCall, name: str, default: int) -> int:
     return int(text)
 
 
-def _numbered(folder: Path, path: str, offset: int, limit: int) -> str | Shown:
-    found = place(folder, path)
+def _numbered(workplace: Workplace, path: str, offset: int, limit: int) -> str | Shown:
+    found = place(workplace, path)
     with speaking_of(path), opened(found) as file:
         beginning = file.read(BINARY_PROBE)
         if media_type(beginning):

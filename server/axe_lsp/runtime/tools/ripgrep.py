@@ -45,7 +45,9 @@ async def ripgrep(options: Sequence[str], path: str, workplace: Workplace) -> li
 
 
 def _seen_from_workplace(path: str, workplace: Workplace) -> str:
-    where = place(workplace.folder, path)
+    where = place(workplace, path)
     with speaking_of(path):
         where.stat()
+    if os.path.isabs(path):  # noqa: PTH117 - a text of the model's
+        return str(where)
     return os.path.relpath(where, os.path.realpath(workplace.folder))

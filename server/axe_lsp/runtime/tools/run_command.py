@@ -35,14 +35,14 @@ async def _run_command(call: ToolCall, workplace: Workplace) -> str:
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     command = required(call, "command")
-    check_command(command, workplace.folder)
+    check_command(command, workplace.folders)
     subject = f"{workplace.folder}\n{command}"
     return Rehearsal("run a command", command, subject=subject, for_run="this command")
 
 
 async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
     """The output of a command. Raises ToolError if it fails, with its code and output."""
-    check_command(command, workplace.folder)
+    check_command(command, workplace.folders)
     environment = clean_environment(workplace)
     shell = shutil.which("sh", path=environment.get("PATH"))
     if shell is None:
@@ -69,7 +69,7 @@ async def _run_in_editor(call: ToolCall, command: str, workplace: Workplace) -> 
     editor = workplace.editor
     if editor is None or not editor.can("terminal") or workplace.read_only:
         return None
-    check_command(command, workplace.folder)
+    check_command(command, workplace.folders)
     request = RunCommand(
         call_id=call.event_id,
         command=("sh", "-c", command),

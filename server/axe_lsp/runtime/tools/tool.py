@@ -81,6 +81,7 @@ class Workplace(Struct, frozen=True):
     `agents` are the agent whose tools these are and those that call it, the root first.
     The `editor` is there if it is to read and write files, or to run commands.
     If the folder is in a copy on another machine, those are the `hands` there, and `watch` hears of it.
+    The tools may leave the folder for `more_folders`, which are absolute, too.
     """
 
     folder: Path
@@ -93,6 +94,12 @@ class Workplace(Struct, frozen=True):
     editor: EditorOfRun | None = None
     hands: Hands | None = None
     watch: Watch | None = None
+    more_folders: tuple[Path, ...] = ()
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """All folders in which the tools work, that of relative paths first."""
+        return (self.folder, *self.more_folders)
 
 
 class Shown(Struct, frozen=True):

@@ -21,7 +21,7 @@ from axe_lsp.runtime.tools.writing import writing
 
 async def _write_file(call: ToolCall, workplace: Workplace) -> str:
     path, data = _wanted(call)
-    found = await anyio.to_thread.run_sync(partial(_ready, workplace.folder, path))
+    found = await anyio.to_thread.run_sync(partial(_ready, workplace, path))
     remark = await write_in_editor(workplace, found, data)
     if remark is None:
         await anyio.to_thread.run_sync(partial(_write, found, path, data))
@@ -30,8 +30,8 @@ async def _write_file(call: ToolCall, workplace: Workplace) -> str:
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, data = _wanted(call)
-    held = await open_for_overwrite(workplace, place(workplace.folder, path))
-    change = partial(_change, workplace.folder, path, data, held)
+    held = await open_for_overwrite(workplace, place(workplace, path))
+    change = partial(_change, workplace, path, data, held)
     return await anyio.to_thread.run_sync(change)
 
 
@@ -40,15 +40,15 @@ def _wanted(call: ToolCall) -> tuple[str, bytes]:
     return required(call, "path"), valid_text(call.argument("content")).encode()
 
 
-def _change(folder: Path, path: str, data: bytes, held: Open | None) -> Rehearsal:
+def _change(workplace: Workplace, path: str, data: bytes, held: Open | None) -> Rehearsal:
     if_large = f"all of it would be replaced by\n{marked_lines('+', data)}"
-    old = held.content if held is not None else _read(folder, path)
-    return rehearsal("write", named_file(folder, path), old, data, if_large)
+    old = held.content if held is not None else _read(workplace, path)
+    return rehearsal("write", named_file(workplace, path), old, data, if_large)
 
 
-def _read(folder: Path, path: str) -> bytes | None:
+def _read(workplace: Workplace, path: str) -> bytes | None:
     """The content that would be overwritten, as far as it is compared."""
-    found = place(folder, path)
+    found = place(workplace, path)
     with speaking_of(path):
         if is_nothing(found):
             return None
@@ -56,9 +56,9 @@ def _read(folder: Path, path: str) -> bytes | None:
             return file.read(MOST_COMPARED + 1)
 
 
-def _ready(folder: Path, path: str) -> Path:
+def _ready(workplace: Workplace, path: str) -> Path:
     """The file to write, whose folder is there."""
-    found = place(folder, path)
+    found = place(workplace, path)
     with speaking_of(path):
         with opened_folder(found.parent, make=True):
             pass
@@ -86,5 +86,5 @@ TOOL = BuiltinTool(
     _write_file,
     _rehearse,
     writes=True,
-    changes=lambda call, workplace: place(workplace.folder, required(call, "path")),
+    changes=lambda call, workplace: place(workplace, required(call, "path")),
 )
