@@ -60,6 +60,17 @@ def test_the_model_is_one_of_a_provider_with_a_key(
     assert f'model = "{model}"' in (home.work / "axe" / "agents" / "reader.toml").read_text()
 
 
+@pytest.mark.parametrize("key", ["", "sk-0123456789"])
+def test_a_new_agent_passes_the_checks_with_the_key_that_is_there(home: Home, key: str) -> None:
+    if key:
+        home.environment["OPENAI_API_KEY"] = key
+    (home.work / "axe" / "agents").mkdir(parents=True)
+    assert home.call("agents", "init", "reader")[0] == 0
+    code, out, _ = home.call("check")
+    assert code == 0, out
+    assert ("missing-api-key" in out) is not bool(key)
+
+
 def test_without_a_key_it_says_what_to_do_and_writes_nothing(home: Home) -> None:
     code, out, err = home.call("init")
     assert (code, out) == (2, "")

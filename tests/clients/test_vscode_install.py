@@ -112,8 +112,8 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
     with vscode(extension, project, tmp_path, TRUSTING, variables) as window:
         window.open_file("notes.txt")
         agents = window.open_view("Agents")
-        window.wait_for_message("The axe language server was not found.")
         agents.wait_for_welcome("Choose the Program…")
+        assert window.messages() == [], "the view says it, with the same buttons"
         runs = window.view("Runs")
         runs.wait_for_welcome("The language server was not found")
         runs.wait_for_welcome("Install It…")

@@ -182,6 +182,20 @@ def test_an_agent_for_nobody_in_particular_lies_in_the_project_or_with_the_user(
         assert tomli.loads((project.user_agents / "new.toml").read_text("utf-8"))["name"] == "new"
 
 
+@pytest.mark.parametrize(
+    ("variables", "provider"),
+    [({"OPENAI_API_KEY": "sk-0123456789"}, "openai"), ({}, "anthropic")],
+)
+def test_a_new_agent_has_a_model_for_which_there_is_a_key(
+    project: Project, variables: dict[str, str], provider: str
+) -> None:
+    project.environment.update({"ANTHROPIC_API_KEY": "", "OPENAI_API_KEY": "", **variables})
+    with project.editor() as editor:
+        execute(editor, {"command": "axe.createAgent", "arguments": [{"name": "new"}]})
+    model = tomli.loads(project.path("new").read_text("utf-8"))["model"]
+    assert model.startswith(f"{provider}/")
+
+
 def test_an_agent_is_created_in_the_folder_that_is_picked(project: Project) -> None:
     bots = project.root / "bots"
     bots.mkdir()

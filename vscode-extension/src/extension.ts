@@ -65,6 +65,7 @@ export function activate(context: ExtensionContext): void {
   });
   const runs = showRuns(context, register, previews, approvals, () => server.running());
   agents.follow(() => runs.live(), runs.onDidChange);
+  reports.isInSight = () => agents.isVisible();
 
   context.subscriptions.push(
     log,
@@ -74,7 +75,7 @@ export function activate(context: ExtensionContext): void {
     workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
     approvals,
     ...approvals.register((row) => runs.questionOf(row)),
-    ...serverCommands(context, server, log),
+    ...serverCommands(context, server, reports, log),
     ...recognizeAgents(),
     commands.registerCommand('axeLsp.setApiKey', async (variable: unknown) => {
       if (await keys.set(typeof variable === 'string' ? variable : undefined)) {

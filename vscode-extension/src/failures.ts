@@ -6,6 +6,7 @@ export type Remedy =
   | { readonly kind: 'settings' }
   /** `line` and `column` count from 1. */
   | { readonly kind: 'place'; readonly path: string; readonly line: number; readonly column: number }
+  | { readonly kind: 'problems' }
   | { readonly kind: 'log' };
 
 /** A failed request as the server answers it: `data.reason` is a word for programs. */
@@ -30,6 +31,9 @@ export function remediesOf({ message, code, data }: Failure): readonly Remedy[] 
   const place = PLACE.exec(message)?.groups;
   if (place?.['path']) {
     return [{ kind: 'place', path: place['path'], line: Number(place['line']), column: Number(place['column']) }];
+  }
+  if ((data as { kind?: unknown } | undefined)?.kind === 'config') {
+    return [{ kind: 'problems' }];
   }
   return code === INTERNAL ? [{ kind: 'log' }] : [];
 }

@@ -8,6 +8,7 @@ const LABELS: Readonly<Record<Remedy['kind'], string>> = {
   key: 'Set API Key…',
   settings: 'Open config.toml',
   place: 'Show Error',
+  problems: 'Show Problems',
   log: 'Show Log',
 };
 
@@ -50,6 +51,8 @@ async function apply(remedy: Remedy): Promise<void> {
       return commands.executeCommand('axeLsp.setApiKey', remedy.variable);
     case 'settings':
       return commands.executeCommand('axeLsp.openConfig');
+    case 'problems':
+      return commands.executeCommand('workbench.actions.view.problems');
     case 'log':
       return commands.executeCommand('axeLsp.showServerLog');
     case 'place': {

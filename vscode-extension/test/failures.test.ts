@@ -19,6 +19,10 @@ test('an error in a file leads to its place', () => {
   assert.deepEqual(remediesOf({ message, data: { kind: 'config' } }), [{ kind: 'place', path: 'C:\\axe\\a.toml', line: 1, column: 9 }]);
 });
 
+test('another mistake in an agent or in config.toml leads to the problems', () => {
+  assert.deepEqual(remediesOf({ message: 'unsupported provider "x"', data: { kind: 'config' } }), [{ kind: 'problems' }]);
+});
+
 test('a fault of the server leads to its log, and other failures to nothing', () => {
   assert.deepEqual(remediesOf({ message: 'internal error', code: -32603 }), [{ kind: 'log' }]);
   assert.deepEqual(remediesOf({ message: 'no such model', code: -32803 }), []);

@@ -5,10 +5,10 @@ from __future__ import annotations
 from axe_lsp.agentfile.text.splices import literal
 
 NO_MODEL = "provider/model-name"
-"""The model of a new agent until the user has chosen one."""
+"""The model of a new agent for which none can be chosen."""
 
 
-def scaffold(name: str, model: str = NO_MODEL) -> str:
+def scaffold(name: str, model: str) -> str:
     """The text of a new agent file."""
     return _SCAFFOLD.format(name=literal(name), model=literal(model))
 

@@ -18,6 +18,8 @@ from axe_lsp.cli.whereabouts import project_agents_folder, whereabouts
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
 from axe_lsp.runtime.files.folders import config_folder
+from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.files.usual_model import model_to_begin_with
 from axe_lsp.runtime.plain_text import os_fault, shown_path, valid_text, visible
 from axe_lsp.runtime.preview import shown_number
 
@@ -76,7 +78,7 @@ def _init(options: argparse.Namespace) -> int:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("x", encoding="utf-8") as file:
-            file.write(scaffold(name))
+            file.write(scaffold(name, model_to_begin_with(load_user_config(os.environ))))
     except FileExistsError:
         raise ConfigError(f"agent config already exists: {path}") from None
     except OSError as error:

@@ -20,10 +20,8 @@ from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import check_name
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
+from axe_lsp.runtime.files.usual_model import usual_model
 from axe_lsp.runtime.plain_text import os_fault
-
-_USUAL_PRICES = (1, 3)
-"""Dollars for a million input tokens. Such a model is neither the weakest nor the dearest of its provider."""
 
 _AGENT = '''\
 name = {name}
@@ -83,11 +81,10 @@ def _named_model(text: str) -> str:
 
 
 def _usual_model(config: UserConfig) -> str:
-    """The newest model of usual price, of the first provider for which there is a key. Raises ConfigError."""
-    least, most = _USUAL_PRICES
-    for model in MODELS:
-        if least <= model.input_price <= most and config.key_origin(model.provider):
-            return str(model)
+    """A model for which there is a key. Raises ConfigError."""
+    model = usual_model(config)
+    if model is not None:
+        return model
     others = [name for name in PROVIDERS if config.key_origin(name)]
     if others:
         provider = others[0]

@@ -24,6 +24,9 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import workspace_edit
 from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.files.usual_model import model_to_begin_with
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
@@ -78,7 +81,7 @@ def _new_file(session: Session, name: str, caller: AgentFile | None, folder: str
     if caller is not None:
         new = new_agent(snapshot, name, caller)
     elif folder is not None:
-        new = NewFile(agent_uri(uri_of(folder_at(session, folder)), name), scaffold(name))
+        new = NewFile(agent_uri(uri_of(folder_at(session, folder)), name), _text(session, name))
     else:
         new = _in_default_folder(session, name)
     if new is None:
@@ -94,4 +97,13 @@ def _new_file(session: Session, name: str, caller: AgentFile | None, folder: str
 def _in_default_folder(session: Session, name: str) -> NewFile | None:
     """A new file in the project's folder of agents if there is one, else in the user's."""
     folder = next((each for each in agent_folders(session) if each.exists or each.is_users), None)
-    return NewFile(agent_uri(folder.uri, name), scaffold(name)) if folder else None
+    return NewFile(agent_uri(folder.uri, name), _text(session, name)) if folder else None
+
+
+def _text(session: Session, name: str) -> str:
+    """With a model for which there is a key."""
+    try:
+        config = load_user_config(session.daemon.environment)
+    except ConfigError as error:
+        raise RequestFailed(str(error)) from error
+    return scaffold(name, model_to_begin_with(config))

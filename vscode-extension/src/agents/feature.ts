@@ -21,6 +21,8 @@ import { agentFile, targetFile } from './target';
 import { AgentsView } from './view';
 
 export interface AgentsFeature {
+  /** Whether the user sees the view. */
+  isVisible(): boolean;
   listenTo(client: LanguageClient): void;
   /** Shows in the graph what agents do, as `live` tells it whenever it may have changed. */
   follow(live: () => Live, onChange: Event<unknown>): void;
@@ -42,13 +44,14 @@ export function showAgents(context: ExtensionContext, register: Register, around
   const previews = new PromptPreviews(around.previews);
   const uses = usesOf(() => around.running(), around.run, previews, (error) => around.report(error));
   const forms = new InputForms(context.extensionUri, context.workspaceState, uses);
+  const view = new AgentsView(catalogue);
   const graph = new GraphPanel(context.extensionUri, catalogue);
   const testing = new TestingView(() => around.running(), catalogue, around.previews, (runId) => around.showRun(runId));
   context.subscriptions.push(
     catalogue,
     graph,
     previews,
-    new AgentsView(catalogue),
+    view,
     testing,
     onRestored(FORM, async (panel, kept: FormView | undefined) => restoreForm(await around.running(), forms, panel, kept)),
     ...clientCommands(),
@@ -64,6 +67,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     register('axeLsp.showCallHierarchy', (_, given) => atName(given, 'references-view.showCallHierarchy')),
   );
   return {
+    isVisible: () => view.isVisible,
     follow: (live, onChange) => graph.follow(live, onChange),
     listenTo: (client) => {
       client.registerFeature(lensAnnouncement);

@@ -1,10 +1,12 @@
 // Which agent a command is about: the row or file that a menu was opened on, else the file in the editor.
 
 import { basename } from 'node:path';
-import { Uri, window } from 'vscode';
+import { commands, Uri, window } from 'vscode';
 import { AGENT } from '../languages';
 import type { Catalogue } from './catalogue';
 import type { AgentRow } from './rows';
+
+const BEGINNINGS: Readonly<Record<string, string>> = { 'New Agent…': 'axeLsp.newAgent', 'Copy the Demo…': 'axeLsp.copyDemo' };
 
 /** Undefined when there is none, and then the user knows. */
 export function targetFile(given: unknown): Uri | undefined {
@@ -20,10 +22,22 @@ export async function agentFile(given: unknown, { agents }: Catalogue): Promise<
   const items = agents.flatMap(({ name, uri, description }) => (uri === null ? [] : [{ label: name, description, file: Uri.parse(uri) }]));
   const inEditor = window.activeTextEditor?.document;
   const isAgent = inEditor?.languageId === AGENT || items.some(({ file }) => file.toString() === inEditor?.uri.toString());
-  if (given !== undefined || isAgent || items.length === 0) {
+  const mayBeAgent = items.length === 0 && inEditor?.fileName.endsWith('.toml');
+  if (given !== undefined || isAgent || mayBeAgent) {
     return targetFile(given);
   }
+  if (items.length === 0) {
+    void offerFirstAgent();
+    return undefined;
+  }
   return (await window.showQuickPick(items, { placeHolder: 'Which agent?', matchOnDescription: true }))?.file;
+}
+
+/** Does not wait for whoever reads it. */
+async function offerFirstAgent(): Promise<void> {
+  const chosen = await window.showInformationMessage('There are no agents yet. An agent is a TOML file in axe/agents.', ...Object.keys(BEGINNINGS));
+  const command = chosen && BEGINNINGS[chosen];
+  await (command && commands.executeCommand(command));
 }
 
 export function agentName(file: Uri): string {

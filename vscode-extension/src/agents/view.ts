@@ -37,11 +37,15 @@ export class AgentsView implements TreeDataProvider<Row>, Disposable {
       workspace.onDidChangeWorkspaceFolders(() => this.rebuild()),
       languages.onDidChangeDiagnostics(({ uris }) => this.refresh(uris)),
       window.onDidChangeActiveTextEditor(() => this.revealActive()),
-      workspace.onDidGrantWorkspaceTrust(() => (this.tree.message = '')),
+      workspace.onDidGrantWorkspaceTrust(() => this.tellTrust()),
     ];
     this.tree = window.createTreeView('axeLsp.agents', { treeDataProvider: this, showCollapseAll: true });
     this.tree.onDidChangeVisibility(() => this.revealActive());
-    this.tree.message = workspace.isTrusted ? '' : NOT_TRUSTED;
+    this.tellTrust();
+  }
+
+  get isVisible(): boolean {
+    return this.tree.visible;
   }
 
   getChildren(row?: Row): Row[] {
@@ -67,7 +71,13 @@ export class AgentsView implements TreeDataProvider<Row>, Disposable {
     const agents = this.catalogue.agents.map((agent) => ({ ...agent, uri: agent.uri && Uri.parse(agent.uri).toString() }));
     this.groups = groupsOf(agents, folders);
     this.changed.fire(undefined);
+    this.tellTrust();
     this.revealActive();
+  }
+
+  /** Above agents alone: a view with a message does not show what helps where there are none. */
+  private tellTrust(): void {
+    this.tree.message = workspace.isTrusted || this.groups.length === 0 ? '' : NOT_TRUSTED;
   }
 
   /** What is shown of these files has changed, but for where they stand. */

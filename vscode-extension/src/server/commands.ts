@@ -15,15 +15,19 @@ import { openConfig } from './config';
 import type { Connection } from './connection';
 import { copyDemo } from './demo';
 import { installServer } from './installed';
+import type { Reports } from './reports';
 import { searchPython } from './search';
 import { onOtherPython } from './selectedPython';
 
 const FIXED_AT_START = ['axe.server', 'axe.agentPaths'];
 
-export function serverCommands(context: ExtensionContext, connection: Connection, log: LogOutputChannel): Disposable[] {
+export function serverCommands(context: ExtensionContext, connection: Connection, reports: Reports, log: LogOutputChannel): Disposable[] {
   return [
     followPython(connection),
-    commands.registerCommand('axeLsp.restart', () => connection.restart()),
+    commands.registerCommand('axeLsp.restart', () => {
+      reports.tellAgain();
+      return connection.restart();
+    }),
     commands.registerCommand('axeLsp.showServerLog', () => log.show()),
     commands.registerCommand('axeLsp.chooseServer', chooseServer),
     commands.registerCommand('axeLsp.manageTrust', () => commands.executeCommand(MANAGE_TRUST)),

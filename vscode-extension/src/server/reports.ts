@@ -37,6 +37,11 @@ export class Reports implements Disposable {
   private readonly own: string;
   /** A mismatch is told in a message once; the status goes on telling it. */
   private toldVersion = '';
+  /** What is missing is told in a message once, and each time that the user has it looked for again. */
+  private hasToldMissing = false;
+  private isAsked = false;
+  /** Whether a view says already that the server is missing, with the same buttons. */
+  isInSight = (): boolean => false;
 
   constructor(context: ExtensionContext) {
     this.own = context.extension.packageJSON.version;
@@ -60,6 +65,11 @@ export class Reports implements Disposable {
     this.tell(state);
   }
 
+  /** The user has the server looked for again, and wants to hear of it. */
+  tellAgain(): void {
+    this.isAsked = true;
+  }
+
   dispose(): void {
     this.item.dispose();
   }
@@ -67,15 +77,25 @@ export class Reports implements Disposable {
   private tell(state: ServerState): void {
     switch (state.kind) {
       case 'missing':
-        return offer(window.showErrorMessage, notFoundMessage(state.tried), ['Install', 'Choose Program']);
+        return this.tellMissing(state.tried);
       case 'failed':
         return offer(window.showErrorMessage, failedMessage(state.server, state.reason), ['Show Log', 'Choose Program']);
       case 'crashed':
         isFirstToTellOfEnd(); // What was asked of it fails after this, which nobody need hear too.
         return offer(window.showErrorMessage, crashedMessage(state.server), ['Restart', 'Show Log']);
       case 'running':
+        this.hasToldMissing = this.isAsked = false;
         return this.tellMismatch(state.version);
     }
+  }
+
+  /** As a warning: VS Code puts that away by itself, while an error with buttons would outlast the installation. */
+  private tellMissing(tried: readonly string[]): void {
+    if (this.isAsked || !(this.hasToldMissing || this.isInSight())) {
+      offer(window.showWarningMessage, notFoundMessage(tried), ['Install', 'Choose Program']);
+      this.hasToldMissing = true;
+    }
+    this.isAsked = false;
   }
 
   private tellMismatch(version: string): void {
