@@ -35,6 +35,7 @@ LIBRARIES = {
 """What all users install. One library for HTTP serves every provider."""
 
 EXTRAS = {
+    "dask": {"distributed"},
     "mcp": {"mcp", "uvicorn"},
     "otel": {"opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-http"},
 }

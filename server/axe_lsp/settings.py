@@ -96,10 +96,10 @@ SETTINGS: tuple[Setting, ...] = (
     ),
     Setting(
         "execution.engine",
-        {"type": "string", "enum": ["", "here", "ssh"]},
+        {"type": "string", "enum": ["", "here", "ssh", "dask"]},
         "",
-        'Where agents with `[isolation] mode = "copy"` work: `here`, or `ssh` for the machines that `config.toml` names. '
-        "Empty: what `execution.engine` of `config.toml` says.",
+        'Where agents with `[isolation] mode = "copy"` work: `here`, or with `ssh` or `dask` on the machines that `config.toml` '
+        "names. Empty: what `execution.engine` of `config.toml` says.",
         personal=True,
     ),
     Setting(

@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from support.answers import Call, Says, calls_agent
+from support.clusters import Cluster
 from support.command_line import Home
 from support.machines import Machines
 from support.processes import Sleepers
@@ -79,11 +80,14 @@ def test_on_here_wins_over_config_toml(
 @pytest.mark.parametrize(
     ("on", "told"),
     [
-        ("dask", '--on "dask": there is no such engine'),
+        ("condor", '--on "condor": there is no such engine'),
+        ("dask", "execution.dask.scheduler is missing"),
+        ("tls://build1", "--on must be the address of a scheduler"),
+        ("tls://build1:8786", "execution.dask.ca is missing"),
+        ("tcp://build1:8786", "without TLS everybody in that network can execute commands"),
         ("ssh://-oProxyCommand=touch", "--on must be the address of a machine"),
         ("ssh://build1;touch", "--on must be the address of a machine"),
         ("ssh://build1:99999", "--on must be the address of a machine"),
-        ("tls://build1:1", "--on must be the address of a machine"),
     ],
 )
 def test_what_is_no_engine_is_said_before_anything_begins(home: Home, on: str, told: str) -> None:
@@ -135,6 +139,61 @@ def test_ctrl_c_ends_a_command_there_within_a_second(
     assert time.monotonic() - began < 1
     process.communicate(timeout=60)
     assert process.returncode == 130
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    pytest.importorskip("distributed", reason="pip install -e '.[dev]' brings it")
+    cluster = Cluster(tmp_path_factory.mktemp("dask") / "cluster")
+    try:
+        cluster.start("build1")
+        yield cluster
+    finally:
+        cluster.end()
+
+
+def test_a_killed_run_leaves_nothing_on_a_worker_of_dask_and_is_resumed(
+    home: Home, provider: ScriptedProvider, repository: Repository, cluster: Cluster
+) -> None:
+    cluster.configure(home.config.parent)
+    hold = Hold()
+    provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
+    provider.script(
+        "m",
+        runs("echo before > a.txt"),
+        Answer(Says("never"), hold=hold),
+        runs("cat a.txt > b.txt"),
+        Says("helped"),
+    )
+    process = home.start("run", "lead", "-p", "go", "--yes")
+    hold.wait_until_arrived()
+    assert cluster.left
+    process.kill()
+    process.communicate(timeout=60)
+    cluster.wait_until_left(3)
+
+    code, out, err = home.call("resume", "--yes", "-v")
+    assert (code, out.strip()) == (0, "done"), err
+    assert f"helper works at {cluster.worker('build1')}" in err
+    assert (home.work / "b.txt").read_text() == "before\n"
+    assert repository.refs == []
+
+
+def test_ctrl_c_ends_a_command_on_a_worker_of_dask_within_a_second(
+    home: Home, provider: ScriptedProvider, repository: Repository, cluster: Cluster
+) -> None:
+    cluster.configure(home.config.parent)
+    sleepers = Sleepers()
+    provider.script("m", runs(sleepers.command), Says("helped"))
+    process = home.start("run", "helper", "-p", "go", "--yes", "--on", cluster.address)
+    sleepers.wait_for(1)
+    began = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    sleepers.wait_for(0)
+    assert time.monotonic() - began < 1
+    process.communicate(timeout=60)
+    assert process.returncode == 130
+    cluster.wait_until_left(3)
 
 
 SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")

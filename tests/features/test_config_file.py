@@ -227,16 +227,19 @@ def test_whatever_somebody_types(text: str) -> None:
     completion(opened.snapshot, opened.file, opened.offset)
 
 
-def test_machines_that_ssh_does_not_reach() -> None:
+def test_machines_that_can_not_be_reached() -> None:
     check_config("""
         [execution]
-        engine = "dask"
-                 ^^^^^^ error out-of-range: execution.engine must be one of: here, ssh (it is "dask")
+        engine = "condor"
+                 ^^^^^^^^ error out-of-range: execution.engine must be one of: here, ssh, dask (it is "condor")
         slots = 0
                 ^ error out-of-range: execution.slots must be at least 1 (it is 0)
         [execution.ssh]
         hosts = ["me@build1", "-oProxyCommand=touch"]
         ^^^^^ error out-of-range: execution.ssh.hosts must be the address of a machine, such as build1 or ssh://me@build1:2222, got "-oProxyCommand=touch"
+        [execution.dask]
+        scheduler = "tls://build1"
+        ^^^^^^^^^ error out-of-range: execution.dask.scheduler must be the address of a scheduler, such as tls://build1:8786, got "tls://build1"
         """)
 
 

@@ -8,13 +8,15 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-from axe_lsp.runtime.events import ToolEnd
+import anyio
+
+from axe_lsp.runtime.events import AgentPlace, ToolEnd
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Answer, Question
 from support.answers import Call, Says, calls_agent
 from support.engines import Bench, agent, bench
 from support.repositories import Repository
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import PATIENCE, ScriptedProvider
 
 HELP = calls_agent("helper", "help", call_id="c1")
 
@@ -87,6 +89,11 @@ class Place:
         ]
         self.provider.script("m-helper", Says(calls=calls), Says("helped"))
 
+    def commands(self, *commands: str) -> None:
+        """The helper executes commands, one after the other."""
+        calls = (Call("run_command", {"command": each}, f"r{n}") for n, each in enumerate(commands))
+        self.provider.script("m-helper", *(Says(calls=[call]) for call in calls), Says("helped"))
+
     def read(self, path: str = "a.txt") -> str:
         return (self.folder / path).read_text()
 
@@ -99,3 +106,24 @@ class Place:
 def answer(made: Bench) -> ToolEnd:
     """What the lead is told of its call."""
     return next(each for each in made.of(ToolEnd) if each.name == "call_agent")
+
+
+def placed(made: Bench, name: str = "helper") -> list[tuple[str, str | None]]:
+    """The places of an agent, and what it waited for."""
+    return [(each.place, each.waiting) for each in made.of(AgentPlace) if each.run.agent == name]
+
+
+def results(made: Bench, name: str = "run_command") -> list[ToolEnd]:
+    return [each for each in made.of(ToolEnd) if each.name == name]
+
+
+def waiting(made: Bench) -> list[str]:
+    """The machines on which somebody has waited for a slot."""
+    return sorted(each.place for each in made.of(AgentPlace) if each.waiting == "a slot")
+
+
+async def until(test: Callable[[], object]) -> None:
+    """Until something is so."""
+    with anyio.fail_after(PATIENCE):
+        while not test():  # noqa: ASYNC110 - other processes tell nobody
+            await anyio.sleep(0.01)

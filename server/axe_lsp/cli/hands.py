@@ -1,4 +1,4 @@
-"""`axe-lsp hands`: the tools of agents whose runs are made on another machine. ssh starts it."""
+"""`axe-lsp hands`: the tools of agents whose runs are made on another machine. ssh or a worker of Dask starts it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def main(arguments: Sequence[str]) -> int:
     Parser(
         prog="axe-lsp hands",
         description="Make copies and execute tools for agents whose runs are made on another machine. axe-lsp starts "
-        "it there with ssh.",
+        "it there with ssh, or a worker of Dask starts it.",
     ).parse_args(arguments)
     if sys.stdin is not None and sys.stdin.isatty():
         print("axe-lsp hands is started by axe-lsp on another machine, with ssh.", file=sys.stderr)

@@ -45,7 +45,7 @@ COMMANDS = {
     ),
     "mcp": Command("axe_lsp.cli.mcp", "offer agents as tools to MCP clients"),
     "hands": Command(
-        "axe_lsp.cli.hands", "execute tools for agents on another machine; ssh starts it"
+        "axe_lsp.cli.hands", "execute tools for agents on another machine; ssh or Dask starts it"
     ),
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"

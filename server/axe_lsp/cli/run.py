@@ -160,8 +160,8 @@ def _parser() -> Parser:
         "--on",
         metavar="ENGINE",
         default="",
-        help="where agents in copies work: here, ssh, or ssh://HOST, where the agent itself works in a copy, too "
-        "(default: config.toml)",
+        help="where agents in copies work: here, ssh, dask, or ssh://HOST or tls://HOST:PORT, where the agent itself "
+        "works in a copy, too (default: config.toml)",
     )
     add("--dry-run", action="store_true", help="show the request without sending it")
     add(

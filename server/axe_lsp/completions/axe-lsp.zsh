@@ -20,7 +20,7 @@ _shtab_axe_lsp_commands() {
     demo:'Run a small example with recorded answers. Nothing is sent anywhere.'
     export:'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     gc:'Have a model look for patterns in an agent'"'"'s memory, then trim the memory to the agent'"'"'s last_n entries (or max_entries, if last_n is 0).'
-    hands:'execute tools for agents on another machine; ssh starts it'
+    hands:'execute tools for agents on another machine; ssh or Dask starts it'
     history:'The stored runs of all processes.'
     import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
@@ -363,7 +363,7 @@ _shtab_axe_lsp_run_options=(
   "--max-tokens[token limit of the run with its sub-agents (0\: the agent\'s budget)]:N:"
   "--max-cost[cost limit of the run with its sub-agents (0\: the agent\'s budget)]:DOLLARS:"
   "--continue[go on with the conversation of a completed run, with the prompt that it had (default\: the agent\'s newest in this folder)]:RUN:"
-  "--on[where agents in copies work\: here, ssh, or ssh\:\/\/HOST, where the agent itself works in a copy, too (default\: config.toml)]:ENGINE:"
+  "--on[where agents in copies work\: here, ssh, dask, or ssh\:\/\/HOST or tls\:\/\/HOST\:PORT, where the agent itself works in a copy, too (default\: config.toml)]:ENGINE:"
   "--dry-run[show the request without sending it]"
   "--json[print the answer and its cost, or the request, as JSON]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import signal
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -14,14 +14,14 @@ import anyio
 import pytest
 
 from axe_lsp.hosting.places.places import Places
-from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin, ToolEnd
+from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin
 from axe_lsp.runtime.safety.questions import Answer
 from support.answers import Call, Says, calls_agent
-from support.copies import HELP, Person, Place, answer
+from support.copies import HELP, Person, Place, answer, placed, results, until, waiting
 from support.engines import Bench, agent, running
 from support.machines import Machines
 from support.processes import Sleepers
-from support.scripted_provider import PATIENCE, ScriptedProvider
+from support.scripted_provider import ScriptedProvider
 
 
 class FarPlace(Place):
@@ -42,31 +42,10 @@ class FarPlace(Place):
             yield made, person
         await self.machines.wait_until_gone()
 
-    def commands(self, *commands: str) -> None:
-        """The helper executes commands, one after the other."""
-        calls = (Call("run_command", {"command": each}, f"r{n}") for n, each in enumerate(commands))
-        self.provider.script("m-helper", *(Says(calls=[call]) for call in calls), Says("helped"))
-
 
 @pytest.fixture
 def place(tmp_path: Path, provider: ScriptedProvider) -> FarPlace:
     return FarPlace(tmp_path, provider)
-
-
-def placed(made: Bench, name: str = "helper") -> list[tuple[str, str | None]]:
-    """The places of an agent, and what it waited for."""
-    return [(each.place, each.waiting) for each in made.of(AgentPlace) if each.run.agent == name]
-
-
-def results(made: Bench, name: str = "run_command") -> list[ToolEnd]:
-    return [each for each in made.of(ToolEnd) if each.name == name]
-
-
-async def until(test: Callable[[], object]) -> None:
-    """Until something is so."""
-    with anyio.fail_after(PATIENCE):
-        while not test():  # noqa: ASYNC110 - other processes tell nobody
-            await anyio.sleep(0.01)
 
 
 async def test_changes_come_home_as_from_a_copy_here(place: FarPlace) -> None:
@@ -124,23 +103,22 @@ async def test_no_prompt_and_no_key_gets_there(place: FarPlace) -> None:
     assert asked.endswith("build1 axe-lsp hands")
 
 
-async def test_copies_go_to_the_machine_with_the_fewest(place: FarPlace) -> None:
+async def test_copies_go_to_the_machine_with_the_fewest(place: FarPlace, tmp_path: Path) -> None:
     place.machines.configure(place.config, "slots = 1")
     place.lead(*(calls_agent("helper", f"help {n}", call_id=f"c{n}") for n in range(4)))
-    place.provider.script(
-        "m-helper",
-        *[Says(calls=[Call("run_command", {"command": "sleep 0.3"}, "r")])] * 4,
-        *[Says("helped")] * 4,
-    )
-    async with place.bench() as (made, _):
-        await made.run("lead", "go")
+    place.repository.write({"wait.sh": f"until [ -e {tmp_path}/go ]; do sleep 0.02; done\n"})
+    wait = Call("run_command", {"command": "sh wait.sh"}, "r")
+    place.provider.script("m-helper", *[Says(calls=[wait])] * 4, *[Says("helped")] * 4)
+    async with place.bench() as (made, _), running(made.run("lead", "go")) as run:
+        await until(lambda: len(waiting(made)) == 2)
+        (tmp_path / "go").touch()
+        await run
     seats: dict[str, str] = {}
     for each in made.of(AgentPlace):
         if each.place:
             seats[each.run.run_id] = each.place
     assert sorted(seats.values()) == ["ssh://build1"] * 2 + ["ssh://build2"] * 2
-    waited = [each.place for each in made.of(AgentPlace) if each.waiting == "a slot"]
-    assert sorted(waited) == ["ssh://build1", "ssh://build2"]
+    assert waiting(made) == ["ssh://build1", "ssh://build2"]
     assert len(place.machines.asked) == 2
 
 

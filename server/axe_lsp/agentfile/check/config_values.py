@@ -10,12 +10,12 @@ from axe_lsp.agentfile.schema.key_spec import Names
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.providers import PROVIDERS as KNOWN
 from axe_lsp.agentfile.text.addresses import address_fault
+from axe_lsp.agentfile.text.machine_addresses import dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.ssh_hosts import ssh_host
 
 
 def config_values(lookup: Lookup) -> Iterator[Problem]:
-    """Addresses that lead nowhere, providers that no model can name, and machines that ssh can not reach."""
+    """Addresses that lead nowhere, providers that no model can name, and machines that can not be reached."""
     yield from _addresses(lookup)
     yield from _providers(lookup)
     yield from _machines(lookup)
@@ -35,17 +35,20 @@ def _addresses(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _machines(lookup: Lookup) -> Iterator[Problem]:
-    path = ("execution", "ssh", "hosts")
-    spec, hosts = lookup.schema.key(path), lookup.decoded(path)
-    for host in hosts if isinstance(hosts, list) else ():
+    hosts = lookup.decoded(("execution", "ssh", "hosts"))
+    scheduler = lookup.decoded(("execution", "dask", "scheduler"))
+    for path, addresses, read in (
+        (("execution", "ssh", "hosts"), hosts if isinstance(hosts, list) else (), ssh_host),
+        (("execution", "dask", "scheduler"), [scheduler] if scheduler else (), dask_host),
+    ):
         try:
-            ssh_host(host if isinstance(host, str) else "")
+            for address in addresses:
+                read(address if isinstance(address, str) else "")
         except ValueError as fault:
             where = lookup.place(path)
             if where is not None:
                 message = f"{'.'.join(path)} {fault}"
-                yield problem("out-of-range", spec, where, message, fatal=False)
-            return
+                yield problem("out-of-range", lookup.schema.key(path), where, message, fatal=False)
 
 
 def _providers(lookup: Lookup) -> Iterator[Problem]:

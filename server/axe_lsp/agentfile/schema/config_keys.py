@@ -10,7 +10,7 @@ from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
 
 PROVIDERS = "providers"
 
-ENGINES = ("here", "ssh")
+ENGINES = ("here", "ssh", "dask")
 """Where the copies of agents with `[isolation] mode = "copy"` are."""
 
 _ONE = (PROVIDERS, ANY_NAME)
@@ -118,8 +118,8 @@ CONFIG = Schema(
         KeySpec(
             ("execution", "engine"),
             KeyType.STRING,
-            "`here`: in copies on this machine. `ssh`: in copies on the machines of `execution.ssh.hosts`. The setting "
-            "`axe.execution.engine` and `axe-lsp run --on` override it.",
+            "`here`: in copies on this machine. `ssh`: in copies on the machines of `execution.ssh.hosts`. `dask`: on "
+            "the workers of `execution.dask.scheduler`. The setting `axe.execution.engine` and `axe-lsp run --on` override it.",
             default='"here"',
             since=EXTENSION,
             choices=ENGINES,
@@ -174,6 +174,48 @@ CONFIG = Schema(
             KeyType.STRING,
             "The program axe-lsp on these machines, as the shell there finds it.",
             default='"axe-lsp"',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "dask"),
+            KeyType.TABLE,
+            "The workers of a cluster of Dask.",
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "dask", "scheduler"),
+            KeyType.STRING,
+            "The address of the scheduler: `tls://HOST:PORT`.",
+            default='""',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "dask", "ca"),
+            KeyType.STRING,
+            "The certificate of your own authority, which has signed those of the scheduler and of all workers: a file "
+            "in PEM format. No other authority is trusted.",
+            default='""',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "dask", "cert"),
+            KeyType.STRING,
+            "Your certificate, signed by this authority.",
+            default='""',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "dask", "key"),
+            KeyType.STRING,
+            "The key of your certificate, without a passphrase.",
+            default='""',
+            since=EXTENSION,
+        ),
+        KeySpec(
+            ("execution", "dask", "insecure"),
+            KeyType.BOOLEAN,
+            "Allow `tcp://`, without TLS: everybody who reaches such a cluster can execute commands there.",
+            default="false",
             since=EXTENSION,
         ),
     ),

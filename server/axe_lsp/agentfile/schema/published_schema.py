@@ -16,7 +16,7 @@ from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
 from axe_lsp.agentfile.schema.test_keys import TESTS
-from axe_lsp.agentfile.text.ssh_hosts import ADDRESS
+from axe_lsp.agentfile.text.machine_addresses import ADDRESS, DASK_ADDRESS
 
 PUBLISHED = {"agent": AGENT, "config": CONFIG, "test": TESTS}
 """The kinds of files by the names that the command line and the files of schemas have for them."""
@@ -137,6 +137,14 @@ _TOGETHER: dict[KeyPath, JsonSchema] = {
         "allOf": [
             {
                 "properties": {"hosts": {"items": {"pattern": f"^{ADDRESS}$"}}},
+                "additionalProperties": True,
+            }
+        ]
+    },
+    ("execution", "dask"): {
+        "allOf": [
+            {
+                "properties": {"scheduler": {"pattern": f"^({DASK_ADDRESS})?$"}},
                 "additionalProperties": True,
             }
         ]

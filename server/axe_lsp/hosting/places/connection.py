@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterable, AsyncIterator
 from itertools import count
 from typing import Protocol
 
@@ -53,6 +53,21 @@ class LostError(Exception):
 
 class RefusedError(Exception):
     """The other side could not do what it was asked for."""
+
+
+async def lines_of(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+    """The lines in a stream, without their ends. Raises ValueError for one that is too long."""
+    unfinished: list[bytes] = []
+    size = 0
+    async for piece in pieces:
+        *lines, rest = piece.split(b"\n")
+        for line in lines:
+            yield b"".join((*unfinished, line))
+            unfinished, size = [], 0
+        unfinished.append(rest)
+        size += len(rest)
+        if size > wire.LONGEST_LINE:
+            raise ValueError("it has sent a message that is too long")
 
 
 class Connection:

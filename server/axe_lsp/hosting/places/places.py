@@ -16,7 +16,7 @@ from functools import partial
 import anyio
 from msgspec import Struct
 
-from axe_lsp.agentfile.text.ssh_hosts import SshHost
+from axe_lsp.agentfile.text.machine_addresses import DaskHost, SshHost
 from axe_lsp.hosting.places import wire
 from axe_lsp.hosting.places.connection import (
     Channel,
@@ -26,6 +26,8 @@ from axe_lsp.hosting.places.connection import (
     RefusedError,
     short,
 )
+from axe_lsp.hosting.places.dask import dask_channel, dask_workers
+from axe_lsp.hosting.places.dask_worker import PRELOAD
 from axe_lsp.hosting.places.ssh import ssh_channel
 from axe_lsp.runtime.copies.copy import Copy
 from axe_lsp.runtime.copies.git import GitError, pack_of, timeless_commit, tree_of
@@ -53,7 +55,9 @@ _INTERRUPTED = (
     "those that git ignores. Whether it took effect elsewhere is not known. Look before you do it again."
 )
 
-_WHAT_TO_DO = 'Try `{ssh} {host} {axe} version`, or choose copies on this machine with engine = "here" in config.toml'
+_OR_HERE = 'or choose copies on this machine with engine = "here" in config.toml'
+
+_Host = SshHost | DaskHost
 
 
 class Places:
@@ -68,7 +72,7 @@ class Places:
         self._environment = environment
         self._on = on
         self._silence = silence
-        self._machines: dict[SshHost, _Machine] = {}
+        self._machines: dict[_Host, _Machine] = {}
 
     takes_root = False
 
@@ -89,20 +93,24 @@ class Places:
 
     async def reach(self, wanted: Execution, avoided: _Machine | None) -> _Machine:
         """A machine with a connection, counted as used. Raises FaultError."""
-        machines = [self._machine(host, wanted) for host in wanted.hosts]
         until = time.monotonic() + wanted.wait
         while True:
-            faults: list[tuple[_Machine, FaultError]] = []
+            faults: list[tuple[_Host, FaultError]] = []
+            try:
+                machines = await self._among(wanted)
+            except FaultError as fault:
+                assert wanted.dask is not None
+                machines, faults = [], [(wanted.dask.scheduler, fault)]
             for machine in sorted(machines, key=lambda each: (each is avoided, each.copies)):
                 machine.copies += 1
                 try:
                     with anyio.fail_after(max(until - time.monotonic(), _PAUSE)):
                         await machine.connect(wanted, self._environment, self._silence)
                 except FaultError as fault:
-                    faults.append((machine, fault))
+                    faults.append((machine.host, fault))
                     await machine.leave()
                 except TimeoutError:
-                    faults.append((machine, FaultError("it does not answer", may_pass=True)))
+                    faults.append((machine.host, FaultError("it does not answer", may_pass=True)))
                     await machine.leave()
                 except BaseException:
                     with anyio.CancelScope(shield=True):
@@ -115,28 +123,36 @@ class Places:
                 raise _unreachable(faults, wanted, may_pass=may_pass)
             await anyio.sleep(_PAUSE)
 
-    def _machine(self, host: SshHost, wanted: Execution) -> _Machine:
-        if host not in self._machines:
-            self._machines[host] = _Machine(host, wanted.slots)
-        return self._machines[host]
+    async def _among(self, wanted: Execution) -> list[_Machine]:
+        """The machines there are. Raises FaultError."""
+        hosts = wanted.hosts if wanted.dask is None else await dask_workers(wanted.dask)
+        # A worker that is started again has another address.
+        for each in [each for each, it in self._machines.items() if not it.copies]:
+            if each not in hosts:
+                del self._machines[each]
+        return [self._machines.setdefault(each, _Machine(each, wanted.slots)) for each in hosts]
 
 
 def _unreachable(
-    faults: list[tuple[_Machine, FaultError]], wanted: Execution, *, may_pass: bool
+    faults: list[tuple[_Host, FaultError]], wanted: Execution, *, may_pass: bool
 ) -> FaultError:
-    told = "; ".join(f"{machine.host}: {fault}" for machine, fault in faults)
+    told = "; ".join(f"{host}: {fault}" for host, fault in faults)
     within = f" within {wanted.wait} s" if may_pass else ""
-    first = faults[0][0].host
-    port = f"-p {first.port} " if first.port else ""
-    ssh = " ".join(wanted.ssh)
-    advice = _WHAT_TO_DO.format(ssh=ssh, host=f"{port}{first.destination}", axe=wanted.axe)
-    return FaultError(f"no machine for its copy can be reached{within}: {told}. {advice}")
+    first = faults[0][0]
+    if isinstance(first, SshHost):
+        port = f"-p {first.port} " if first.port else ""
+        advice = f"Try `{' '.join(wanted.ssh)} {port}{first.destination} {wanted.axe} version`"
+    else:
+        advice = f"Start workers with `--preload {PRELOAD}`"
+    return FaultError(
+        f"no machine for its copy can be reached{within}: {told}. {advice}, {_OR_HERE}"
+    )
 
 
 class _Machine:
     """A machine, with its connection as long as a copy is there."""
 
-    def __init__(self, host: SshHost, slots: int) -> None:
+    def __init__(self, host: _Host, slots: int) -> None:
         self.host = host
         self.slots = anyio.Semaphore(slots)
         self.copies = 0
@@ -151,7 +167,12 @@ class _Machine:
                 if not self.connection.lost:
                     return
                 await self.connection.end()
-            channel: Channel = await ssh_channel(self.host, wanted, environment)
+            channel: Channel
+            if isinstance(self.host, SshHost):
+                channel = await ssh_channel(self.host, wanted, environment)
+            else:
+                assert wanted.dask is not None
+                channel = await dask_channel(self.host, wanted.dask)
             try:
                 self.connection = await Connection.opened(channel, wanted.keep_copies, silence)
             except BaseException:

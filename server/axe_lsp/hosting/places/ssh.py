@@ -9,10 +9,9 @@ from pathlib import Path
 
 import anyio
 
+from axe_lsp.agentfile.text.machine_addresses import SshHost
 from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
-from axe_lsp.agentfile.text.ssh_hosts import SshHost
-from axe_lsp.hosting.places.connection import FaultError, short
-from axe_lsp.hosting.places.wire import LONGEST_LINE
+from axe_lsp.hosting.places.connection import FaultError, lines_of, short
 from axe_lsp.runtime.files.execution import Execution
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -75,18 +74,12 @@ class SshChannel:
     async def lines(self) -> AsyncIterator[bytes]:
         process = self._kept.process
         assert process.stdout is not None
-        unfinished: list[bytes] = []
-        size = 0
-        async for piece in process.stdout:
-            *lines, rest = piece.split(b"\n")
-            for line in lines:
-                yield b"".join((*unfinished, line))
-                unfinished, size = [], 0
-            unfinished.append(rest)
-            size += len(rest)
-            if size > LONGEST_LINE:
-                self._fault = FaultError("it has sent a message that is too long")
-                return
+        try:
+            async for line in lines_of(process.stdout):
+                yield line
+        except ValueError as error:
+            self._fault = FaultError(str(error))
+            return
         with anyio.move_on_after(_LAST_WORDS):
             await process.wait()
             await self._reading

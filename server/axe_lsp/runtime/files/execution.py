@@ -14,18 +14,28 @@ import tomli
 from msgspec import Struct
 
 from axe_lsp.agentfile.schema.config_keys import ENGINES
+from axe_lsp.agentfile.text.machine_addresses import DaskHost, SshHost, dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.ssh_hosts import SshHost, ssh_host
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 
 
+class Dask(Struct, frozen=True):
+    """A cluster: its scheduler, and the files of TLS. Those are empty with `tcp://`."""
+
+    scheduler: DaskHost
+    ca: str = ""
+    cert: str = ""
+    key: str = ""
+
+
 class Execution(Struct, frozen=True):
     """The engine that is in force. `keep_copies` and `wait` are in seconds; `slots` are those of a machine.
 
-    `ssh` is the program with its options, `axe` what the shell of a machine executes.
+    `ssh` is the program with its options, `axe` what the shell of a machine executes. There are either `hosts` or
+    a cluster.
     """
 
     hosts: tuple[SshHost, ...] = ()
@@ -34,12 +44,13 @@ class Execution(Struct, frozen=True):
     wait: int = 60
     ssh: tuple[str, ...] = ("ssh",)
     axe: str = "axe-lsp"
+    dask: Dask | None = None
 
 
 def execution(environment: Environment, on: str = "") -> Execution | None:
     """The engine that is in force; None for copies on this machine. Raises ConfigError.
 
-    `on` wins over config.toml: the name of an engine, or `ssh://HOST`.
+    `on` wins over config.toml: the name of an engine, `ssh://HOST` or `tls://HOST:PORT`.
     """
     path = config_folder(environment) / "config.toml"
     where = f"config file: {shown_path(path)}: execution"
@@ -52,27 +63,70 @@ def execution(environment: Environment, on: str = "") -> Execution | None:
         raise ConfigError(f"failed to read config file: {shown_path(path)}: {reason}") from error
     reader = _Reader(table, where)
     engine = on or reader.text("engine", "here")
-    named = (_named(engine, "--on"),) if "://" in engine else ()
-    if not named and engine not in ENGINES:
+    if "://" not in engine and engine not in ENGINES:
         what = f"--on {quoted(on)}" if on else f"{where}.engine = {quoted(engine)}"
-        raise ConfigError(f"{what}: there is no such engine", hint="There are here and ssh.")
+        raise ConfigError(f"{what}: there is no such engine", hint="There are here, ssh and dask.")
     if engine == "here":
         return None
+    is_dask = engine == "dask" or engine.startswith(("tls://", "tcp://"))
     ssh = reader.table("ssh")
-    hosts = named or tuple(_named(each, f"{ssh.where}.hosts") for each in ssh.texts("hosts"))
-    if not hosts:
-        raise ConfigError(
-            f"{ssh.where}.hosts names no machine",
-            hint='Add hosts = ["HOST"] below [execution.ssh], or use --on ssh://HOST.',
-        )
     return Execution(
-        hosts=tuple(dict.fromkeys(hosts)),
+        hosts=() if is_dask else _hosts(ssh, engine),
         slots=reader.number("slots", 4, 1),
         keep_copies=reader.number("keep_copies", 3600, 0),
         wait=reader.number("wait", 60, 0),
         ssh=_words(ssh, environment),
         axe=ssh.text("axe", "axe-lsp").strip() or "axe-lsp",
+        dask=_dask(reader.table("dask"), engine, environment) if is_dask else None,
     )
+
+
+def _hosts(ssh: _Reader, engine: str) -> tuple[SshHost, ...]:
+    if "://" in engine:
+        return (_named(engine, "--on"),)
+    hosts = tuple(_named(each, f"{ssh.where}.hosts") for each in ssh.texts("hosts"))
+    if not hosts:
+        raise ConfigError(
+            f"{ssh.where}.hosts names no machine",
+            hint='Add hosts = ["HOST"] below [execution.ssh], or use --on ssh://HOST.',
+        )
+    return tuple(dict.fromkeys(hosts))
+
+
+def _dask(dask: _Reader, engine: str, environment: Environment) -> Dask:
+    where, address = f"{dask.where}.scheduler", dask.text("scheduler", "")
+    if "://" in engine:
+        where, address = "--on", engine
+    elif not address:
+        raise ConfigError(
+            f"{where} is missing",
+            hint='Add scheduler = "tls://HOST:8786" below [execution.dask], or use --on tls://HOST:8786.',
+        )
+    try:
+        scheduler = dask_host(address)
+    except ValueError as fault:
+        raise ConfigError(f"{where} {fault}") from None
+    if scheduler.scheme == "tcp":
+        if not dask.truth("insecure"):
+            raise ConfigError(
+                f"{where} = {quoted(address)}: without TLS everybody in that network can execute commands there",
+                hint="Use tls://. Within a machine, insecure = true below [execution.dask] allows tcp://.",
+            )
+        return Dask(scheduler)
+    return Dask(
+        scheduler, **{each: _file(dask, each, environment) for each in ("ca", "cert", "key")}
+    )
+
+
+def _file(dask: _Reader, key: str, environment: Environment) -> str:
+    path = dask.text(key, "")
+    if not path:
+        raise ConfigError(
+            f"{dask.where}.{key} is missing",
+            hint="TLS needs ca, cert and key, three files in PEM format: the certificate of your own authority, one "
+            "that it has signed for you, and the key of that.",
+        )
+    return str(config_folder(environment) / expand_path(path, environment))
 
 
 def _named(text: str, where: str) -> SshHost:
@@ -108,6 +162,12 @@ class _Reader:
         value = self._table.get(key, default)
         if not isinstance(value, str):
             raise ConfigError(f"{self.where}.{key} is not a string")
+        return value
+
+    def truth(self, key: str) -> bool:
+        value = self._table.get(key, False)
+        if not isinstance(value, bool):
+            raise ConfigError(f"{self.where}.{key} is not true or false")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Addresses of machines that ssh reaches: `build1`, `me@build1`, `ssh://me@build1:2222`."""
+"""Addresses of machines that ssh reaches: `build1`, `me@build1`, `ssh://me@build1:2222`; and those of Dask."""
 
 from __future__ import annotations
 
@@ -15,6 +15,10 @@ ADDRESS = (
     rf"([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\])(?::({_PORT}))?/?"
 )
 """A regular expression. Nothing begins with `-`, which would be an option of ssh, and nothing is read by a shell."""
+
+
+DASK_ADDRESS = rf"(tls|tcp)://([A-Za-z0-9_][A-Za-z0-9_.-]*|\[[0-9A-Fa-f:.]+\]):({_PORT})"
+"""A regular expression: a scheduler or a worker, with TLS or without."""
 
 
 class SshHost(Struct, frozen=True):
@@ -44,3 +48,24 @@ def ssh_host(text: str) -> SshHost:
         )
     user, host, port = found.groups()
     return SshHost(host, user or "", int(port or 0))
+
+
+class DaskHost(Struct, frozen=True):
+    """A scheduler or a worker of Dask."""
+
+    scheme: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        return f"{self.scheme}://{self.host}:{self.port}"
+
+
+def dask_host(text: str) -> DaskHost:
+    """The machine of an address. Raises ValueError, as above."""
+    found = re.fullmatch(DASK_ADDRESS, text)
+    if found is None:
+        raise ValueError(
+            f"must be the address of a scheduler, such as tls://build1:8786, got {quoted(text)}"
+        )
+    return DaskHost(found[1], found[2], int(found[3]))

@@ -1,0 +1,161 @@
+"""A cluster of Dask for tests: a real scheduler and real workers on loopback, with certificates of their own."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+from axe_lsp.hosting.places.dask_worker import PRELOAD
+from support.scripted_provider import PATIENCE
+
+
+def authority(folder: Path, name: str) -> None:
+    """Make an authority, and a certificate that it has signed, as docs/elsewhere.md says."""
+    curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "30"]
+    ca, key = f"{name}-ca.pem", f"{name}-ca.key"
+    for arguments in (
+        ["-subj", f"/CN={name}-ca", "-keyout", key, "-out", ca],
+        [
+            *("-subj", f"/CN={name}", "-keyout", f"{name}.key", "-out", f"{name}.pem"),
+            *("-CA", ca, "-CAkey", key, "-addext", "basicConstraints=critical,CA:FALSE"),
+        ],
+    ):
+        command = ["openssl", "req", "-x509", *curve, *arguments]
+        subprocess.run(command, cwd=folder, check=True, stderr=subprocess.DEVNULL)
+
+
+class Cluster:
+    """A scheduler, and the workers that a test starts."""
+
+    def __init__(self, folder: Path, *, tls: bool = True) -> None:
+        folder.mkdir(parents=True)
+        self.folder = folder
+        self._tls: list[str] = []
+        if tls:
+            authority(folder, "own")
+            files = (("ca-file", "own-ca.pem"), ("cert", "own.pem"), ("key", "own.key"))
+            self._tls = ["--protocol", "tls"]
+            for option, name in files:
+                self._tls += [f"--tls-{option}", str(folder / name)]
+        self.processes: dict[str, subprocess.Popen[bytes]] = {}
+        file = folder / "scheduler.json"
+        page = ["--dashboard-address", "127.0.0.1:0"]
+        where = ["--host", "127.0.0.1", "--port", "0", "--scheduler-file", str(file)]
+        self._start("scheduler", *page, *where)
+        self.address: str = self._told(file)["address"]
+
+    def _told(self, file: Path) -> dict[str, str]:
+        until = time.monotonic() + PATIENCE
+        while True:
+            try:
+                told: dict[str, str] = json.loads(file.read_text())
+            except (OSError, ValueError):
+                assert time.monotonic() < until, self.log("scheduler")
+                time.sleep(0.02)
+            else:
+                return told
+
+    def _start(self, name: str, *arguments: str, environment: Mapping[str, str] = {}) -> None:
+        home = self.folder / name
+        home.mkdir(exist_ok=True)
+        kind = "scheduler" if name == "scheduler" else "worker"
+        with (home / "log").open("ab") as log:
+            self.processes[name] = subprocess.Popen(
+                [sys.executable, "-m", "dask", kind, *self._tls, *arguments],
+                cwd=home,
+                stdout=log,
+                stderr=log,
+                env={
+                    "PATH": os.environ["PATH"],
+                    "HOME": str(home),
+                    "MACHINE": name,
+                    "SOME_API_KEY": "of-the-machine",
+                    **environment,
+                },
+            )
+
+    def start(
+        self,
+        *names: str,
+        preload: str = PRELOAD,
+        nanny: bool = False,
+        environment: Mapping[str, str] = {},
+    ) -> None:
+        """Start workers; returns once they are listed."""
+        for name in names:
+            self._start(
+                name,
+                *("--name", name, "--nthreads", "1", "--memory-limit", "0"),
+                *("--local-directory", str(self.folder / name / "scratch")),
+                *("--host", "127.0.0.1", "--no-dashboard", "--nanny" if nanny else "--no-nanny"),
+                *(("--preload", preload) if preload else ()),
+                self.address,
+                environment=environment,
+            )
+        for name in names:
+            until = time.monotonic() + PATIENCE
+            while "Registered to" not in self.log(name):
+                assert time.monotonic() < until, self.log(name)
+                time.sleep(0.02)
+
+    def log(self, name: str) -> str:
+        return (self.folder / name / "log").read_text()
+
+    def worker(self, name: str) -> str:
+        """The address of a worker, as it was last."""
+        lines = [line for line in self.log(name).splitlines() if "Start worker at:" in line]
+        return lines[-1].split()[-1]
+
+    def configure(self, config: Path, more: str = "", **files: str) -> None:
+        """Choose the engine in the config.toml of this folder."""
+        file = config / "axe" / "config.toml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        names = {"ca": "own-ca.pem", "cert": "own.pem", "key": "own.key", **files}
+        text = f'[execution]\nengine = "dask"\n{more}\n[execution.dask]\n'
+        text += f"scheduler = {json.dumps(self.address)}\n"
+        if self._tls:
+            for key, name in names.items():
+                text += f"{key} = {json.dumps(str(self.folder / name))}\n"
+        else:
+            text += "insecure = true\n"
+        file.write_text(text)
+
+    def signal(self, name: str, number: int = signal.SIGKILL) -> None:
+        self.processes[name].send_signal(number)
+
+    def below_nanny(self, name: str) -> int:
+        """The process of a worker that has a nanny."""
+        nanny = self.processes[name].pid
+        for folder in Path("/proc").glob("[0-9]*"):
+            try:
+                parent = int((folder / "stat").read_bytes().rpartition(b")")[2].split()[1])
+                line = (folder / "cmdline").read_bytes()
+            except OSError:
+                continue
+            if parent == nanny and b"spawn_main" in line:
+                return int(folder.name)
+        raise AssertionError("there is no worker")
+
+    @property
+    def left(self) -> list[Path]:
+        """What there is of hands: each has a folder with its copies, as long as it lasts."""
+        return list(self.folder.glob("*/.local/state/axe/hands/*"))
+
+    def wait_until_left(self, within: float = 3.0) -> None:
+        """Until no machine has anything of a run."""
+        until = time.monotonic() + within
+        while left := self.left:
+            assert time.monotonic() < until, f"still there: {left}"
+            time.sleep(0.01)
+
+    def end(self) -> None:
+        for process in self.processes.values():
+            process.kill()
+        for process in self.processes.values():
+            process.wait()
