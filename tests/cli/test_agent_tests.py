@@ -406,6 +406,47 @@ def test_watched_tests_run_again_after_each_change(home: Home, project: Project)
     assert process.returncode == 130
 
 
+def test_the_advice_for_an_agent_that_reaches_out_is_about_tests(
+    home: Home, project: Project
+) -> None:
+    project.case("", PLAIN)
+    skill = project.write("skill.md", "")
+    project.edit("axe/agents/lead.toml", 'name = "lead"', f'name = "lead"\nskill = "{skill}"')
+    _, out, _ = home.call("test")
+    assert f"skill: {skill}" in out
+    assert "`axe-lsp test --trust` allows it." in out
+    assert "axe-lsp trust" not in out, "its workspace is gone"
+    assert home.call("test", "--trust")[0] == 0
+
+
+def test_watched_tests_follow_what_agents_read_elsewhere(home: Home, project: Project) -> None:
+    """A skill of a called agent, and context files of an agent with a folder of its own."""
+    project.case("", PLAIN)
+    skill = project.write("skills/writing.md", "Write.\n")
+    project.edit("axe/agents/docs.toml", 'name = "docs"', f'name = "docs"\nskill = "{skill}"')
+    rules = project.write("elsewhere/rules.md", "One.\n")
+    own = f'name = "tests"\nworkdir = "{rules.parent}"\nfiles = ["*.md"]'
+    project.edit("axe/agents/tests.toml", 'name = "tests"', own)
+    with home.start("test", "--watch", "--trust") as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+
+        def runs() -> None:
+            while not (line := process.stdout.readline()).endswith(" s\n"):
+                assert line, "it has ended"
+            assert "Waiting for changes" in process.stderr.readline()
+
+        runs()
+        skill.write_text("Write well.\n")
+        runs()
+        rules.write_text("One and two.\n")
+        runs()
+        project.write("elsewhere/more.md", "Three.\n")
+        runs()
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=30)
+
+
 def test_watched_tests_do_not_cost_money(home: Home, project: Project) -> None:
     project.case(head=PLAIN)
     code, _, err = home.call("test", "--watch", "--live")

@@ -84,7 +84,13 @@ def test_the_testing_view_runs_the_cases_of_an_agent_again_when_it_is_saved(
     made = agent_tests.Project(project)
     made.case("", PLAIN)
     made.write("axe/tests/other.toml", 'agent = "docs"\n[[case]]\nname = "alone"\ntask = "t"\n')
-    before = (project / "axe/agents/lead.toml").read_text()
+    skill = tmp_path / "home/config/axe/skills/leading.md"
+    skill.parent.mkdir(parents=True)
+    skill.write_text("")
+    before = made.write(
+        "axe/agents/lead.toml",
+        (project / "axe/agents/lead.toml").read_text() + 'skill = "skills/leading.md"\n',
+    ).read_text()
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, TRUSTING) as window:
         window.open_file("axe/agents/lead.toml")
@@ -107,3 +113,32 @@ def test_the_testing_view_runs_the_cases_of_an_agent_again_when_it_is_saved(
         shows("other.toml (Not yet run)", "release.toml (Failed)")
         save(before)
         shows("other.toml (Not yet run)", "release.toml (Passed)")
+        save(before.rstrip("\n"))  # With the cursor behind the name of the skill.
+        window.press_key("ArrowLeft")
+        window.press_until("F12", "the skill", lambda: "leading.md" in window.tab())
+        window.replace_text("Lead well.")
+        window.press_key("Control+s")
+        shows("other.toml (Not yet run)", "release.toml (Failed)")
+
+
+@pytest.mark.editor
+def test_a_run_of_the_view_runs_becomes_a_test(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    project.mkdir()
+    agent_tests.Project(project)
+    put_server_into(project).symlink_to(server_program())
+    provider.script("m-docs", Says("Written."))
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/docs.toml")
+        runs = window.open_view("Runs")
+        window.press_lens("Run")
+        window.answer_question("Run docs", "Write it.")
+        runs.wait_until_spoken("docs", "docs, completed, ")
+        runs.choose("docs", entry="New Test from Run")
+        window.wait_for_text("[[case]]", 'task = "Write it."')
+        window.wait_for_message("passed")
+        window.run_command("Testing: Focus on Test Explorer View")
+        window.wait_until("the new test", lambda: window.tests() == ["docs.toml (Not yet run)"])
+    assert len(provider.requests) == 1, "the case is replayed"

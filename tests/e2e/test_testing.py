@@ -196,6 +196,23 @@ def test_a_file_that_is_no_file_of_tests_is_refused(project: Project) -> None:
 RESULTS = {"experimental": {"axe": {"testResults": True}}}
 
 
+def test_a_file_of_tests_reads_the_skills_and_the_files_elsewhere_that_its_agents_name(
+    project: Project,
+) -> None:
+    (project.root / "axe/tests/release.toml").write_text(PLAIN)
+    skill, rules = project.root / "skills/writing.md", project.root / "elsewhere/rules.md"
+    for path in (skill, rules):
+        path.parent.mkdir()
+        path.write_text("Write.\n")
+    lead, docs = (project.root / f"axe/agents/{name}.toml" for name in ("lead", "docs"))
+    docs.write_text(f'{docs.read_text()}skill = "{skill}"\n')
+    lead.write_text(f'{lead.read_text()}workdir = "{rules.parent}"\nfiles = ["*.md"]\n')
+    with project.editor() as editor:
+        while not (listed := editor.client.request("axe/tests", {})):
+            pass  # The folders are still being read.
+    assert {skill.as_uri(), rules.as_uri()} < {*listed[0]["reads"]}
+
+
 def test_chosen_cases_of_several_files_run_and_each_result_is_sent_at_once(
     project: Project,
 ) -> None:

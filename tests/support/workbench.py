@@ -274,12 +274,11 @@ class Workbench(TextEditor, Questions):
 
     def wait_for_tab(self, *parts: str) -> None:
         """Waits until the editor in front has all `parts` in its title."""
-        tabs = ".tabs-container .tab.active"
-        self._screen.wait_for(
-            f"the tab {parts}",
-            lambda: has_all(self._texts(tabs), parts),
-            lambda: self._texts(tabs),
-        )
+        self._screen.wait_for(f"the tab {parts}", lambda: has_all([self.tab()], parts), self.tab)
+
+    def tab(self) -> str:
+        """The title of the editor in front."""
+        return "\n".join(self._texts(".tabs-container .tab.active"))
 
     def wait_for_place(self, place: str) -> None:
         """Waits until the status bar says where the cursor is: `Ln 1, Col 2`."""

@@ -35,7 +35,7 @@ from axe_lsp.testing.suite import (
     tests_below,
     unused_recordings,
 )
-from axe_lsp.testing.watching import changed, stamps, watched_folders
+from axe_lsp.testing.watching import Watched, changed, watched_by
 
 FAILED = 1
 """Exit code when a case failed, is stale or has no recording."""
@@ -50,11 +50,11 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     try:
         campaign = _campaign(options)
-        folders = _watched(campaign) if options.watch else frozenset()
+        watched = _watched(campaign) if options.watch else Watched()
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
-    work = _watch(folders, options) if options.watch else _once(campaign, options)
+    work = _watch(watched, options) if options.watch else _once(campaign, options)
     return run_until_interrupted(work)
 
 
@@ -84,27 +84,27 @@ async def _once(campaign: Campaign, options: argparse.Namespace) -> int:
     return await _run(campaign, options.format, remembers=not options.no_history)
 
 
-async def _watch(folders: frozenset[Path], options: argparse.Namespace) -> int:
+async def _watch(watched: Watched, options: argparse.Namespace) -> int:
     """Run the cases, and again after each change, until interrupted. A mistake in a file ends nothing."""
     while True:
-        before = stamps(folders)  # Before the files are read, so that no change is missed.
+        before = watched.stamps()  # Before the files are read, so that no change is missed.
         try:
             campaign = _campaign(options)
             wanted = _watched(campaign)
         except ConfigError as error:
             complain(error)
         else:
-            if wanted != folders:
-                folders = wanted
+            if wanted != watched:
+                watched = wanted
                 continue
             await _once(campaign, options)
             sys.stdout.flush()
         print("Waiting for changes; Ctrl-C ends.", file=sys.stderr, flush=True)
-        await changed(folders, before)
+        await changed(watched, before)
 
 
-def _watched(campaign: Campaign) -> frozenset[Path]:
-    return watched_folders([each.suite for each in campaign.plans], os.environ)
+def _watched(campaign: Campaign) -> Watched:
+    return watched_by([each.suite for each in campaign.plans], os.environ)
 
 
 def _new(arguments: Sequence[str]) -> int:

@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections import deque
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.check.agent_tests import Case
-from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.copies.git import GitError, common_commit, files_in_commit, repository_of
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.agent_files import Lookup, agent_places, caller_of
-from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.plain_text import shown_path
-from axe_lsp.runtime.safety.trust import callable_by
+from axe_lsp.testing.inputs import AgentInputs, Inputs, agents_of
 from axe_lsp.testing.suite import Suite, files_below
 
 
@@ -99,50 +95,21 @@ def affected_cases(
     if folder is not None and changes.has_below(folder):
         yield from cases
         return
-    agents = _Agents(suite.project, changes, environment)
+    inputs = AgentInputs(suite.project, environment)
+
+    @cache
+    def has_changed(agent: str) -> bool:
+        """Whether an agent has changed, or one that it may call."""
+        return any(_has_changed(each, changes) for each in inputs.of([agent]))
+
     for case in cases:
-        names = (suite.cases.agent, *(each.agent for each in case.judges))
-        if changes.has(suite.recording(case)) or any(map(agents.have_changed, names)):
+        names = agents_of(suite.cases, [case])
+        if changes.has(suite.recording(case)) or any(map(has_changed, names)):
             yield case
 
 
-class _Agents:
-    """The agents of a project, with those that they call."""
-
-    def __init__(self, project: Path, changes: Changes, environment: Environment) -> None:
-        self._resolve = Lookup(agent_places([project], environment)).resolver()
-        self._project = project
-        self._changes = changes
-        self._environment = environment
-        self.have_changed = cache(self._have_changed)
-
-    def _have_changed(self, name: str) -> bool:
-        """Whether an agent has changed, or one that it may call."""
-        seen: set[str] = set()
-        waiting = deque([(name, Caller())])
-        while waiting:
-            agent, seen_from = waiting.popleft()
-            try:
-                definition = self._resolve(agent, seen_from)
-                below = caller_of(definition, "", self._project, self._environment)
-                folder = Path(expand_path(definition.workdir, self._environment))
-            except ConfigError:  # It may be gone, or wrong: a run says so.
-                return True
-            if definition.source is None or definition.source.path in seen:
-                continue
-            seen.add(definition.source.path)
-            # Its files are those of the copied workspace, unless it works elsewhere: then nobody knows which.
-            if folder.is_absolute() or any(map(self._changes.has, self._read(definition))):
-                return True
-            waiting.extend((each, below) for each in callable_by(definition))
-        return False
-
-    def _read(self, definition: AgentDefinition) -> Iterator[Path]:
-        """Its file, its skill, and the programs of its servers that are named by whole paths."""
-        if definition.source is not None:
-            yield Path(definition.source.path)
-        if definition.skill:
-            yield skill_path(definition.skill, self._environment)
-        for server in definition.mcp_servers:
-            named = map(Path, (server.command, *server.args))
-            yield from (each for each in named if each.is_absolute())
+def _has_changed(inputs: Inputs | None, changes: Changes) -> bool:
+    """Agents that work elsewhere than in the copied workspace read what nobody knows."""
+    if inputs is None or inputs.folder is not None:
+        return True
+    return any(map(changes.has, inputs.files))

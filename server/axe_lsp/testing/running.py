@@ -41,6 +41,8 @@ Verdict = Literal["passed", "failed", "stale", "missing", "provider", "unfinishe
 
 
 _ADVICE = "name it in `allow` of the file of tests"
+_HOW_TO_TRUST = "`axe-lsp test --trust` allows it."
+"""Trust is remembered for a folder, and each case has another one."""
 
 
 class Rate(Struct, frozen=True):
@@ -183,7 +185,12 @@ class _Run(Struct):
         return RunServices(
             resolve=self.bench.resolve,
             workspace=self.workspace,
-            gate=TrustGate(os.environ, trusts_all=self.bench.trusts_all, connects=recorded is None),
+            gate=TrustGate(
+                os.environ,
+                trusts_all=self.bench.trusts_all,
+                connects=recorded is None,
+                advice=_HOW_TO_TRUST,
+            ),
             environment=environment,
             emit=self.events.append,
             warn=self.warnings.append,

@@ -3,23 +3,54 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+
+from msgspec import Struct
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.testing.inputs import AgentInputs, Inputs, agents_of
 from axe_lsp.testing.suite import Suite, files_below
 
 INTERVAL = 0.3
 """Seconds between two looks at the disk."""
 
 Stamps = frozenset[tuple[str, int, int]]
-"""The files below some folders: path, time of the last change, size."""
+"""Files: path, time of the last change, size."""
 
 
-def watched_folders(suites: Sequence[Suite], environment: Environment) -> frozenset[Path]:
-    """The folders in which a change may change a result. Raises ConfigError without a home folder."""
-    return frozenset(_folders(suites, environment))
+class Watched(Struct, frozen=True):
+    """What may change a result: all files below the folders, and what agents read elsewhere."""
+
+    folders: frozenset[Path] = frozenset()
+    inputs: frozenset[Inputs] = frozenset()
+
+    def stamps(self) -> Stamps:
+        """The state of all these files; those that go meanwhile are left out. May block."""
+        return frozenset(each for path in self._paths() if (each := _stamp(path)) is not None)
+
+    def _paths(self) -> Iterator[Path]:
+        for folder in self.folders:
+            yield from files_below(folder)
+        for inputs in self.inputs:
+            yield inputs.own
+            yield from inputs.beside()
+
+
+def _stamp(path: Path) -> tuple[str, int, int] | None:
+    try:
+        found = path.stat()
+    except (OSError, ValueError):  # It is gone; a NUL in the name of a skill.
+        return None
+    return str(path), found.st_mtime_ns, found.st_size
+
+
+def watched_by(suites: Sequence[Suite], environment: Environment) -> Watched:
+    """What is to be watched for these files of tests. May block. Raises ConfigError without a home folder."""
+    return Watched(
+        frozenset(_folders(suites, environment)), frozenset(_inputs(suites, environment))
+    )
 
 
 def _folders(suites: Sequence[Suite], environment: Environment) -> Iterator[Path]:
@@ -31,24 +62,18 @@ def _folders(suites: Sequence[Suite], environment: Environment) -> Iterator[Path
             yield suite.workspace
 
 
-def stamps(folders: Iterable[Path]) -> Stamps:
-    """The state of all files below the folders; files that go meanwhile are left out. May block."""
-    return frozenset(_stamps(folders))
+def _inputs(suites: Sequence[Suite], environment: Environment) -> Iterator[Inputs]:
+    names: dict[Path, set[str]] = {}
+    for suite in suites:
+        names.setdefault(suite.project, set()).update(agents_of(suite.cases, suite.cases.cases))
+    for project, of_project in names.items():
+        found = AgentInputs(project, environment).of(sorted(of_project))
+        yield from (each for each in found if each is not None)
 
 
-def _stamps(folders: Iterable[Path]) -> Iterator[tuple[str, int, int]]:
-    for folder in folders:
-        for path in files_below(folder):
-            try:
-                found = path.stat()
-            except OSError:
-                continue
-            yield str(path), found.st_mtime_ns, found.st_size
-
-
-async def changed(folders: Iterable[Path], before: Stamps) -> None:
-    """Wait until a file below the folders is not as `before`."""
+async def changed(watched: Watched, before: Stamps) -> None:
+    """Wait until one of the files is not as `before`."""
     while True:
         await asyncio.sleep(INTERVAL)
-        if await asyncio.to_thread(stamps, folders) != before:
+        if await asyncio.to_thread(watched.stamps) != before:
             return

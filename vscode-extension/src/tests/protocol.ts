@@ -6,7 +6,7 @@ export interface TestFile {
   readonly uri: string;
   readonly agent: string;
   readonly cases: readonly { readonly id: string; readonly name: string; readonly range: Range }[];
-  /** The agents that the cases may run, and the folder of their workspace, ending in a slash. */
+  /** The agents that the cases may run, the folder of their workspace, ending in a slash, and files that these agents name elsewhere. */
   readonly reads: readonly string[];
 }
 

@@ -6,7 +6,8 @@ import asyncio
 import json
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +29,12 @@ from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.runs.running import check_trust, reported_errors
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.programs import main_of
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.testing.from_run import NewCase, remembered, write_case
+from axe_lsp.testing.inputs import AgentInputs, Inputs, agents_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agents_of_tests
 
@@ -53,17 +56,56 @@ _LONGEST_LINE = 64 * 2**20
 """Bytes of a line of results. A question has two whole recordings."""
 
 
-def tests(session: Session, _: Any) -> list[JsonObject]:
+async def tests(session: Session, _: Any) -> list[JsonObject]:
     """All files of tests of the workspace, each with its cases that have names."""
     files = (file for file in session.view.snapshot.files() if file.place.dialect is AGENT_TESTS)
-    return [
+    found = [
         each
         for file in sorted(files, key=lambda file: file.uri)
         for each in _told_file(session, file)
     ]
+    read = await asyncio.to_thread(_read_elsewhere, [each.reader for each in found])
+    for each, uris in zip(found, read, strict=True):
+        each.told["reads"] += [uri for uri in uris if uri not in each.told["reads"]]
+    return [each.told for each in found]
 
 
-def _told_file(session: Session, file: AgentFile) -> Iterator[JsonObject]:
+class _Reader(Struct, frozen=True):
+    """The agents of a file of tests, and its project, if it has one."""
+
+    project: Path | None
+    agents: frozenset[str]
+
+
+class _ToldFile(Struct, frozen=True):
+    told: JsonObject
+    reader: _Reader
+
+
+def _read_elsewhere(readers: Sequence[_Reader]) -> list[list[str]]:
+    """The files that the agents read beside their copied workspaces, as they are on the disk. Blocks."""
+    of_project: dict[Path, AgentInputs] = {}
+    known: dict[_Reader, list[str]] = {}
+    for reader in readers:
+        if reader not in known:
+            known[reader] = []
+            if reader.project is not None:
+                with suppress(ConfigError):
+                    if reader.project not in of_project:
+                        of_project[reader.project] = AgentInputs(reader.project, os.environ)
+                    found = of_project[reader.project].of(sorted(reader.agents))
+                    known[reader] = list(_uris(each for each in found if each is not None))
+    return [known[reader] for reader in readers]
+
+
+def _uris(inputs: Iterable[Inputs]) -> Iterator[str]:
+    for each in inputs:
+        for path in each.beside():
+            with suppress(ValueError):  # No file has such a name.
+                yield path.as_uri()
+
+
+def _told_file(session: Session, file: AgentFile) -> Iterator[_ToldFile]:
     found = file.open
     path = path_of(file.uri)
     if found is None:
@@ -85,7 +127,13 @@ def _told_file(session: Session, file: AgentFile) -> Iterator[JsonObject]:
     reads = list(map(session.opened.name, agents_of_tests(session.view.snapshot, file)))
     if path is not None and read.workspace:
         reads.append(f"{path.parent.joinpath(read.workspace).resolve().as_uri()}/")
-    yield {"uri": uri, "agent": read.agent, "cases": cases, "reads": reads}
+    yield _ToldFile(
+        {"uri": uri, "agent": read.agent, "cases": cases, "reads": reads},
+        _Reader(
+            project_of_tests(path.parent) if path is not None else None,
+            agents_of(read, read.cases),
+        ),
+    )
 
 
 def _id(uri: str, case: str) -> str:

@@ -264,7 +264,7 @@ class TrustGate:
 
     `ask` asks the user. `trusts_all` is whether the user has trusted the workspace as a whole, and `granted` are
     digests of files that may begin in this run. What no workspace may have is refused in any case. MCP servers that
-    nobody `connects` need no trust.
+    nobody `connects` need no trust. `advice` says how to trust, where the usual commands don't help.
     """
 
     def __init__(
@@ -275,8 +275,10 @@ class TrustGate:
         trusts_all: bool = False,
         granted: Collection[str] = (),
         connects: bool = True,
+        advice: str = "",
     ) -> None:
         self._environment = environment
+        self._advice = advice
         self._ask = ask
         self.trusts_all = trusts_all
         self.granted = set(granted)
@@ -326,7 +328,7 @@ class TrustGate:
                 return
             answer = await self._ask(_question(appeal, run))
             if answer.decision == "deny":
-                raise ConfigError(_denial(appeal))
+                raise ConfigError(_denial(appeal, self._advice))
             self.granted.add(appeal.digest)
             if answer.decision == "allow":
                 TrustStore(self._environment).add([appeal])
@@ -356,12 +358,14 @@ def _refusal(appeal: Appeal) -> str:
     )
 
 
-def _denial(appeal: Appeal) -> str:
-    return (
-        f"agent {quoted(appeal.agent)} reaches out of the workspace {escaped(appeal.workspace)}, "
-        f"and you have not trusted that:\n{appeal.lines}\n"
+def _denial(appeal: Appeal, advice: str = "") -> str:
+    usual = (
         f"`{trust_command(appeal)}` allows it until {escaped(appeal.file)} changes; "
         "`axe-lsp run --trust` allows it for one run."
+    )
+    return (
+        f"agent {quoted(appeal.agent)} reaches out of the workspace {escaped(appeal.workspace)}, "
+        f"and you have not trusted that:\n{appeal.lines}\n{advice or usual}"
     )
 
 
