@@ -34,7 +34,8 @@ def text_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -
 
 def json_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
     """The same as plain JSON, for answers with hundreds of them."""
-    (start, first), (end, last) = (lines.position(offset, encoding) for offset in where)
+    start, first = lines.position(where.start, encoding)
+    end, last = lines.position(where.end, encoding)
     return {
         "start": {"line": start, "character": first},
         "end": {"line": end, "character": last},

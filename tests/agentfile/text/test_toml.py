@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ import tomli
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from axe_lsp.agentfile.text import toml
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.toml import MAX_NESTING, parse_tree
 from axe_lsp.agentfile.text.tree import ValueKind, walk
@@ -365,6 +367,42 @@ def test_no_text_makes_it_raise_and_ranges_stay_inside_the_text(text: str) -> No
     ranges += [table.range for table in parse.document.tables]
     for start, end in ranges:
         assert 0 <= start <= end <= len(text)
+
+
+MEMBERS = st.sampled_from(
+    [
+        "a = 1",
+        "b-1='x'",
+        ' c\t= "\\\\"',
+        "d = true ",
+        "e = 1.5",
+        "f = 007",
+        "g = [1]",
+        "h = {i = 1}",
+        "",
+        "#",
+        "j.k = 1",
+        '"l" = 1',
+        "m = 1979-05-27",
+        "n = +1",
+        "o =",
+        "p = 1_0",
+        "q = truely",
+        "r",
+        "s = 1 2",
+    ]
+)
+
+
+@given(st.lists(st.tuples(MEMBERS, st.sampled_from([",", ", ", "\n", ""])), max_size=8))
+def test_inline_tables_are_read_the_same_with_and_without_the_shorter_way(
+    members: list[tuple[str, str]],
+) -> None:
+    text = f"t = {{{''.join(f'{member}{end}' for member, end in members)}}}\nx = 1\n"
+    short = parse_tree(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(toml, "_PLAIN_MEMBER", re.compile(r"(?!)"))
+        assert parse_tree(text) == short
 
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.sampled_from(['"""', "'''"]))

@@ -249,10 +249,11 @@ class _Reader:
     # -- one run
 
     def _run(self, node: Node, path: KeyPath) -> Expected:
+        members = _members(node)
         measures = {
-            name: tuple(self._numbers(_member(node, name)))
+            name: tuple(self._numbers(members[name]))
             for name in (*WHOLE_NUMBERS, *NUMBERS)
-            if _member(node, name) is not None
+            if name in members
         }
         return Expected(
             range=node.range,
@@ -264,7 +265,7 @@ class _Reader:
             children=tuple(self._children(node, (*path, "children"))),
         )
 
-    def _numbers(self, node: Node | None) -> Iterator[Check]:
+    def _numbers(self, node: Node) -> Iterator[Check]:
         for word, value in _members(node).items():
             if word in ("min", "max", "equals") and _is_number(value.value):
                 yield Check(word, value.value, value.range)

@@ -29,6 +29,8 @@ _AGREED = frozenset(
 )
 """Most of them: there axe refuses no word that axe-lsp takes."""
 
+_TOP = frozenset(key.path[:1] for key in agent_keys.KEYS)
+
 
 def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
     """A problem for each; of a table that axe ignores as a whole only for the table."""
@@ -37,7 +39,8 @@ def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
         if table.header is not None and table.complete and table.path not in KNOWN_TO_AXE:
             yield from _ignored(table.path, table.header.parts, told)
     for item in lookup.located:
-        if item.path in _AGREED or item.path in told or item.path[:1] in told:
+        path = item.path
+        if path in _AGREED or path in told or path[:1] in told or path[:1] not in _TOP:
             continue
         if item.table.complete:
             yield from _ignored(item.path, item.entry.key.parts, told)

@@ -132,13 +132,15 @@ class _Checker:
                 yield from self._value(spec, item.path, value)
 
     def _unknown_entry(self, item: Located, value: Value) -> Iterator[Problem]:
+        first_own = len(item.path) - len(item.entry.key.parts)
+        if first_own and self.schema.find(item.path[:1]) is None:
+            return  # As below, for inline tables with thousands of keys.
         unknown = _first_unknown(self.schema, item.path)
         if unknown is None:
             parent = self.schema.find(item.path[:-1])
             if parent is not None and parent.type is KeyType.STRING_TABLE:
                 yield from self._string_in_table(parent, item, value)
             return
-        first_own = len(item.path) - len(item.entry.key.parts)
         table = self.schema.find(item.path[:first_own])
         if unknown < first_own or (table is not None and not table.is_table):
             return  # A parent is unknown or no table, and has been reported.

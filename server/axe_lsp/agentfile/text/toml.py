@@ -80,12 +80,15 @@ _BASIC_STRING = re.compile(r'"[^"\\\r\n]*(?:\\.[^"\\\r\n]*)*("?)')
 _LITERAL_STRING = re.compile(r"'[^'\r\n]*('?)")
 
 # The common statement: a bare key and a short value, with nothing behind it but a comment.
-_PLAIN_ENTRY = re.compile(
-    r"[ \t\r\n]*([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
+_PLAIN_PAIR = (
+    r"([A-Za-z0-9_-]+)[ \t]*=[ \t]*"
     r"(?:(?P<STRING>\"[^\"\\\r\n]*\"|'[^'\r\n]*')|(?P<BOOLEAN>true|false)"
     r"|(?P<INTEGER>[0-9]+)|(?P<FLOAT>[0-9]+\.[0-9]+))"
-    r"[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)"
 )
+_PLAIN_ENTRY = re.compile(rf"[ \t\r\n]*{_PLAIN_PAIR}[ \t]*(?:#[^\r\n]*)?(?=[\r\n]|\Z)")
+
+# The same in an inline table: with its comma, or before the end.
+_PLAIN_MEMBER = re.compile(rf"[ \t]*{_PLAIN_PAIR}[ \t]*(?:,|(?=\}}))")
 _KIND = dict(ValueKind.__members__)  # As a dictionary it is found three times as fast.
 
 # The common element of a long array: a plain string with its comma, or before the end.
@@ -151,14 +154,10 @@ class _Parser:
         entries: list[Entry] = []
         match = _PLAIN_ENTRY.match(self.text, self.pos)
         while match is not None:
-            kind = match.lastgroup or "INVALID"
-            where, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
-            name = match.group(1)
-            key = Key(where, (KeyPart(where, name),), (name,))
-            written = TextRange(where.start, value.end)
-            entries.append(Entry(written, key, Value(value, _KIND[kind])))
+            entry = _plain_pair(match)
+            entries.append(entry)
             self.pos = match.end()
-            comment = self.text.find("#", value.end, self.pos)
+            comment = self.text.find("#", entry.range.end, self.pos)
             if comment >= 0:
                 self.comments.append(TextRange(comment, self.pos))
             match = _PLAIN_ENTRY.match(self.text, self.pos)
@@ -395,8 +394,8 @@ class _Parser:
         return items
 
     def _inline_table(self, start: int, depth: int) -> Value:
-        entries: list[Entry] = []
-        separated = True
+        entries = self._plain_members()
+        separated = self.text[self.pos - 1] in "{,"
         # Where a comma or the end is due, a line `key =` begins a statement of its own.
         while self._gap(HEADER_ANCHOR if separated else ANCHOR):
             character = self.text[self.pos]
@@ -408,8 +407,9 @@ class _Parser:
             if character == ",":
                 if separated:
                     self._problem(here, "expected a key before the comma")
-                separated = True
                 self.pos += 1
+                entries += self._plain_members()
+                separated = self.text[self.pos - 1] == ","
                 continue
             if not separated:
                 self._problem(here, "expected `,` or `}`")
@@ -421,6 +421,16 @@ class _Parser:
         self._problem(self._last_token(start), "the inline table is not closed: expected `}`")
         whole = TextRange(start, self.pos)
         return Value(whole, ValueKind.INLINE_TABLE, False, (), tuple(entries))
+
+    def _plain_members(self) -> list[Entry]:
+        """The members up to the first one that takes a closer look."""
+        entries: list[Entry] = []
+        match = None if self._broken else _PLAIN_MEMBER.match(self.text, self.pos)
+        while match is not None:
+            entries.append(_plain_pair(match))
+            self.pos = match.end()
+            match = _PLAIN_MEMBER.match(self.text, self.pos)
+        return entries
 
     def _gap(self, anchor: re.Pattern[str]) -> bool:
         """Skip blanks and comments between the parts of a value that may span lines.
@@ -463,6 +473,14 @@ class _Parser:
         if not self._broken:
             self.problems.append(SyntaxProblem(where, f"{message} ({hint})" if hint else message))
         self._broken = True
+
+
+def _plain_pair(match: re.Match[str]) -> Entry:
+    kind = match.lastgroup or "INVALID"
+    where, value = TextRange(*match.span(1)), TextRange(*match.span(kind))
+    name = match.group(1)
+    key = Key(where, (KeyPart(where, name),), (name,))
+    return Entry(TextRange(where.start, value.end), key, Value(value, _KIND[kind]))
 
 
 def _header_start(table: Table) -> int:

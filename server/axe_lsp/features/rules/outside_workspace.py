@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from axe_lsp.agentfile import rights
 from axe_lsp.agentfile.rights import Reach
@@ -12,12 +12,15 @@ from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, remove_item
 from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.outside_values import Outside
 from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    outside, globs = file.outside, file.question.globs
+    by_pattern = {each.value: each.range for each in reversed(outside.globs)}
     for each in snapshot.facts_about(file).reaches:
-        where = _place(file, each)
+        where = _place(outside, globs, by_pattern, each)
         if where is not None:
             severity = Severity.WARNING if each.refused else RULE.severity
             path = tuple(each.key.split("."))
@@ -30,13 +33,13 @@ def _message(found: Reach) -> str:
     return f"{found} is outside the workspace; a run asks the user first (`axe-lsp trust`)"
 
 
-def _place(file: AgentFile, found: Reach) -> TextRange | None:
-    outside = file.outside
+def _place(
+    outside: Outside, globs: Sequence[str], by_pattern: Mapping[str, TextRange], found: Reach
+) -> TextRange | None:
     if found.key == rights.SERVER:
         return outside.servers[found.index or 0].range
     if found.key == rights.FILES:
-        pattern = file.question.globs[found.index or 0]
-        return next((each.range for each in outside.globs if each.value == pattern), None)
+        return by_pattern.get(globs[found.index or 0])
     written = {
         rights.SKILL: outside.skill,
         rights.WORKDIR: outside.workdir,
