@@ -28,6 +28,9 @@ from axe_lsp.features.rules import RULES
 
 CHECK_FILE = "check.toml"
 
+_LARGEST, _LONGEST, _MOST = 100_000, 60, 10
+"""Characters of the file and of a key that is shown, and how many complaints: a stranger may have written it."""
+
 _TABLE = "diagnostics"
 _ENDINGS = tuple(f"/{each}" for each in (*AGENT_FOLDERS, *TEST_FOLDERS))
 _USUAL = {rule.code: rule.severity for rule in RULES}
@@ -52,17 +55,23 @@ def severities_for(folder: Path) -> Settled:
         return NOTHING
     if content.fault:
         return Settled({}, (f"{file}: {content.fault}",))
+    if len(content.text) > _LARGEST:
+        return Settled({}, (f"{file}: it has more than {_LARGEST:,} characters",))
     try:
         values = tomli.loads(content.text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         return Settled({}, (f"{file}: {error}",))
     table = values.get(_TABLE, {})
-    complaints = [f"{key!r} is unknown; there is [{_TABLE}]" for key in values if key != _TABLE]
+    unknown = [key for key in values if key != _TABLE]
+    complaints = [f"{_cut(key)!r} is unknown; there is [{_TABLE}]" for key in unknown[:_MOST]]
     if not isinstance(table, dict):
         complaints, table = [*complaints, f"{_TABLE!r} must be a table"], {}
-    faults = {code: fault for code, level in table.items() if (fault := _fault(code, level))}
-    severities = {code: SEVERITY_NAMES[table[code]] for code in table if code not in faults}
-    return Settled(severities, tuple(f"{file}: {each}" for each in (*complaints, *faults.values())))
+    wrong = [code for code, level in table.items() if not _is_right(code, level)]
+    severities = {code: SEVERITY_NAMES[table[code]] for code in table.keys() - {*wrong}}
+    complaints += [_fault(code, table[code]) for code in wrong[: _MOST - len(complaints)]]
+    more = len(unknown) + len(wrong) - len(complaints)
+    complaints += [f"{more:,} more of its keys do not count"] if more > 0 else []
+    return Settled(severities, tuple(f"{file}: {each}" for each in complaints))
 
 
 class Remembered:
@@ -113,16 +122,24 @@ def _stamp(file: Path) -> tuple[int, int, int] | None:
     return status.st_mtime_ns, status.st_size, status.st_ino
 
 
-def _fault(code: str, level: Any) -> str:
-    """Why an entry does not count; "" if it does."""
-    if code not in _USUAL:
-        meant = nearest(code, _USUAL)
-        hint = f"; did you mean {meant!r}?" if meant is not None else ""
-        return f"{code!r} is not a diagnostic code{hint}"
-    if level not in SEVERITY_NAMES:
-        return f"{code} is one of {', '.join(SEVERITY_NAMES)}, not {level!r}"
+def _is_right(code: str, level: Any) -> bool:
+    if code not in _USUAL or not isinstance(level, str) or level not in SEVERITY_NAMES:
+        return False
     severity = SEVERITY_NAMES[level]
-    if code in _PROTECTING and (severity is None or severity > _USUAL[code]):
-        usual = _USUAL[code].name.lower()
-        return f"{code} can't be milder than {usual} in a project's own file"
-    return ""
+    return code not in _PROTECTING or (severity is not None and severity <= _USUAL[code])
+
+
+def _fault(code: str, level: Any) -> str:
+    """Why an entry does not count."""
+    if code not in _USUAL:
+        meant = nearest(_cut(code), _USUAL)
+        hint = f"; did you mean {meant!r}?" if meant is not None else ""
+        return f"{_cut(code)!r} is not a diagnostic code{hint}"
+    if not isinstance(level, str) or level not in SEVERITY_NAMES:
+        return f"{code} is one of {', '.join(SEVERITY_NAMES)}, not {_cut(repr(level))}"
+    usual = _USUAL[code].name.lower()
+    return f"{code} can't be milder than {usual} in a project's own file"
+
+
+def _cut(text: str) -> str:
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

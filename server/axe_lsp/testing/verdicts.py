@@ -158,7 +158,7 @@ def _by_boolean(schema: bool) -> str:
 def _parsed(text: str) -> Json:
     try:
         return json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return _ABSENT
 
 

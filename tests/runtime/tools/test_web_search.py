@@ -49,6 +49,7 @@ async def test_a_search_has_results(answer: object, text: str) -> None:
         (Answer(b"x" * 900, 500), "Tavily API error (HTTP 500): " + "x" * 500),
         (Answer(b"nonsense"), "failed to parse Tavily response: JSONDecodeError("),
         (Answer(b'{"results": [1]}'), "failed to parse Tavily response: AttributeError("),
+        (Answer(b"[" * 100_000), "failed to parse Tavily response: RecursionError("),
         (Answer(b"[]"), "failed to parse Tavily response: TypeError("),
     ],
 )

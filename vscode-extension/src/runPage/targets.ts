@@ -11,6 +11,9 @@ const SCHEMES = /^(?:https?|mailto):/i;
 
 const ANY_SCHEME = /^[a-z][a-z0-9+.-]+:(?!\d+(?:$|:))/i;
 
+/** Windows would log in at a machine that such a path names. */
+const OTHER_MACHINE = /^[\\/]{2}/;
+
 /** A path may end in `:12`, `:12:3` or `#L12`. */
 const FILE = /^(?<path>[^#]+?)(?:(?::(?<colon>\d+)(?::\d+)?)|(?:#L?(?<hash>\d+).*)|#.*)?$/;
 
@@ -19,7 +22,7 @@ export function placeOf(target: string): Place {
     return { kind: 'address', address: target };
   }
   const found = ANY_SCHEME.test(target) ? undefined : FILE.exec(decoded(target))?.groups;
-  if (!found?.['path']) {
+  if (!found?.['path'] || OTHER_MACHINE.test(found['path'])) {
     return { kind: 'other' };
   }
   const line = Number(found['colon'] ?? found['hash'] ?? 0);

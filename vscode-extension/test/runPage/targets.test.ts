@@ -10,7 +10,7 @@ test('the target of a link is an address of the web, a file with a line, or noth
   assert.deepEqual(placeOf('a.py:12:3'), { kind: 'file', path: 'a.py', line: 12 });
   assert.deepEqual(placeOf('a%20b.md#L7-L9'), { kind: 'file', path: 'a b.md', line: 7 });
   assert.deepEqual(placeOf('C:\\a.md'), { kind: 'file', path: 'C:\\a.md', line: undefined });
-  for (const other of ['command:workbench.action.quit', 'vscode://file/a', 'file:///etc/passwd', 'javascript:alert(1)', '#top', '']) {
+  for (const other of ['command:workbench.action.quit', 'vscode://file/a', 'file:///etc/passwd', 'javascript:alert(1)', '#top', '', '//evil.example/share/a', '\\\\evil.example\\share\\a', '%5C%5Cevil.example%5Cshare']) {
     assert.deepEqual(placeOf(other), { kind: 'other' }, other);
   }
 });

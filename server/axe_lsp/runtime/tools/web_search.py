@@ -71,7 +71,7 @@ def _shown(answer: bytes) -> str:
     try:
         results = json.loads(answer)["results"]
         found = [_result(result) for result in results[:_MOST_RESULTS]]
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         raise ToolError(f"failed to parse Tavily response: {error!r}") from error
     return "\n\n".join(found) or "No results found."
 
