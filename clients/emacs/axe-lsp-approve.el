@@ -88,7 +88,7 @@ To quit is to deny, or to give no answer to a model."
         (if (plist-get params :question)
             (list (condition-case nil (axe-lsp-approve--read-answer params) (quit nil)))
           (list (condition-case nil
-                    (axe-lsp-approve--read (plist-get params :reason))
+                    (axe-lsp-approve--read params)
                   (quit '(:decision "deny")))))
       (quit-windows-on shown t))))
 
@@ -105,12 +105,13 @@ To quit is to deny, or to give no answer to a model."
       (display-buffer (current-buffer))
       (current-buffer))))
 
-(defun axe-lsp-approve--read (reason)
-  "Let the user decide about what is wanted, by REASON."
+(defun axe-lsp-approve--read (params)
+  "Let the user decide about what is wanted in PARAMS."
   (pcase (car (read-multiple-choice
-               (concat reason ":")
-               '((?y "allow" "Let the agent do this.")
-                 (?r "allow the same for this run" "Let all agents of this run do the same again: this command, or this tool with this file.")
+               (concat (plist-get params :reason) ":")
+               `((?y "allow" "Let the agent do this.")
+                 (?r ,(format "allow %s for this run" (or (plist-get params :forRun) "the same"))
+                     "Let all agents of this run do the same again.")
                  (?n "deny" "Tell the model that it may not."))))
     (?y '(:decision "allow"))
     (?r '(:decision "allowForRun"))

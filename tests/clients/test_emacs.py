@@ -19,6 +19,7 @@ from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
+from support.plain_mcp import ASKING, plain_server
 from support.processes import wait_for_none
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
@@ -136,6 +137,32 @@ def test_a_model_asks_in_emacs_what_it_wants_to_know(
     ]
     results = [each.body["messages"][-1]["content"] for each in provider.requests[1:]]
     assert results == ["SQLite", "DuckDB", "the user dismissed the question"]
+
+
+@pytest.mark.editor
+def test_an_mcp_server_is_started_and_asks_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    bot = write_project(tmp_path / "project").with_name("bot.toml")
+    server = plain_server(tmp_path, ASKING)
+    bot.write_text(agent("bot", mcp_servers=[server])["bot"], encoding="utf-8")
+    provider.script("m-bot", Says(calls=[Call("tell", {})]), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(emacs, "servers.el", bot, environment)
+    asked = [line for line in told.splitlines() if line.endswith('")')]
+    assert asked == [
+        f'agent "bot" of {tmp_path}/project wants to reach out of this workspace: '
+        '("allow" "allow the same for this run" "deny")',
+        'agent "bot" wants to start the MCP server "plain": '
+        '("allow" "allow this MCP server for this run" "deny")',
+        'agent "bot" wants to call tell of the MCP server "plain": '
+        '("allow" "allow this call for this run" "deny")',
+        'MCP server "plain" of agent "bot" asks (empty: no answer):  ("Accept" "Decline")',
+    ]
+    assert told.count("plain_server.py") == 3
+    assert "May I go on?" in told
+    result = provider.asked("m-bot")[1].body["messages"][-1]["content"]
+    assert '"action": "accept"' in result
 
 
 @pytest.mark.editor

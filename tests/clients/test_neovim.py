@@ -238,6 +238,19 @@ def test_agents_ask_in_neovim_before_they_change_something(nvim: Path, tmp_path:
 
 
 @pytest.mark.editor
+def test_an_interrupt_dismisses_a_question_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    lead = write_project(tmp_path / "project").with_name("lead.toml")
+    lead.write_text(agent("lead", tools=["run_command"])["lead"], encoding="utf-8")
+    touch = [Call("run_command", {"command": f"touch {name}.txt"}, name) for name in "de"]
+    provider.script("m-lead", *(Says(calls=[each]) for each in touch), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "interrupt.lua", lead, environment)
+    assert [path.name for path in (tmp_path / "project").rglob("?.txt")] == ["e.txt"]
+
+
+@pytest.mark.editor
 def test_a_model_asks_in_neovim_what_it_wants_to_know(
     nvim: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:

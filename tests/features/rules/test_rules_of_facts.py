@@ -248,6 +248,20 @@ def test_a_denied_tool_that_no_server_had() -> None:
     )
 
 
+def test_of_a_thousand_denied_tools_some_are_compared_with_those_that_were_seen() -> None:
+    """To compare all takes many seconds."""
+    denied = [f"git_stauts_{number:04d}" for number in range(1000)]
+    tools = tuple(SeenTool(f"git_status_{number:04d}", "") for number in range(500))
+    text = f'[tool_policy]\ndeny = {denied}\n[[mcp_servers]]\nname = "git"\ncommand = "uvx"\n'
+    opened = with_facts(open_fixture(text), servers=(KnownServer(tools=tools),))
+    found_ = [
+        each for each in diagnostics(opened.snapshot, opened.file) if each.code == "unseen-tool"
+    ]
+    assert len(found_) == len(denied)
+    suggested = [each.suggestion is not None for each in found_]
+    assert suggested == [True] * 4 + [False] * 996
+
+
 def test_nothing_is_said_of_denied_tools_while_a_server_was_not_seen() -> None:
     check_findings(
         """

@@ -104,7 +104,13 @@ local INQUIRY = {
 local function choose(first)
   first.is_put = true
   vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about
-  first.kind.choose(first)
+  local good, reason = pcall(first.kind.choose, first)
+  if not good then -- Ctrl-C at Neovim's own choices is an error.
+    settle(first, first.kind.none)
+    if not tostring(reason):find('Keyboard interrupt', 1, true) then
+      vim.notify('axe: ' .. tostring(reason), vim.log.levels.ERROR)
+    end
+  end
 end
 
 --- Shows the next question. Its choices come with :AxeAnswer, so that nobody answers who is typing something else.
