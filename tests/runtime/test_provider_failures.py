@@ -221,6 +221,23 @@ async def test_a_provider_that_is_not_there_is_a_clear_error(
     )
 
 
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [
+        ('model "m-l" not found', 'model "m-l" not found (`ollama pull m-l` fetches it)'),
+        ('model "m-l" not found, try pulling it first',) * 2,
+    ],
+)
+async def test_a_model_that_ollama_lacks_is_named_with_the_command_that_fetches_it(
+    provider: ScriptedProvider, tmp_path: Path, said: str, told: str
+) -> None:
+    provider.script("m-l", Refuses(404, said))
+    async with bench(provider, tmp_path, agent("l", "ollama")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("l")
+    assert str(caught.value) == f"bad_request: {told}"
+
+
 async def test_a_number_that_json_does_not_have_is_a_clear_error(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

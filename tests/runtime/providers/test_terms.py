@@ -83,6 +83,48 @@ async def test_what_is_refused_by_two_errors_is_changed_twice(
     assert "temperature" not in last
 
 
+NO_LEVEL = "Thinking level {} is not supported for this model."  # gemini-3.1-pro-preview, 2026-05
+NO_LEVEL_BY_NAME = "Thinking level is unsupported: THINKING_LEVEL_{}"  # gemini-3.7-flash, 2026-09
+
+
+@pytest.mark.parametrize("refusal", [NO_LEVEL, NO_LEVEL_BY_NAME])
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ("none", ["MINIMAL", "LOW"]),
+        ("minimal", ["MINIMAL", "LOW"]),
+        ("medium", ["MEDIUM", "LOW"]),
+        ("xhigh", ["XHIGH", "HIGH"]),
+        ("max", ["XHIGH", "HIGH", "MEDIUM"]),
+    ],
+)
+async def test_a_level_of_thinking_that_gemini_refuses_becomes_the_nearest_one(
+    provider: ScriptedProvider, tmp_path: Path, refusal: str, asked: str, sent: list[str]
+) -> None:
+    refused = [Refuses(400, refusal.format(level)) for level in sent[:-1]]
+    provider.script("gemini-4-x", *refused, Says("one"), Says("two"))
+    text = f'name = "solo"\nmodel = "google/gemini-4-x"\n[params]\neffort = "{asked}"\n'
+    async with bench(provider, tmp_path, {"solo": text}) as runtime:
+        for answer in ("one", "two"):
+            assert (await runtime.run("solo")).content == answer
+    told = f"refuses the effort {asked}, so it is asked for {sent[-1].lower()}"
+    assert told in runtime.warnings[-1]
+    configs = [each.body["generationConfig"]["thinkingConfig"] for each in provider.requests]
+    assert [each["thinkingLevel"] for each in configs] == [*sent, sent[-1]]
+
+
+async def test_a_gemini_model_without_levels_is_sent_none(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = Refuses(400, "Thinking level is not supported for this model.")
+    provider.script("gemini-x", refusal, Says("one"))
+    text = 'name = "solo"\nmodel = "google/gemini-x"\n[params]\neffort = "low"\n'
+    async with bench(provider, tmp_path, {"solo": text}) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        assert "refuses params.effort, so it is left out" in runtime.warnings[0]
+    assert "generationConfig" not in provider.requests[-1].body
+
+
 @pytest.mark.parametrize(
     ("params", "status", "message"),
     [

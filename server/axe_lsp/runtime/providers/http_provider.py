@@ -119,11 +119,13 @@ class Service(Struct, frozen=True):
             return self.sign(url, headers, body)
         return key_headers(self.auth, self.key)
 
-    def explained(self, error: ProviderError) -> ProviderError:
+    def explained(self, error: ProviderError, model: str) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
         message = redact(error.message, self.config.secrets())
         if self.wire == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
+        elif self.wire == "ollama" and _LACKS_MODEL.search(message):
+            message += f" (`ollama pull {model}` fetches it)"
         elif self.wire == "openai-chat" and "v1/responses" in message:
             message += f" ({wire_hint(self.provider)})"
         elif isinstance(error, NoAnswerError):
@@ -136,6 +138,9 @@ _REGION = "{region}"
 
 _SHOWN = 80
 """Characters of what was no answer."""
+
+_LACKS_MODEL = re.compile(r"^model .* not found$")
+"""What Ollama says of a model that is not installed. Older ones add the advice to pull it."""
 
 _NO_SUCH_PATH = (404, 405, 501)
 
@@ -209,7 +214,9 @@ class HttpProvider:
                 elif _UNREADABLE in error.codes and forget_originals(request):
                     exchange.warn(_FORGETS.format(request.model))
                 else:
-                    raise service.explained(error) from None  # What it came from may hold the key.
+                    raise service.explained(
+                        error, model.name
+                    ) from None  # What it came from may hold the key.
 
     def _learn_window(self, error: ProviderError, exchange: Exchange, service: Service) -> None:
         window = window_told(error, exchange.request, exchange.size)

@@ -160,8 +160,15 @@ def _efforts_in(said: str, terms: Terms) -> Collection[str]:
     """The efforts that a refusal lists, the lowest first. Of two refusals the second takes one away."""
     if terms.efforts:
         return terms.efforts
+    if terms.wire == "gemini" and re.search(_REFUSED_LEVEL, said):
+        return _LEVELS_OF_GEMINI
     listed = re.split(r"(?i)supported values|one of|expected|choose from", said, maxsplit=1)[-1]
     return [each for each in EFFORTS if re.search(rf"\b{each}\b", listed)]
+
+
+_REFUSED_LEVEL = r"(?:\b|THINKING_LEVEL_)(?:MINIMAL|LOW|MEDIUM|HIGH|XHIGH)\b"
+_LEVELS_OF_GEMINI = ("low", "medium", "high")
+"""Google's refusals name a level and list no others. Each of its models has some of these."""
 
 
 _REFUSING = (400, 422)
@@ -183,7 +190,7 @@ _REFUSALS: dict[Field, str] = {
     ),
     "tools_with_effort": "(?i)tools with reasoning_effort are not supported",
     "summary": r"(?i)reasoning.?summar",
-    "effort": r"(?i)\b(reasoning[._])?effort\b",
+    "effort": r"(?i)\b(reasoning[._])?effort\b|\bthinking[ _]?level",
     "include": r"(?im)encrypted content is not supported|^include\b",
     "prompt_cache_key": "prompt_cache_key",
     "cache_control": "(?i)cache_control|cache ?point|prompt caching",
