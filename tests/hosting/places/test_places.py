@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from axe_lsp.hosting.places.places import Places
+from axe_lsp.hosting.places.places import PlacedCopy, Places
 from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin
 from axe_lsp.runtime.safety.questions import Answer
 from support.answers import Call, Says, calls_agent
@@ -136,6 +136,28 @@ async def test_the_clock_stands_still_while_a_run_waits_for_a_slot(place: FarPla
     ends = [each for each in made.of(AgentEnd) if each.run.agent == "helper"]
     assert [each.status for each in ends] == ["completed"] * 3
     assert max(each.duration_ms for each in ends) > 2500
+
+
+async def test_the_next_command_does_not_wait_until_changes_are_brought_here(
+    place: FarPlace, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place.machines.hosts = ("build1",)
+    place.machines.configure(place.config, "slots = 1")
+    marks = tmp_path / "marks"
+    place.repository.write({"mark.sh": f"echo x >> {marks}\n"})
+    place.lead(*(calls_agent("helper", f"help {n}", call_id=f"c{n}") for n in range(2)))
+    mark = Call("run_command", {"command": "sh mark.sh"}, "r")
+    place.provider.script("m-helper", *[Says(calls=[mark])] * 2, *[Says("helped")] * 2)
+    collect = PlacedCopy._collect
+
+    async def late(self: PlacedCopy, seat: Any) -> None:
+        await until(lambda: marks.read_text() == "x\nx\n")
+        await collect(self, seat)
+
+    monkeypatch.setattr(PlacedCopy, "_collect", late)
+    async with place.bench() as (made, _):
+        await made.run("lead", "go")
+    assert [each.is_error for each in results(made)] == [False, False]
 
 
 async def test_a_lost_machine_costs_a_reading_call_nothing(place: FarPlace) -> None:

@@ -52,17 +52,42 @@ async def test_changes_are_applied_once_a_person_has_agreed(place: Place) -> Non
     assert place.repository.state == before
 
 
-async def test_a_denial_changes_nothing_and_keeps_the_work(place: Place) -> None:
+async def test_a_denial_is_for_that_file_and_keeps_the_work(place: Place) -> None:
     place.lead(HELP)
-    place.writes(**{"a.txt": "changed\n", "b.txt": "new\n"})
+    place.writes(**{"a.txt": "changed\n", "b.txt": "new\n", "c.txt": "third\n"})
     async with place.bench() as (made, person):
         person.decides = lambda question: (
             denial("not so") if question.arguments["path"] == "b.txt" else Answer("allow")
         )
         await made.run("lead", "go")
     told = answer(made)
+    (ref,) = place.repository.refs
+    assert not told.is_error
+    assert (
+        "these were applied: M a.txt, A c.txt. These were denied: b.txt: the user said no: not so. "
+        f"All are kept as {ref}"
+    ) in told.content
+    assert ref in made.warnings[-1]
+    assert (place.read(), place.read("c.txt")) == ("changed\n", "third\n")
+    assert not (place.folder / "b.txt").exists()
+    assert place.repository.git("show", f"{ref}:b.txt") == "new"
+    assert place.left == []
+
+
+@pytest.mark.parametrize("no", [denial("not so"), Answer("deny", "the user did not answer")])
+async def test_without_an_allowed_file_nothing_changes_and_the_work_is_kept(
+    place: Place, no: Answer
+) -> None:
+    place.lead(HELP)
+    place.writes(**{"a.txt": "changed\n", "b.txt": "new\n"})
+    async with place.bench() as (made, person):
+        person.decides = lambda question: (
+            no if "said" in no.why or question.arguments["path"] == "b.txt" else Answer("allow")
+        )
+        await made.run("lead", "go")
+    told = answer(made)
     assert told.is_error
-    assert "b.txt: the user said no: not so" in told.content
+    assert f"b.txt: {no.why}" in told.content
     (ref,) = place.repository.refs
     assert ref in told.content
     assert ref in made.warnings[-1]

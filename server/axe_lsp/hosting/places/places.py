@@ -251,9 +251,9 @@ class PlacedCopy:
                     reply = await seat.connection.ask(
                         self._request(wire.Call, seat, call, workplace)
                     )
-                    if may_change:
-                        async with self._syncing:
-                            await self._collect(seat)
+                if may_change:  # Meanwhile another command may be executed.
+                    async with self._syncing:
+                        await self._collect(seat)
                 return _shown(reply, call)
             except RefusedError as error:
                 raise ToolError(f"{seat.name}: {error}") from error

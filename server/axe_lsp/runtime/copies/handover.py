@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -18,6 +18,7 @@ from axe_lsp.runtime.resuming.saved import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
+from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.tool import Hands, ToolError
 
@@ -67,39 +68,51 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
 
 
 async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
-    allowed: set[Planned] = set()
+    refusals: dict[Planned, str] = {}  # Empty for what is allowed.
     while True:
         planned = await _planned(copy, kept, agent)
         if planned.conflicts:
             return _failed(copy, planned.conflicts)
         for file in planned.files:
-            if file in allowed:
-                continue
-            refusal = await agent.approve(_wish(file, agent))
-            if refusal:
-                return _failed(copy, [f"{file.path}: {refusal}"])
-            allowed.add(file)
-        await _keep_before(planned.files, agent)
+            if file not in refusals:
+                refusal = refusals[file] = await agent.approve(_wish(file, agent))
+                if refusal and not refusal.startswith(SAID_NO):  # Nobody looks at the others.
+                    return _failed(copy, [f"{file.path}: {refusal}"])
+        files = [file for file in planned.files if not refusals[file]]
+        denied = [f"{file.path}: {refusals[file]}" for file in planned.files if file not in files]
+        if denied and not files:
+            return _failed(copy, denied)
+        await _keep_before(files, agent)
         try:
             async with agent.home.alike() if agent.home is not None else nullcontext():
-                is_done = await anyio.to_thread.run_sync(_apply_now, copy, kept, agent, planned)
+                is_done = await anyio.to_thread.run_sync(
+                    _apply_now, copy, kept, agent, planned, files
+                )
         except (ApplyError, ToolError) as error:
             return _failed(copy, [str(error)])
         if is_done:  # Else somebody has changed a file meanwhile.
             break
-    await _keep_after(planned.files, agent)
+    await _keep_after(files, agent)
+    applied = _named(_lines(files)) or "none, as they are there already"
+    if denied:
+        return Handover(
+            f"It worked in a copy. Of its changes these were applied: {applied}. These were denied: {_named(denied)}. "
+            f"All are kept as {copy.where}.",
+            is_kept=True,
+        )
     await anyio.to_thread.run_sync(copy.drop)
-    files = _named(_lines(planned.files)) or "none, as they are there already"
-    return Handover(f"It worked in a copy. Its changes were applied: {files}")
+    return Handover(f"It worked in a copy. Its changes were applied: {applied}")
 
 
-def _apply_now(copy: Copy, kept: str, agent: Returning, wanted: Plan) -> bool:
+def _apply_now(
+    copy: Copy, kept: str, agent: Returning, wanted: Plan, files: Sequence[Planned]
+) -> bool:
     """Apply what was allowed, one agent at a time; False if that is not what it means any more."""
     with locked(copy.tree.parent.parent / "lock"):
         now = plan(copy.changes(kept), agent.folder, copy.about.prefix, copy.about.own)
         if now != wanted:
             return False
-        apply(now.files)
+        apply(files)
         return True
 
 

@@ -12,7 +12,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import escaped, escaped_lines
 from axe_lsp.runtime.safety.allowances import is_allowed, is_for_everything
-from axe_lsp.runtime.safety.questions import NOBODY, Answer, Ask, Change, Question
+from axe_lsp.runtime.safety.questions import NOBODY, SAID_NO, Answer, Ask, Change, Question
 
 
 class Rehearsal(Struct, frozen=True):
@@ -111,7 +111,7 @@ class Approval:
         rehearsal = await wish.rehearse()
         answer = await self.decide(_question(wish, rehearsal))
         if answer.decision == "deny":
-            return answer.why or "the user said no"
+            return answer.why or SAID_NO
         # A link may have been turned round while the question was open.
         return "" if (await wish.rehearse()).subject == rehearsal.subject else _MOVED
 

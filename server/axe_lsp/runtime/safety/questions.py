@@ -102,9 +102,13 @@ def reply(text: str) -> Answer:
     return Answer("allow", text=text) if text.strip() else DISMISSED
 
 
+SAID_NO = "the user said no"
+"""How the reason of a denial begins if somebody has looked at what it is about."""
+
+
 def denial(note: str) -> Answer:
     """That of a person, who may have said what to do instead."""
-    return Answer("deny", f"the user said no: {note}" if note.strip() else "the user said no")
+    return Answer("deny", f"{SAID_NO}: {note}" if note.strip() else SAID_NO)
 
 
 Ask = Callable[[Question], Awaitable[Answer]]
