@@ -19,6 +19,7 @@ def test_what_is_visible_is_as_long_as_the_text() -> None:
 
 def test_what_is_harmless_keeps_lines_and_languages() -> None:
     rtl = "\u200fשלום\u200f"
+    assert harmless("a\u202eb\u202dc") == "a\ufffdb\ufffdc"
     assert harmless(f"a\tb\r\nc\n\x1b]0;d\x07\x9b {rtl}") == f"a\tb\nc\n␛]0;d␇� {rtl}"
 
 

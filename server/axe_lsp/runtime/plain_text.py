@@ -11,7 +11,9 @@ import unicodedata
 from pathlib import Path
 
 _SURROGATES = re.compile("[\ud800-\udfff]+")
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
+"""No language needs the last two, which turn any text round."""
+
 _CONTROL_PICTURES = 0x2400
 _TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 """Characters that make a terminal show text in another order than it has."""

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from axe_lsp.agentfile.text.globs import (
     BadPatternError,
@@ -21,6 +25,8 @@ CASES = [
     ("a*", "a abc", "b"),
     ("a?c", "abc", "ac"),
     ("a*b*c", "aXbYc abc", "acb"),
+    ("*ab*ab*", "abab XabYabZ", "aba ab"),
+    ("*a?*[bc]*d", "axbd aacXcd axbbdXd", "abd axd"),
     ("*.md", "x.md .md .hidden.md", "x.MD x.mdx"),
     ("ab[c]", "abc", "abd"),
     ("ab[b-d]", "abc", "abe"),
@@ -135,3 +141,47 @@ def test_folders_that_no_match_lies_below_need_not_be_entered(
     pattern: str, folder: str, expected: bool
 ) -> None:
     assert may_match_below(segments_of(pattern), tuple(folder.split("/"))) is expected
+
+
+@pytest.mark.parametrize(
+    ("pattern", "path"),
+    [
+        ("*a" * 30 + "b", "a" * 255),
+        ("*a" * 5_000, "a" * 255),
+        ("**/" * 40 + "x", "/".join("a" * 60)),
+        ("**/a/" * 20 + "x", "/".join("a" * 60)),
+        ("**/" * 5_000 + "x", "a"),
+    ],
+)
+def test_no_pattern_takes_longer_than_the_path_times_its_length(pattern: str, path: str) -> None:
+    started = time.process_time()
+    assert not matches(segments_of(pattern), tuple(path.split("/")))
+    assert time.process_time() - started < 1
+
+
+def _matches_slowly(pattern: str, name: str) -> bool:
+    if not pattern:
+        return not name
+    if pattern[0] == "*":
+        return any(_matches_slowly(pattern[1:], name[at:]) for at in range(len(name) + 1))
+    return bool(name) and pattern[0] in ("?", name[0]) and _matches_slowly(pattern[1:], name[1:])
+
+
+@given(st.text("ab*?", max_size=9), st.text("ab", max_size=9))
+def test_stars_match_as_if_all_places_were_tried(pattern: str, name: str) -> None:
+    assert bool(compile_segment(pattern).fullmatch(name)) == _matches_slowly(pattern, name)
+
+
+@given(
+    st.lists(st.sampled_from(["**", "a", "b", "*"]), max_size=6),
+    st.lists(st.sampled_from(["a", "b"]), max_size=6),
+)
+def test_folders_match_as_if_all_places_were_tried(segments: list[str], path: list[str]) -> None:
+    def slowly(rest: list[str], names: list[str]) -> bool:
+        if not rest:
+            return not names
+        if rest[0] == "**":
+            return any(slowly(rest[1:], names[at:]) for at in range(len(names) + 1))
+        return bool(names) and rest[0] in ("*", names[0]) and slowly(rest[1:], names[1:])
+
+    assert matches(tuple(segments), tuple(path)) == slowly(segments, path)

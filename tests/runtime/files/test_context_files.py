@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -165,3 +166,12 @@ def test_a_name_that_is_not_utf8_can_be_shown(tree: Path) -> None:
     (tree / "bad\udcff.txt").write_text("x")
     (file,) = find_context_files(["bad*"], tree).files
     assert file.path == "bad\N{REPLACEMENT CHARACTER}.txt"
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs links")
+def test_links_to_their_own_folder_do_not_double_the_ways_at_each_step(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("here")
+    for name in ("a", "b"):
+        (tmp_path / name).symlink_to(tmp_path)
+    found = find_context_files(["*/x", "*/" * 30 + "x"], tmp_path)
+    assert [each.path for each in found.files] == ["a/x", "b/x"]

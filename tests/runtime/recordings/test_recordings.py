@@ -152,6 +152,10 @@ def test_the_least_that_can_be_written_by_hand(tmp_path: Path) -> None:
             f"arguments='{'[' * 100_000}'}}]",
             "run 1, turn 1, tool call 1: arguments is nested too deeply",
         ),
+        (
+            f'version = 1\n[[run]]\nagent = "a"\n[[run.turn]]\ninput_tokens = {"9" * 4_000}',
+            "run 1, turn 1: input_tokens is larger than 1,000,000,000,000",
+        ),
         (f"version = {'[' * 100_000}", "nested more than the allowed"),
         ("version = ", "Invalid value"),
         (b"version = 1 # \xff", "utf-8"),

@@ -37,14 +37,20 @@ def may_be_bad(pattern: str) -> bool:
 
 @cache
 def compile_segment(pattern: str) -> re.Pattern[str]:
-    """A regular expression for one segment of a path. Raises BadPatternError."""
-    translated = []
+    """A regular expression for one segment of a path. Raises BadPatternError.
+
+    What is between two stars is looked for once, at its first place: else a name could take as long as its length to
+    the power of the number of stars.
+    """
+    pieces: list[list[str]] = [[]]
     position = 0
     while position < len(pattern):
         character = pattern[position]
         position += 1
+        translated = pieces[-1]
         if character == "*":
-            translated.append(".*")
+            if translated or len(pieces) == 1:
+                pieces.append([])
         elif character == "?":
             translated.append(".")
         elif character == "[":
@@ -53,7 +59,10 @@ def compile_segment(pattern: str) -> re.Pattern[str]:
         else:
             literal, position = _literal(pattern, position - 1)
             translated.append(re.escape(literal))
-    return re.compile("".join(translated), re.DOTALL)
+    first, *rest = ("".join(each) for each in pieces)
+    between = [f"(?=(?P<p{n}>.*?{piece}))(?P=p{n})" for n, piece in enumerate(rest[:-1])]
+    last = [f".*{piece}" for piece in rest[-1:]]
+    return re.compile("".join((first, *between, *last)), re.DOTALL)
 
 
 def has_magic(segment: str) -> bool:
@@ -63,13 +72,16 @@ def has_magic(segment: str) -> bool:
 
 def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
     """Whether the segments of a pattern, `**` among them, match those of a path."""
-    if not segments:
-        return not path
-    if segments[0] == ANY_FOLDERS:
-        return any(matches(segments[1:], path[start:]) for start in range(len(path) + 1))
-    if not path or not compile_segment(segments[0]).fullmatch(path[0]):
-        return False
-    return matches(segments[1:], path[1:])
+    reached = {0}  # How much of the path the segments up to here may match.
+    for segment in segments:
+        if segment == ANY_FOLDERS:
+            reached = set(range(min(reached), len(path) + 1))
+        else:
+            regex, inside = compile_segment(segment), (at for at in reached if at < len(path))
+            reached = {at + 1 for at in inside if regex.fullmatch(path[at])}
+        if not reached:
+            return False
+    return len(path) in reached
 
 
 def may_match_below(segments: tuple[str, ...], folder: tuple[str, ...]) -> bool:

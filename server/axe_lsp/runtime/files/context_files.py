@@ -199,14 +199,22 @@ def _matching_paths(
                 yield Path(parent, name)
 
 
-def _descend(folder: Path, segments: tuple[str, ...], go_on: Callable[[], bool]) -> Iterator[Path]:
+_MOST_LINKS = 3
+"""On the way to a file, where a pattern finds them: two links to their own folder would double the ways at each step."""
+
+
+def _descend(
+    folder: Path, segments: tuple[str, ...], go_on: Callable[[], bool], links: int = 0
+) -> Iterator[Path]:
     if not go_on():
         return
     segment, rest = segments[0], segments[1:]
     for name in _children(folder, segment):
         path = folder / name
         if rest:
-            yield from _descend(path, rest, go_on)
+            more = links + (has_magic(segment) and path.is_symlink())
+            if more <= _MOST_LINKS:
+                yield from _descend(path, rest, go_on, more)
         else:
             yield path
 

@@ -30,6 +30,9 @@ from axe_lsp.runtime.recordings.recording import (
 
 VERSION = 1
 
+_LARGEST_NUMBER = 10**12
+"""Of tokens and milliseconds: what people are shown, and sums of it, are to stay readable."""
+
 _HEADER = "# A recording of axe-lsp: what each agent sent, and what its model answered.\n\n"
 
 
@@ -108,6 +111,8 @@ class _Table:
             not isinstance(value, type_) or (type_ is int and isinstance(value, bool))
         ):
             raise _FormatError(f"{self.where}: {key} is not {_TYPE_NAMES[type_]}")
+        if type_ is int and abs(value) > _LARGEST_NUMBER:
+            raise _FormatError(f"{self.where}: {key} is larger than {_LARGEST_NUMBER:,}")
         return value
 
     def require(self, key: str, type_: type[Any]) -> Any:
