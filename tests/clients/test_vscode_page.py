@@ -22,7 +22,7 @@ from support.scripted_provider import (
 )
 
 if TYPE_CHECKING:
-    pass
+    from playwright.sync_api import Locator
 
 PAGES = {**TRUSTING, "axe.editor.showRuns": "page"}
 
@@ -129,7 +129,7 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     (project / "link.txt").symlink_to(tmp_path / "secret.txt")
     hold = Hold(chunk=8)
     calls = [calls_agent("helper", "Read", call_id="h"), calls_agent("broken", "Fail", call_id="b")]
-    provider.script("m-lead", Says(calls=calls), Says("All done."))
+    provider.script("m-lead", Says(calls=calls), Says(f"All done.\n\n{_MANY_LINES}"))
     provider.script("m-broken", Refuses(400, "no such model"))
     reads = Says(thinking="Where are they?", calls=[Call("read_file", {"path": "notes.txt"})])
     provider.script("m-helper", reads, Answer(Says(_LINKS), hold=hold))
@@ -161,6 +161,26 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         window.wait_for_tab("notes.txt")
         window.wait_for_text("Ship on Friday.")
         assert page.get_by_text("All done.").is_visible(), "the page is still there"
+
+        line = page.get_by_text("Line 40.")
+        line.evaluate("(line) => line.scrollIntoView({ block: 'center' })")
+        place = line.evaluate(_PLACE)
+        window.show_file("lead: Go")
+        window.run_command("File: New Untitled Text File")
+        window.wait_for_tab("Untitled-1")
+        window.show_file("lead: Go")
+        window.wait_until("the place after a look elsewhere", lambda: _is_at(line, place))
+        window.reload()
+        window.wait_until("the place after a reload", lambda: _is_at(line, place))
+
+
+_MANY_LINES = "\n\n".join(f"Line {number}." for number in range(100))
+
+_PLACE = "(line) => line.getBoundingClientRect().top"
+
+
+def _is_at(line: Locator, place: float) -> bool:
+    return line.count() == 1 and abs(line.evaluate(_PLACE) - place) <= 1
 
 
 _REJECTED = {"outside": "../secret.txt", "beside": "link.txt", "climbing": "/etc/../etc/hostname"}

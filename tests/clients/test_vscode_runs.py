@@ -190,10 +190,12 @@ def test_a_filter_leaves_the_runs_with_all_its_words(
     hold = Hold()
     provider.script("m-reader", Answer(Says("Soon."), hold=hold))
     environment = clean_environment(tmp_path / "home", **provider.environment)
-    today = datetime.now().astimezone().date().isoformat()
+    early = datetime.now().astimezone().date() - timedelta(days=3)
     tales = [
-        Tale("a" * 32, today).begin("tester", task="Check the notes").end(),
-        Tale("b" * 32, today).begin("tester", task="Check the plan").end(status="failed"),
+        Tale("a" * 32, early.isoformat()).begin("tester", task="Check the notes").end(),
+        Tale("b" * 32, early.isoformat())
+        .begin("tester", task="Check the plan")
+        .end(status="failed"),
     ]
     put(history_file(environment), *tales)
     settings = {**TRUSTING, "workbench.colorTheme": "Default High Contrast"}
@@ -203,22 +205,26 @@ def test_a_filter_leaves_the_runs_with_all_its_words(
         window.press_lens("Run")
         window.answer_question("Run reader", "When?")
         runs.wait_until_spoken("When?", "reader, running, ")
-        runs.wait_for("When?", "Check the")
+        runs.wait_for("When?", _named(early))
         window.run_command("axe: Filter Runs…")
         window.type_into_question("Filter Runs", "check FAILED")
-        runs.wait_until_gone("the notes")
         runs.wait_until_gone("When?")
-        runs.wait_for("Today", "Check the plan")
+        runs.wait_for(_named(early), "Check the plan")
+        runs.wait_until_gone("the notes")
         window.answer_question("Filter Runs", "running")
         runs.wait_for("Today", "When?", "Turn 1")
         runs.wait_until_gone("Check the")
+        runs.wait_until_gone(_named(early))
         runs.wait_for_message("1 of 3 runs with “running”")
         window.picture(f"filter-{which}")
         hold.release()
         runs.wait_until_gone("When?")
         runs.wait_for_message("0 of 3 runs with “running”")
         window.run_command("axe: Show All Runs")
-        runs.wait_for("When?", "Check the", "Check the")
+        runs.wait_for("When?", _named(early))
+        runs.wait_until_gone("Check the")
+        runs.unfold(_named(early))
+        runs.wait_for("When?", _named(early), "Check the", "Check the")
 
 
 @pytest.mark.editor

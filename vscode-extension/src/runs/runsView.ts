@@ -120,7 +120,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   getTreeItem(element: Element): TreeItem {
     switch (element.kind) {
       case 'day':
-        return itemOfDay(element);
+        return itemOfDay(element, this.isFiltered);
       case 'more':
         return itemOfMore();
       default:
@@ -271,10 +271,11 @@ function initially(node: Node): TreeItemCollapsibleState {
   return isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed;
 }
 
-function itemOfDay(day: DayGroup): TreeItem {
-  const isOpen = day.label === 'Today' || day.runs.some((run) => run.status === 'running');
+/** What a filter leaves is shown, whatever day it is of: VS Code remembers what was open for each id. */
+function itemOfDay(day: DayGroup, isFiltered: boolean): TreeItem {
+  const isOpen = isFiltered || day.label === 'Today' || day.runs.some((run) => run.status === 'running');
   const item = new TreeItem(day.label, isOpen ? TreeItemCollapsibleState.Expanded : TreeItemCollapsibleState.Collapsed);
-  item.id = `day ${day.begins}`;
+  item.id = `${isFiltered ? 'filtered day' : 'day'} ${day.begins}`;
   return item;
 }
 

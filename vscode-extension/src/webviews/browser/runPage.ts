@@ -19,8 +19,14 @@ interface Kept {
   readonly runId: string;
   readonly draft: string;
   readonly folds?: Readonly<Record<string, boolean>>;
-  /** Where the reader is, in pixels from the beginning, or at the end of what goes on. */
-  readonly place?: number | 'end';
+  /** Where the reader is, or at the end of what goes on. */
+  readonly place?: Spot | 'end';
+}
+
+/** What is at the top of the sight, and how many pixels of it are above: what is further up may have another height next time. */
+interface Spot {
+  readonly at: string;
+  readonly above: number;
 }
 
 interface Drawn {
@@ -62,8 +68,10 @@ let former = kept<Kept>()?.place;
 /** The last reply, which stays in its box until its run has begun. */
 let sent = '';
 
+const header = element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, go, again, copy, timeline));
+
 page.append(
-  element('header', {}, heading, element('div', { role: 'toolbar', 'aria-label': 'Run', class: 'toolbar' }, stop, go, again, copy, timeline)),
+  header,
   conversation,
   others,
   element('form', { class: 'reply' }, waits, reply, send, hint),
@@ -124,10 +132,34 @@ function show(next: PageState): void {
 
 /** Back to where the reader was, as soon as there is so much on the page. */
 function goBack(): void {
-  if (former !== undefined) {
-    page.scrollTop = former === 'end' ? page.scrollHeight : former;
-    former = former === 'end' || page.scrollTop >= former - 1 ? undefined : former;
+  if (former === 'end') {
+    page.scrollTop = page.scrollHeight;
+    former = undefined;
+  } else if (former) {
+    const top = drawn.get(former.at)?.top;
+    if (top) {
+      const isInside = former.above > (top.querySelector('summary')?.offsetHeight ?? 0);
+      open((isInside ? top : top.parentElement)?.closest('details'));
+      page.scrollTop += former.above - aboveSight(top);
+      former = Math.abs(former.above - aboveSight(top)) <= 1 ? undefined : former;
+    }
   }
+}
+
+/** Where the reader is. */
+function spot(): Spot | undefined {
+  const { left, width } = page.getBoundingClientRect();
+  const first = document.elementFromPoint(left + width / 2, topOfSight())?.closest<HTMLElement>('[data-id]');
+  return first ? { at: first.dataset['id'] ?? '', above: aboveSight(first) } : undefined;
+}
+
+function aboveSight(part: HTMLElement): number {
+  return topOfSight() - part.getBoundingClientRect().top;
+}
+
+/** Below the header, which stays in sight. */
+function topOfSight(): number {
+  return header.getBoundingClientRect().bottom + 1;
 }
 
 /** What is new comes into sight for a reader who was at the end of what goes on; a past run begins at its beginning. */
@@ -143,6 +175,7 @@ function draw(view: NodeView): void {
   let known = drawn.get(view.id);
   if (!known) {
     known = MAKERS[view.kind](view as never, (drawn.get(view.parent ?? '')?.level ?? 1) + 1);
+    known.top.dataset['id'] = view.id;
     drawn.set(view.id, known);
     if (view.parent === undefined) {
       conversation.append(known.top);
@@ -313,7 +346,7 @@ function onLink({ target }: Event): void {
 
 function keepView(): void {
   if (state) {
-    const place = former ?? (isAtEnd && state.isGoing ? 'end' : page.scrollTop);
-    keep({ runId: state.runId, draft: reply.value, folds: folds.all(), place } satisfies Kept);
+    const place = former ?? (isAtEnd && state.isGoing ? 'end' : spot());
+    keep({ runId: state.runId, draft: reply.value, folds: folds.all(), ...(place && { place }) } satisfies Kept);
   }
 }

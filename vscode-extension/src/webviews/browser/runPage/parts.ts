@@ -14,8 +14,8 @@ export function folded(kind: string, summary: readonly HTMLElement[], ...body: r
 }
 
 /** Opens an element and all that it is in. */
-export function open(details: HTMLDetailsElement): void {
-  for (let each: HTMLDetailsElement | null | undefined = details; each; each = each.parentElement?.closest('details')) {
+export function open(details: HTMLDetailsElement | null | undefined): void {
+  for (let each = details; each; each = each.parentElement?.closest('details')) {
     each.open = true;
   }
 }
