@@ -38,6 +38,11 @@ class Permissions:
         self._client = client
         self._has_forms = has_forms
         self._always: dict[_Subject, Answer] = {}
+        self.is_cancelled = False
+        """Whether the client has said instead of an answer that it cancels the message.
+
+        It may say so before `session/cancel` arrives.
+        """
 
     async def ask(self, question: Question, updates: Updates) -> Answer:
         """The answer of the person. To cancel this takes the question back."""
@@ -107,6 +112,8 @@ class Permissions:
             updates.waits(question, is_open=False)
         outcome = result.get("outcome") if isinstance(result, dict) else None
         chosen = outcome.get("optionId") if isinstance(outcome, dict) else None
+        if isinstance(outcome, dict) and outcome.get("outcome") == "cancelled":
+            self.is_cancelled = True
         return chosen if isinstance(chosen, str) else ""
 
     async def _ask_user(self, question: Question, updates: Updates) -> Answer:

@@ -139,6 +139,7 @@ class Session:
         if self._turn is not None:
             raise RequestError(INVALID_REQUEST, "a message of this session is still being answered")
         self._turn = turn = _Turn()
+        self._permissions.is_cancelled = False
         updates: Updates | None = None
         try:
             await self._runs.archive.until_written()  # The last one may have ended a moment ago.
@@ -153,7 +154,7 @@ class Session:
             run = self._begin(start, updates, turn)
             return await _stop_reason(run, turn)
         except RunError as error:
-            if turn.is_cancelled:
+            if turn.is_cancelled or self._permissions.is_cancelled:
                 return "cancelled"
             raise request_error(error) from error
         except asyncio.CancelledError:

@@ -174,3 +174,20 @@ def test_an_agent_that_reaches_out_asks_for_trust_first(
         client.answer_with["session/request_permission"] = chooses("allow_once")
         assert client.prompt(session, "Go") == "end_turn"
         assert [call["status"] for call in client.calls(session)] == ["failed", "completed"]
+
+
+def test_a_message_whose_question_about_trust_is_cancelled_ends_as_cancelled(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    """Some clients answer their open questions before they send `session/cancel`."""
+    (project.root.parent / "outside.md").write_text("OUTSIDE")
+    project.write("reacher", agent_file("reacher", files=["../outside.md"]))
+    with AcpClient.start(project) as client:
+        session = client.new_session("reacher")
+        cancelled = {"outcome": {"outcome": "cancelled"}}
+        client.answer_with["session/request_permission"] = lambda _: cancelled
+        assert client.prompt(session, "Go") == "cancelled"
+        client.answer_with["session/request_permission"] = chooses("reject_once")
+        with pytest.raises(ServerError, match="outside"):
+            client.prompt(session, "Go")
+    assert provider.requests == []
