@@ -559,6 +559,8 @@ def _model_row(model: Model) -> str:
     notes = []
     if model.dearer_above:
         notes.append(f"more for prompts above {model.dearer_above:,} tokens")
+    if model.doubles:
+        notes.append(f"twice these prices from {model.doubles}")
     if model.ends:
         notes.append(f"ends {model.ends}")
     prices = (model.input_price, model.cached_price, model.written_price, model.output_price)

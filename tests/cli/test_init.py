@@ -41,6 +41,7 @@ def test_the_first_agent_runs_with_the_key_that_is_there(
     ("environment", "config", "model"),
     [
         ({"OPENAI_API_KEY": "sk-0123456789"}, "", "openai/gpt-6.1-terra"),
+        ({"GEMINI_API_KEY": "AIza0123456789"}, "", "google/gemini-4-carbon"),
         ({}, '[providers.openai]\napi_key = "sk-0123456789"\n', "openai/gpt-6.1-terra"),
         (
             {"OPENAI_API_KEY": "sk-0123456789", "ANTHROPIC_API_KEY": "sk-ant-0123456789"},
@@ -74,12 +75,12 @@ def test_a_new_agent_passes_the_checks_with_the_key_that_is_there(home: Home, ke
 def test_without_a_key_it_says_what_to_do_and_writes_nothing(home: Home) -> None:
     code, out, err = home.call("init")
     assert (code, out) == (2, "")
-    assert "no API key was found; set ANTHROPIC_API_KEY or OPENAI_API_KEY" in err
+    assert "no API key was found; set ANTHROPIC_API_KEY or OPENAI_API_KEY or GEMINI_API_KEY" in err
     assert "axe-lsp init --model ollama/NAME" in err
-    home.environment["GEMINI_API_KEY"] = "AIza0123456789"
+    home.environment["OPENROUTER_API_KEY"] = "sk-or-0123456789"
     code, out, err = home.call("init")
     assert (code, out) == (2, "")
-    assert "axe-lsp init --model google/NAME" in err
+    assert "axe-lsp init --model openrouter/NAME" in err
     assert list(home.work.iterdir()) == []
 
 

@@ -50,6 +50,8 @@ def model_markdown(model: Model) -> str:
     ]
     if model.dearer_above:
         facts[-1] += f"; more for prompts above {model.dearer_above:,} tokens"
+    if model.doubles:
+        facts[-1] += f"; twice that from {model.doubles}"
     if model.ends:
         facts.append(f"- ⚠ the provider switches it off on {model.ends}")
     source = f"*As read on {READ_ON} from [{model.provider}'s page]({SOURCES[model.provider]}).*"

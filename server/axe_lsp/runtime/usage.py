@@ -52,10 +52,11 @@ class BudgetUse(JsonStruct, frozen=True):
     exceeded: bool
 
 
-def cost_of(model: Model, used: Usage) -> float | None:
-    """The cost of one answer in US dollars, None if the price is not known."""
+def cost_of(model: Model, used: Usage, day: str = "") -> float | None:
+    """The cost of one answer in US dollars, on a day in ISO form; None if the price is not known."""
     if model.dearer_above and used.input_tokens > model.dearer_above:
         return None
+    times = 2 if model.doubles and day >= model.doubles else 1
     fresh = used.input_tokens - used.cache_read_tokens - used.cache_write_tokens
     micro_dollars = (
         fresh * model.input_price
@@ -63,7 +64,7 @@ def cost_of(model: Model, used: Usage) -> float | None:
         + used.cache_write_tokens * model.written_price
         + used.output_tokens * model.output_price
     )
-    return _dollars(micro_dollars / 1_000_000)
+    return _dollars(times * micro_dollars / 1_000_000)
 
 
 def _dollars(amount: float) -> float:

@@ -65,6 +65,14 @@ def test_long_prompts_cost_more_than_the_list_says() -> None:
     assert cost_of(replace(model, dearer_above=0), Usage(272_001, 0)) is not None
 
 
+def test_a_price_that_doubles_does_so_on_its_day() -> None:
+    model = known_model("google/gemini-4-argon")
+    assert model is not None
+    used = Usage(100_000, 10_000, cache_read_tokens=50_000)
+    costs = [cost_of(model, used, day) for day in ("2026-11-30", "2026-12-01", "2027-01-01")]
+    assert costs == [0.205, 0.41, 0.41]
+
+
 def test_a_sum_with_something_unknown_is_unknown() -> None:
     assert Usage(1, 2, 3, 4, 0.1) + Usage(10, 20, 30, 40, 0.2) == Usage(11, 22, 33, 44, 0.3)
     assert (Usage(cost=0.1) + Usage(cost=None)).cost is None

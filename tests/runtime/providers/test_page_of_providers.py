@@ -21,7 +21,10 @@ PLACES: dict[str, tuple[str, answers.Dialect]] = {
     "anthropic/claude-sonnet-5-5": ("/v1/messages", "anthropic"),
     "openai/gpt-6.1-terra": ("/v1/responses", "responses"),
     "azure/gpt-6-sol": ("/openai/v1/responses", "responses"),
-    "google/gemini-3-pro": ("/v1beta/models/gemini-3-pro:generateContent", "google"),
+    "google/gemini-4-carbon": (
+        "/v1beta/models/gemini-4-carbon:generateContent",
+        "google",
+    ),
     "bedrock/us.anthropic.claude-opus-5-v1:0": (
         "/model/us.anthropic.claude-opus-5-v1%3A0/converse",
         "bedrock",

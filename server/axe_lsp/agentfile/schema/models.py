@@ -21,6 +21,7 @@ READ_ON = "2026-11-21"
 SOURCES = {
     "anthropic": "https://platform.claude.com/docs/en/models/overview",
     "openai": "https://developers.openai.com/api/docs/models",
+    "google": "https://ai.google.dev/gemini-api/docs/pricing",
 }
 """The page of each provider that the figures are from."""
 
@@ -31,7 +32,7 @@ class Model(Struct, frozen=True):
     They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. Input that
     comes out of the provider's cache costs `cached_price`, input that is put into it (for some
     minutes) `written_price`. `ends` is the day on which the provider switches the model off, if one
-    has been announced.
+    has been announced, and `doubles` the day from which all its prices are twice as high.
     """
 
     provider: str
@@ -44,6 +45,7 @@ class Model(Struct, frozen=True):
     written_price: float
     dearer_above: int = 0
     ends: str = ""
+    doubles: str = ""
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.name}"
@@ -89,6 +91,9 @@ MODELS: tuple[Model, ...] = (
     Model("openai", "gpt-5-mini", 400 * _K, 128 * _K, 0.25, 2, 0.025, 0.25, ends="2026-12-11"),
     Model("openai", "gpt-5-nano", 400 * _K, 128 * _K, 0.05, 0.4, 0.005, 0.05, ends="2026-12-11"),
     Model("openai", "gpt-4o", 128 * _K, 16_384, 2.5, 10, 1.25, 2.5, ends="2027-01-14"),
+    # Input and output share the window. The cache is implicit, and what goes into it costs as usual.
+    Model("google", "gemini-4-carbon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
+    Model("google", "gemini-4-argon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
 )
 """By provider, the newest first."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
+from datetime import datetime, timezone
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -314,7 +315,8 @@ def _priced(response: Response, name: ModelName, wire: Wire) -> Response:
         response = replace(response, model=name.name)
     if model is None or response.cost is not None:
         return response
-    return replace(response, cost=cost_of(model, response.usage))
+    day = datetime.now(timezone.utc).date().isoformat()
+    return replace(response, cost=cost_of(model, response.usage, day))
 
 
 def service_of(model: ModelName, config: UserConfig) -> Service:
