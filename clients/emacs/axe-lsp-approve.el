@@ -53,7 +53,8 @@ KEY is what it is withdrawn by."
   "Show the oldest question, unless one is being answered.  It takes no keys."
   (unless axe-lsp-approve--asked
     (if (null axe-lsp-approve--waiting)
-        (quit-windows-on axe-lsp-approve--buffer t)
+        (when (get-buffer axe-lsp-approve--buffer)
+          (quit-windows-on axe-lsp-approve--buffer t))
       (let ((params (axe-lsp-question-params (car axe-lsp-approve--waiting))))
         (axe-lsp-approve--show params)
         (message "%s: answer with %s" (plist-get params :reason)
