@@ -18,6 +18,8 @@
 (require 'cl-lib)
 (require 'url-util)
 
+(defvar axe-lsp-command)
+
 (defvar axe-lsp-server-functions nil
   "Functions that give a server for the current buffer, or any that runs.
 They are called with one argument: whether only the buffer's own will do.")
@@ -99,7 +101,11 @@ Each is a list of its server, of the event that it began with, and of when.")
 (defun axe-lsp-runs--server ()
   "Return the server to be asked."
   (or (run-hook-with-args-until-success 'axe-lsp-server-functions nil)
-      (user-error "No axe-lsp checks this buffer; `M-x eglot' in an agent file starts one")))
+      (let ((program (car axe-lsp-command)))
+        (if (executable-find program)
+            (user-error "No axe-lsp checks this buffer; `M-x eglot' in an agent file starts one")
+          (user-error "`%s' is not installed: `pipx install CLONE' or `uv tool install CLONE' installs it from a clone of axe-lsp"
+                      program)))))
 
 (defun axe-lsp-runs--own-p ()
   "Whether this buffer is an agent, and a server knows it."

@@ -19,6 +19,7 @@ from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
+from support.first_hour import FirstHour
 from support.plain_mcp import ASKING, plain_server
 from support.processes import wait_for_none
 from support.review_project import MANAGER, MENDED, script_review, write_project
@@ -321,8 +322,22 @@ def test_emacs_says_that_the_server_is_not_installed(emacs: Path, tmp_path: Path
     told = _play(emacs, "no_server.el", manager, environment, with_server=False)
     assert told.splitlines() == [
         "Agent files are not checked: ‘axe-lsp’ is not installed; install it, or set ‘axe-lsp-command’",
-        "No axe-lsp checks this buffer; ‘M-x eglot’ in an agent file starts one",
+        "‘axe-lsp’ is not installed: ‘pipx install CLONE’ or ‘uv tool install CLONE’ installs it from a clone of axe-lsp",
     ]
+
+
+@pytest.mark.editor
+def test_the_first_hour_in_emacs_has_no_dead_end(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hour = FirstHour(provider, tmp_path)
+    told = _play(emacs, "first_hour.el", hour.agent, hour.environment)
+    assert hour.key_is_asked_for(told)
+    told = _play(emacs, "first_hour.el", hour.agent, hour.with_key)
+    assert "invalid x-api-key" in told
+    told = _play(emacs, "first_hour.el", hour.agent, hour.with_key)
+    assert "It works." in told
+    assert "✓ assistant" in told
 
 
 @pytest.mark.editor

@@ -21,6 +21,7 @@ from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.codex_project import write_codex_project
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
 from support.engines import agent
+from support.first_hour import FirstHour
 from support.plain_mcp import ASKING, plain_server
 from support.review_project import MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
@@ -181,6 +182,20 @@ def test_neovim_says_that_the_server_is_not_installed(nvim: Path, tmp_path: Path
     environment = clean_environment(tmp_path / "home")
     environment["PATH"] = "/usr/bin:/bin"
     _play(nvim, "no_server.lua", other, environment, with_server=False)
+
+
+@pytest.mark.editor
+def test_the_first_hour_in_neovim_has_no_dead_end(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    hour = FirstHour(provider, tmp_path)
+    told = _play(nvim, "first_hour.lua", hour.agent, hour.environment)
+    assert hour.key_is_asked_for(told)
+    told = _play(nvim, "first_hour.lua", hour.agent, hour.with_key)
+    assert "invalid x-api-key" in told
+    told = _play(nvim, "first_hour.lua", hour.agent, hour.with_key)
+    assert "It works." in told
+    assert "✓ assistant" in told
 
 
 @pytest.mark.editor

@@ -99,6 +99,11 @@ class Workbench(TextEditor, Questions):
         self._page.goto(f"http://{self._address}/?folder={folder}&payload={payload}")
         self._page.locator(".editor-instance .view-lines").wait_for(timeout=TIMEOUT)
 
+    def open_folder(self) -> None:
+        """Opens the window on the project, with no file."""
+        self._page.goto(f"http://{self._address}/?folder={quote(str(self._project))}")
+        self._page.locator(".monaco-workbench .part.sidebar").wait_for(timeout=TIMEOUT)
+
     def run_tests(self, extension: Path, tests: Path) -> str:
         """Runs tests inside the extension host, in which the folder `extension` is at work.
 
