@@ -1,5 +1,6 @@
 // What the page of a conversation is made of.
 
+import { marksOf } from '../../../runPage/diffs';
 import { element } from '../elements';
 
 const DEEPEST_HEADING = 6;
@@ -34,9 +35,9 @@ export function pre(text: string): HTMLElement {
   return element('pre', { tabindex: '0' }, text);
 }
 
-const MARKS: Readonly<Record<string, string>> = { '+': 'added', '-': 'removed', '@': 'quiet' };
-
 export function diff(text: string): HTMLElement {
-  const lines = text.split('\n').map((line) => element('span', { class: MARKS[line[0] ?? ''] ?? '' }, `${line}\n`));
-  return element('pre', { tabindex: '0', class: 'diff' }, ...lines);
+  const lines = text.split('\n');
+  const marks = marksOf(lines);
+  const spans = lines.map((line, at) => element('span', { class: marks[at] ?? '' }, `${line}\n`));
+  return element('pre', { tabindex: '0', class: 'diff' }, ...spans);
 }
