@@ -88,3 +88,12 @@ def test_a_run_that_fails_leads_to_what_happened_in_it(
     assert found
     assert "solo: failed" in home.call(*found[1].split())[1]
     assert "axe-lsp history" not in told(home, "run", "solo", "--no-history")
+
+
+def test_a_refused_key_is_told_by_where_it_is_from(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Refuses(401, "no"), Refuses(401, "no"))
+    assert told(home, "run", "solo").startswith(
+        "auth: no Check the key, which is that of $OPENAI_API_KEY "
+    )
+    assert home.call("run", "solo")[2] == "auth: no\n"

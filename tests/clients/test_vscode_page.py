@@ -105,6 +105,8 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         window.wait_for_text("model = 3")
         box.fill("And now?")
         box.press("Enter")
+        window.wait_for_message("writer.toml:1:9")
+        assert not window.shows_message("no such model"), "the page in sight has told it"
         window.answer_message("writer.toml:1:9", "Show Error")
         page.get_by_role("button", name="Send").and_(page.locator(":enabled")).wait_for()
         assert box.input_value() == "And now?", "what has not begun is not lost"

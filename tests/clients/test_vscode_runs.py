@@ -24,7 +24,7 @@ from support.extension import TRUSTING, put_server_into, vscode
 from support.past import Tale, put
 from support.processes import bearing
 from support.review_project import MENDED, script_review, write_project
-from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
+from support.scripted_provider import Answer, Call, Hold, Refuses, Says, ScriptedProvider
 
 
 @pytest.mark.editor
@@ -176,6 +176,10 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         window.wait_for_output("reader ▶ When?", "reader | Again.", "reader ✓ completed")
         runs.wait_until_spoken("When?", "reader, completed, ")
         assert provider.asked("m-reader")[-1].body["messages"][0]["content"] == "When?"
+        provider.script("m-reader", Refuses(400, "no such model"))
+        runs.press("When?", "Run Again")
+        window.answer_message("no such model", "Show Run")
+        window.webview().locator(".error", has_text="no such model").wait_for()
 
 
 @pytest.mark.editor

@@ -7,6 +7,8 @@ export type Remedy =
   /** `line` and `column` count from 1. */
   | { readonly kind: 'place'; readonly path: string; readonly line: number; readonly column: number }
   | { readonly kind: 'problems' }
+  /** What the run has done until it failed. */
+  | { readonly kind: 'run'; readonly runId: string }
   | { readonly kind: 'log' };
 
 /** A failed request as the server answers it: `data.reason` is a word for programs. */
@@ -35,5 +37,21 @@ export function remediesOf({ message, code, data }: Failure): readonly Remedy[] 
   if ((data as { kind?: unknown } | undefined)?.kind === 'config') {
     return [{ kind: 'problems' }];
   }
+  const runId = runThatFailed(data);
+  if (runId !== undefined) {
+    return [{ kind: 'run', runId }];
+  }
   return code === INTERNAL ? [{ kind: 'log' }] : [];
+}
+
+/** The id of the root run that has failed, if one had begun. */
+function runThatFailed(data: unknown): string | undefined {
+  const { runId } = (data ?? {}) as { runId?: unknown };
+  return typeof runId === 'string' ? runId : undefined;
+}
+
+/** Whether the page of the run, which the user has in front of them, tells a failure, and nothing else would help. */
+export function isToldByPage(failure: Failure, isInSight: (runId: string) => boolean): boolean {
+  const [first] = remediesOf(failure);
+  return first?.kind === 'run' && isInSight(first.runId);
 }

@@ -9,6 +9,7 @@ const LABELS: Readonly<Record<Remedy['kind'], string>> = {
   settings: 'Open config.toml',
   place: 'Show Error',
   problems: 'Show Problems',
+  run: 'Show Run',
   log: 'Show Log',
 };
 
@@ -53,6 +54,8 @@ async function apply(remedy: Remedy): Promise<void> {
       return commands.executeCommand('axeLsp.openConfig');
     case 'problems':
       return commands.executeCommand('workbench.actions.view.problems');
+    case 'run':
+      return commands.executeCommand('axeLsp.showRunPage', remedy.runId);
     case 'log':
       return commands.executeCommand('axeLsp.showServerLog');
     case 'place': {

@@ -1,7 +1,8 @@
 // What can be done with runs, from the view, from their documents and from the palette.
 
 import { commands, Position, Range, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
-import type { LanguageClient } from 'vscode-languageclient/node';
+import { ResponseError, type LanguageClient } from 'vscode-languageclient/node';
+import { isToldByPage } from '../failures';
 import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
 import type { Register } from '../register';
 import type { Actions, RunPages } from '../runPage/runPages';
@@ -138,7 +139,11 @@ export class RunCommands {
       this.runs.show();
       await work();
     } else {
-      await this.pages.following(work, fits);
+      await this.pages.following(work, fits).catch((error: unknown) => {
+        if (!(error instanceof ResponseError && isToldByPage(error, (runId) => this.pages.isInSight(runId)))) {
+          throw error;
+        }
+      });
     }
   }
 
@@ -240,7 +245,7 @@ export class RunCommands {
   }
 
   private async showPage(given: unknown): Promise<void> {
-    const run = await this.chosen(given, 'The page of which run?');
+    const run = typeof given === 'string' ? await this.runs.store.find(given) : await this.chosen(given, 'The page of which run?');
     if (run) {
       await this.pages.show(run);
     }

@@ -131,7 +131,10 @@ class Service(Struct, frozen=True):
             message += f" ({wire_hint(self.provider)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
-        return error.reworded(message)
+        explained = error.reworded(message)
+        if error.status == _WHO_ASKS and (origin := self.config.key_origin(self.provider)):
+            explained.hint = f"Check the key, which is that of {origin}"
+        return explained
 
 
 _REGION = "{region}"
@@ -142,6 +145,9 @@ _SHOWN = 80
 
 _LACKS_MODEL = re.compile(r"^model .* not found$")
 """What Ollama says of a model that is not installed. Older ones add the advice to pull it."""
+
+_WHO_ASKS = 401
+"""The status of a key that is refused; 403 means what it may be used for."""
 
 _NO_SUCH_PATH = (404, 405, 501)
 
