@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import anyio
 import pytest
 
 from axe_lsp.agentfile.rights import asked_by_server
@@ -332,21 +333,38 @@ async def test_a_server_that_says_nothing_fails_in_time(
         assert bearing(f"{tmp_path}/plain_server.py") == {}
 
 
+_STUBBORN = """
+    import signal, subprocess, time
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    child = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[0]]
+    subprocess.Popen(child, start_new_session=True)
+    serve()
+    time.sleep(600)
+"""
+
+
 async def test_a_stubborn_server_and_what_it_started_is_ended(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_process, "ENDING_SECONDS", 0.2)
-    ending = """
-        import signal, subprocess, time
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
-        child = [sys.executable, "-c", "import time; time.sleep(600)", sys.argv[0]]
-        subprocess.Popen(child, start_new_session=True)
-        serve()
-        time.sleep(600)
-    """
+    monkeypatch.setattr(connection, "ENDING_SECONDS", 0.2)
     provider.script("m-bot", TELL, Says("done"))
-    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, _STUBBORN))) as work:
         await work.run("bot")
+        assert bearing(f"{tmp_path}/plain_server.py") == {}
+
+
+async def test_a_stubborn_server_does_not_hold_up_the_end_of_a_cancelled_run(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connection, "ENDING_SECONDS", 600)
+    hold = Hold()
+    provider.script("m-bot", Answer(Says("late"), hold=hold))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, _STUBBORN))) as work:
+        async with running(work.engine.run(RunRequest("bot"), "run-1")) as task:
+            await hold.arrived()
+            assert work.engine.cancel("run-1")
+            with anyio.fail_after(60), pytest.raises(RunCancelledError):
+                await task
         assert bearing(f"{tmp_path}/plain_server.py") == {}
 
 

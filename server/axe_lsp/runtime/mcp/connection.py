@@ -22,7 +22,7 @@ from axe_lsp import __version__
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.runtime.mcp.elicitation import Elicit, Elicitation
-from axe_lsp.runtime.mcp.server_process import ENDING_SECONDS, ServerProcess, start_server
+from axe_lsp.runtime.mcp.server_process import ServerProcess, start_server
 from axe_lsp.runtime.messages import Image, Json
 from axe_lsp.tasks import Tasks
 
@@ -46,8 +46,11 @@ _LONGEST_PAUSE = 60.0
 _GOODBYE_SECONDS = 0.25
 """How long closing a connection may hold up the end of a run, and once more if it has to be broken."""
 
-_ENDING_SECONDS = 3 * ENDING_SECONDS
-"""The same for a process, which is given time to end by itself."""
+ENDING_SECONDS = 2.0
+"""For which a process may end by itself after its standard input has ended, and once more after SIGTERM.
+
+At the end of a cancelled run, which somebody waits for, it is `_GOODBYE_SECONDS`.
+"""
 
 _NOT_FOUND = 127
 """The exit code of a command that does not exist."""
@@ -115,6 +118,7 @@ class Connection:
         self._client: Any = None
         self._refusal = ""
         self._process: ServerProcess | None = None
+        self._hurries = False
         self._is_second_start = False
         self._serving: asyncio.Task[None] | None = None
 
@@ -231,13 +235,18 @@ class Connection:
         if getattr(message, "method", "") == "notifications/tools/list_changed":
             self._has_changed = True
 
-    async def close(self) -> None:
+    async def close(self, *, hurries: bool) -> None:
         """Say goodbye, and end the connection in any case."""
-        within = _ENDING_SECONDS if self.server.is_command else _GOODBYE_SECONDS
+        self._hurries = hurries
+        within = 3 * self._patience if self.server.is_command else _GOODBYE_SECONDS
         self._over.set()
         if self._serving is not None and self.is_connected:
             await asyncio.wait({self._serving}, timeout=within)
         await self._tasks.stop(within)
+
+    @property
+    def _patience(self) -> float:
+        return _GOODBYE_SECONDS if self._hurries else ENDING_SECONDS
 
     async def _serve(self) -> None:
         if not self.server.is_command:
@@ -264,7 +273,7 @@ class Connection:
                 await self._stay(client)
         finally:
             with anyio.CancelScope(shield=True):
-                await process.end()
+                await process.end(self._patience)
 
     @property
     def _handlers(self) -> dict[str, Any]:
@@ -322,7 +331,7 @@ class Connection:
             return task.result()
         ended: asyncio.Task[Any] = task if task.done() else self._serving
         if self._process is not None and self._process.is_over:  # Which says more than the call.
-            await asyncio.wait({self._serving}, timeout=_ENDING_SECONDS)
+            await asyncio.wait({self._serving}, timeout=3 * ENDING_SECONDS)
             ended = self._serving
         fault = None if ended.cancelled() or not ended.done() else ended.exception()
         if fault is None:

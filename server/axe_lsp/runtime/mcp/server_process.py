@@ -19,9 +19,6 @@ from axe_lsp.runtime.tools.kept_process import KeptProcess, start_kept
 LONGEST_LINE = 16 * 1024 * 1024
 """Bytes of a message."""
 
-ENDING_SECONDS = 2.0
-"""For which a server may end by itself after its standard input has ended, and once more after SIGTERM."""
-
 _KEPT_ERRORS = 64 * 1024
 _SHOWN_ERRORS = 2 * 1024
 """Bytes of what a server has written to standard error."""
@@ -82,20 +79,23 @@ class ServerProcess:
         assert self._kept.process.stdin is not None
         await self._kept.process.stdin.send(line + b"\n")
 
-    async def end(self) -> None:
-        """Close its standard input, ask it to end, and end it with all that it has started."""
+    async def end(self, within: float) -> None:
+        """Close its standard input, ask it to end with SIGTERM, and end it with all that it has started.
+
+        It may take so many seconds after each of the first two.
+        """
         process = self._kept.process
         assert process.stdin is not None
         with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await process.stdin.aclose()
-        with anyio.move_on_after(ENDING_SECONDS):
+        with anyio.move_on_after(within):
             await process.wait()
         if process.returncode is None:
             self._kept.ask_to_end()
-            with anyio.move_on_after(ENDING_SECONDS):
+            with anyio.move_on_after(within):
                 await process.wait()
         if process.returncode is not None:
-            with anyio.move_on_after(ENDING_SECONDS):
+            with anyio.move_on_after(within):
                 await self.read_errors()
         await self._kept.end()
 

@@ -111,6 +111,7 @@ async def remote_tools(
     memory = _Memory(around, secrets)
     found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn, memory)
     begun = []
+    is_cancelled = False
     try:
         for connection in connections:
             with _optional(connection.server, around):
@@ -120,10 +121,13 @@ async def remote_tools(
             with _optional(connection.server, around):
                 await found.add(connection, await _listed(connection, secrets))
         yield RemoteTools(found.tools, secrets, found.newest)
+    except anyio.get_cancelled_exc_class():
+        is_cancelled = True
+        raise
     finally:
         if begun:
             with anyio.CancelScope(shield=True):
-                await asyncio.gather(*(each.close() for each in begun))
+                await asyncio.gather(*(each.close(hurries=is_cancelled) for each in begun))
 
 
 async def _usable(definition: AgentDefinition, around: RunAround) -> tuple[McpServer, ...]:
