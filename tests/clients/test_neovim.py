@@ -93,7 +93,8 @@ def test_markdown_is_shown_without_its_marks_in_neovim(
     reader.parent.mkdir(parents=True)
     reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
     words = "# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4.\n\n- one `code`\n- two\n"
-    provider.script("m-reader", Says(f"{words}```lua\n**not bold**\n```\nDone."))
+    block = "```lua\n**not bold**\nlocal plan\n```\n"
+    provider.script("m-reader", Says(f"{words}{block}\n__Done__, [here](https://example.org)."))
     environment = clean_environment(tmp_path / "home", **provider.environment)
     _play(nvim, "markdown.lua", reader, environment)
 

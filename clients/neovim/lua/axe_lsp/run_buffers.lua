@@ -77,7 +77,7 @@ end
 function M.open_item()
   local item = M.item()
   if item then
-    views.open_text(details.text(item), 'markdown')
+    views.open_markdown(details.text(item))
   end
 end
 

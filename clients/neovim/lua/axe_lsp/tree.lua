@@ -5,6 +5,7 @@
 -- Agents that work at the same time write in their own places: what happens is put behind the last line of its
 -- agent and of all below it. Extmarks know where that is, whatever has been put above.
 
+local markdown = require('axe_lsp.markdown')
 local words = require('axe_lsp.words')
 
 local M = {}
@@ -70,6 +71,10 @@ local function add(tree, run, indent, mark, text, item)
   return item
 end
 
+local function prefix_of_text(run)
+  return string.rep('  ', run.depth + 1) .. words.TEXT
+end
+
 local function tell(tree, run, mark, text, item)
   item.run = run
   run.last = add(tree, run, run.depth + 1, mark, text, item)
@@ -97,15 +102,24 @@ local function speak(tree, run, text)
   item.owed = owed
   local row = row_of(tree, item) + item.height - 1
   local column = #vim.api.nvim_buf_get_lines(tree.bufnr, row, row + 1, true)[1]
-  local continuation = string.rep('  ', run.depth + 1) .. words.TEXT
   local lines = vim.split(spoken, '\n', { plain = true })
   for index = 2, #lines do
-    lines[index] = continuation .. lines[index]
+    lines[index] = prefix_of_text(run) .. lines[index]
   end
   change(tree, function()
     vim.api.nvim_buf_set_text(tree.bufnr, row, column, row, column, lines)
   end)
   item.height = item.height + #lines - 1
+end
+
+--- An agent has written a text. Parsing its Markdown with each piece would cost forty times as much as the piece does.
+local function end_text(tree, run)
+  local item = run.text
+  run.text = nil
+  if item then
+    local first = row_of(tree, item)
+    markdown.show_when_seen(tree.bufnr, first, first + item.height - 1, #prefix_of_text(run))
+  end
 end
 
 --- What a model thinks becomes one line when it has thought; it is no part of what it says.
@@ -140,6 +154,7 @@ local function begin_run(tree, event)
 end
 
 local function end_run(tree, run, ended)
+  end_text(tree, run)
   run.ended = ended
   local problem = words.problem(ended)
   if problem then
@@ -156,21 +171,23 @@ local function resume_run(tree, run, event)
     run.ended = nil
     replace_mark(tree, run.head, mark, words.RUNNING)
   end
-  run.text, run.calls = nil, {}
+  end_text(tree, run)
+  run.calls = {}
   show_figures(tree, run.head, event.model)
   tell(tree, run, words.RETRY, 'resumed at turn ' .. event.turn, { kind = 'run' })
 end
 
 local function begin_turn(tree, run, event)
+  end_text(tree, run)
   run.turn = tell(tree, run, words.TURN, 'turn ' .. event.turn, { kind = 'turn' })
-  run.text = nil
 end
 
 local function end_turn(tree, run, event)
   if not run.text then
     speak(tree, run, event.text)
   end
-  run.text, run.last_turn = nil, event
+  end_text(tree, run)
+  run.last_turn = event
   if event.incomplete then
     tell(tree, run, words.PROBLEM, words.incomplete(event), { kind = 'text', turn = run.turn })
   end

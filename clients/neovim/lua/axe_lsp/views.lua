@@ -1,5 +1,7 @@
 -- Windows in which the user reads what belongs to no file: runs, previews, questions, lists of places.
 
+local markdown = require('axe_lsp.markdown')
+
 local M = {}
 
 --- Shows a buffer below the others, unless it is on the screen. The cursor stays where it is.
@@ -31,11 +33,10 @@ end
 local shown -- the text that is on the screen
 
 --- Shows a text until its window is closed, which q does. One at a time. The cursor stays where it is.
-function M.show_text(text, syntax)
+function M.show_text(text)
   local window = shown and vim.fn.bufwinid(shown) or -1
   shown = buffer_of(text)
   vim.bo[shown].bufhidden = 'wipe'
-  vim.bo[shown].syntax = syntax or ''
   vim.keymap.set('n', 'q', '<Cmd>close<CR>', { buffer = shown, nowait = true, desc = 'Close the window' })
   if window ~= -1 then
     vim.api.nvim_win_set_buf(window, shown)
@@ -44,10 +45,12 @@ function M.show_text(text, syntax)
   end
 end
 
---- The same, and goes there.
-function M.open_text(text, syntax)
-  M.show_text(text, syntax)
+--- The same for Markdown, and goes there.
+function M.open_markdown(text)
+  M.show_text(text)
+  markdown.show_all(shown)
   M.go_to(shown)
+  vim.opt_local.conceallevel = 2
 end
 
 --- Shows a text until the function that is returned is called.
