@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,9 +12,17 @@ import pytest
 
 from axe_lsp.cli.examples import EXAMPLES, copy_example, example_agents
 from axe_lsp.runtime.engine import Engine
-from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, ToolEnd, TurnBegin
+from axe_lsp.runtime.events import (
+    AgentBegin,
+    AgentEnd,
+    AgentPlace,
+    Event,
+    ToolBegin,
+    ToolEnd,
+    TurnBegin,
+)
 from axe_lsp.runtime.runs import RunRequest
-from axe_lsp.runtime.safety.approval import allowed
+from axe_lsp.runtime.safety.approval import Wish, allowed
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.tools.read_only import is_enforceable
@@ -55,8 +65,11 @@ class Seen:
         }
 
 
-async def seen(name: str, folder: Path) -> Seen:
-    """Run an example in a folder, without the recorded pauses. No tool may fail in it."""
+async def seen(name: str, folder: Path, copies: int = 0) -> Seen:
+    """Run an example in a folder, without the recorded pauses. No tool may fail in it.
+
+    But one, if its agents work in copies: no change is allowed before there are so many copies.
+    """
     events: list[Event] = []
     copy_example(EXAMPLES[name], folder)
     recording = folder / EXAMPLES[name].recording
@@ -64,18 +77,29 @@ async def seen(name: str, folder: Path) -> Seen:
     assert "\npaced = true\n" in paced
     recording.write_text(paced.replace("\npaced = true\n", "\n"), "utf-8")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    all_there = asyncio.Event()
+
+    def emit(event: Event) -> None:
+        events.append(event)
+        if sum(isinstance(each, AgentPlace) for each in events) == copies:
+            all_there.set()
+
+    async def approve(wish: Wish) -> str:
+        await all_there.wait()
+        return await allowed(wish)
+
     services = RunServices(
         resolve=example_agents(folder),
         workspace=folder,
         gate=TrustGate(environment),
         environment=environment,
-        emit=events.append,
-        approve=allowed,
+        emit=emit,
+        approve=approve,
     )
     async with Engine(services) as engine:
         await engine.run(RunRequest(name))
     failed = [event for event in events if isinstance(event, ToolEnd) and event.is_error]
-    assert failed == []
+    assert len(failed) == (1 if copies else 0)
     return Seen(events, folder)
 
 
@@ -150,3 +174,16 @@ async def test_a_coordinator_has_a_change_explored_planned_and_coded(tmp_path: P
     assert [child.sandbox for child in run.children()] == [sandbox, sandbox, None]
     store = (tmp_path / "src/notes/store.py").read_text("utf-8")
     assert store.count('encoding="utf-8"') == 2
+
+
+async def test_of_three_agents_in_copies_two_have_patches_that_fit(tmp_path: Path) -> None:
+    run = await seen("copies", tmp_path, copies=3)
+    assert set(run.order()[:3]) == {"+lines-worker", "+cells-worker", "+sums-worker"}
+    assert run.tools("copies") == ["call_agent"] * 3
+    scope: dict[str, Callable[..., object]] = {}
+    exec((tmp_path / "src/tables/cells.py").read_text("utf-8"), scope)
+    assert scope["total"](["0.1"] * 10) == 1.0
+    mended = {"lines": [["a", " b"]], "cells": [["a", "b"], [""]]}
+    assert scope["rows"]("a, b\r\n") in mended.values()
+    (failed,) = (each for each in run.events if isinstance(each, ToolEnd) and each.is_error)
+    assert "src/tables/cells.py has been changed since in the same lines" in failed.content

@@ -140,6 +140,8 @@ async def _run(example: Example, folder: Path, pace: float) -> str:
         resolve=example_agents(folder),
         workspace=folder,
         gate=TrustGate(os.environ),
+        # What copies leave lies beside the example, and goes with it.
+        environment={**os.environ, "XDG_STATE_HOME": str(folder.parent / "state")},
         emit=display.event,
         warn=display.say,
         # What is changed is a copy that nobody keeps, and by recorded answers only.

@@ -99,6 +99,16 @@ which can't write, and one changes the code. The parent sums up.
 """,
             writes=True,
         ),
+        Example(
+            "copies",
+            "three agents change one library in copies; two patches fit, one conflicts",
+            """\
+Three agents change the same file of a small Python library at the same time, each in a copy (this
+needs git). Their changes come back as patches: two fit, one conflicts.
+""",
+            copy="tables",
+            writes=True,
+        ),
     )
 }
 """By name. The first is shown to those who name none."""

@@ -391,6 +391,27 @@ async def test_a_run_that_fails_because_of_another_names_the_first_difference(
     assert str(caught.value) in work.of(ToolEnd)[0].content
 
 
+async def test_a_failure_that_is_not_recorded_is_not_hidden_by_a_request_that_is_not_compared(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    call = ToolCall("1", "call_agent", {"agent": "scout", "task": "x"})
+    recording = Recording(
+        (
+            RecordedRun(
+                "lead",
+                turns=(
+                    RecordedTurn(Response(tool_calls=(call,))),
+                    RecordedTurn(Response("All is well.")),
+                ),
+            ),
+            RecordedRun("scout", system="other", turns=(RecordedTurn(Response("seen")),)),
+        )
+    )
+    async with bench(provider, tmp_path, TEAM, provider_hook=replaying(recording)) as work:
+        with pytest.raises(ProviderError, match=r'run 2 \(agent "scout"\), turn 1, system differs'):
+            await work.run("lead")
+
+
 async def test_the_nearest_of_several_candidates_is_compared(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -78,6 +78,7 @@ class Replay:
         self._pace = float(recording.paced) if pace is None else pace
         self._fields = fields
         self._playing: dict[str, tuple[int, RecordedRun]] = {}
+        self._misled: set[str] = set()  # Runs that were told of a failure that is not recorded.
         self.deviation: Deviation | None = None
 
     def check(self, model: ModelName, workdir: Path) -> None:
@@ -121,11 +122,18 @@ class Replay:
                 )
             )
             raise _differs(first.reason)
+        if run_id in self._misled and run.turns[index].sent is None and "sent" in self._fields:
+            first = self._deviate(
+                Deviation(request.exchange.run, index + 1, "a child has deviated")
+            )
+            raise _differs(first.reason)
         return run.turns[index]
 
     def _deviate(self, deviation: Deviation) -> Deviation:
         """The first deviation, which is this one if there was none."""
         self.deviation = self.deviation or deviation
+        if deviation.run.parent_run_id is not None:
+            self._misled.add(deviation.run.parent_run_id)
         return self.deviation
 
     def _take(self, request: _Compared) -> tuple[int, RecordedRun]:

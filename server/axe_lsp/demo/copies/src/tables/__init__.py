@@ -1,0 +1,5 @@
+"""Tables from lines of text."""
+
+from tables.cells import column, rows, total
+
+__all__ = ["column", "rows", "total"]
