@@ -29,6 +29,7 @@ from axe_lsp.agentfile.schema.models import MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.cli.completion import SHELLS
 from axe_lsp.cli.main import COMMANDS
+from axe_lsp.daemon import project_severities
 from axe_lsp.features.describe import price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
@@ -72,6 +73,7 @@ def _unwrapped() -> dict[Path, str]:
             SCHEMAS / f"{kind}.json": schema_file(json_schema(each))
             for kind, each in PUBLISHED.items()
         },
+        SCHEMAS / "check.json": schema_file(project_severities.json_schema()),
         SCHEMAS / "test-result.json": schema_file(result.json_schema()),
         EXTENSION: extension_manifest(),
         **{COMPLETIONS / f"axe-lsp.{shell}": completion_script(shell) for shell in SHELLS},
@@ -620,7 +622,7 @@ name-mismatch = "off"
 unknown-agent = "error"
 ```
 
-The setting comes before the project's file, and `axe-lsp check --severity CODE=LEVEL` before both. A project's file
+A [JSON Schema](schemas.md) completes and checks it in editors. The setting comes before the project's file, and `axe-lsp check --severity CODE=LEVEL` before both. A project's file
 can't make `plain-secret` and `outside-workspace` milder, and no comment in a file of the project
 [suppresses](#unused-ignore) them, since both are parts of what is checked. Editors
 report an entry without effect as a message, `axe-lsp check` by exit code 2.

@@ -21,8 +21,9 @@ from axe_lsp.agentfile.schema.key_spec import KeySpec, Schema
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.cli.main import main
+from axe_lsp.daemon import project_severities
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.finding import SEVERITY_NAMES, Finding, Severity
 from axe_lsp.features.rule import Dialects
 from axe_lsp.features.rules import RULES
 from axe_lsp.workspace.agent_file import read_agent_file
@@ -170,6 +171,45 @@ def test_the_command_prints_a_schema_that_is_one(
     printed = json.loads(capsys.readouterr().out)
     Draft7Validator.check_schema(printed)
     assert printed == json_schema(PUBLISHED[kind])
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "[diagnostics]",
+        "diagnostics = 1",
+        "other = 1",
+        "[diagnostics]\nname-mismatch = 1",
+        "[diagnostics]\nname-mismatch = 'loud'",
+        "[diagnostics]\nname-mismatched = 'off'",
+        *(
+            f"[diagnostics]\n{rule.code} = '{level}'"
+            for rule in RULES
+            if rule.is_protecting or rule.code == "name-mismatch"
+            for level in SEVERITY_NAMES
+        ),
+    ],
+)
+def test_the_json_schema_of_check_toml_agrees_with_what_counts_of_it(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "axe" / "agents").mkdir(parents=True)
+    (tmp_path / "axe" / "check.toml").write_text(text, "utf-8")
+    assert main(["schema", "check"]) == 0
+    schema = json.loads(capsys.readouterr().out)
+    Draft7Validator.check_schema(schema)
+    errors = [each.message for each in Draft7Validator(schema).iter_errors(tomli.loads(text))]
+    complaints = project_severities.severities_for(tmp_path / "axe" / "agents").complaints
+    assert len(errors) == len(complaints), (errors, complaints)
+
+
+def test_the_json_schema_of_check_toml_explains_every_code() -> None:
+    codes = project_severities.json_schema()["properties"]["diagnostics"]["properties"]
+    assert {code: each["description"] for code, each in codes.items()} == {
+        rule.code: rule.summary for rule in RULES
+    }
+    assert codes["name-mismatch"]["default"] == "warning"
 
 
 def test_unknown_kinds_are_refused(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,4 +1,4 @@
-"""`axe-lsp schema`: the JSON Schema of agent files, config.toml or tests of agents, for other programs."""
+"""`axe-lsp schema`: the JSON Schema of agent files, config.toml, tests of agents or check.toml, for other programs."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from typing import Any
 
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.cli.arguments import Parser
+from axe_lsp.daemon import project_severities
+
+CHECK = "check"
+"""The schema of the severities that a project sets."""
 
 RESULT = "test-result"
 """The schema of what `axe-lsp test --format json` prints, beside those of files."""
@@ -16,9 +20,14 @@ RESULT = "test-result"
 def main(arguments: Sequence[str]) -> int:
     """Print it."""
     kind = _parser().parse_args(arguments).kind
-    schema = _of_results() if kind == RESULT else json_schema(PUBLISHED[kind])
-    print(json.dumps(schema, indent=2, ensure_ascii=False))
+    print(json.dumps(_schema_of(kind), indent=2, ensure_ascii=False))
     return 0
+
+
+def _schema_of(kind: str) -> dict[str, Any]:
+    if kind == RESULT:
+        return _of_results()
+    return project_severities.json_schema() if kind == CHECK else json_schema(PUBLISHED[kind])
 
 
 def _of_results() -> dict[str, Any]:
@@ -30,13 +39,13 @@ def _of_results() -> dict[str, Any]:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp schema",
-        description="Print the JSON Schema of agent files, of config.toml or of tests of agents, for taplo, tombi and others; "
-        "or that of the results which `axe-lsp test --format json` prints.",
+        description="Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi "
+        "and others; or that of the results which `axe-lsp test --format json` prints.",
     )
     parser.add_argument(
         "kind",
         nargs="?",
-        choices=[*PUBLISHED, RESULT],
+        choices=[*PUBLISHED, CHECK, RESULT],
         default="agent",
         help="which schema (default: agent)",
     )

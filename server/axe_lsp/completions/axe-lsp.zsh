@@ -27,7 +27,7 @@ _shtab_axe_lsp_commands() {
     mcp:'Offer agents as tools to MCP clients.'
     resume:'Go on with a run that was interrupted. Answers and results that are known are not requested or executed again.'
     run:'Run an agent and print its answer.'
-    schema:'Print the JSON Schema of agent files, of config.toml or of tests of agents, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` prints.'
+    schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` prints.'
     serve:'The language server for axe agent files, for any LSP client.'
     test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes.'
@@ -381,7 +381,7 @@ _shtab_axe_lsp_run_defaults_added=0
 
 _shtab_axe_lsp_schema_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":which schema (default\: agent):(agent config test test-result)"
+  ":which schema (default\: agent):(agent config test check test-result)"
 )
 
 # guard to ensure default positional specs are added only once per session

@@ -110,6 +110,31 @@ class Remembered:
         return settled
 
 
+def json_schema() -> dict[str, Any]:
+    """The JSON Schema (draft 7) of the file, for other programs."""
+    codes = {
+        rule.code: {
+            "description": rule.summary,
+            "enum": [level for level in SEVERITY_NAMES if _is_right(rule.code, level)],
+            "default": rule.severity.name.lower() if rule.is_on else "off",
+        }
+        for rule in RULES
+    }
+    severities = {
+        "description": "The severities of diagnostics, by their codes.",
+        "type": "object",
+        "properties": codes,
+        "additionalProperties": False,
+    }
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "axe/check.toml",
+        "type": "object",
+        "properties": {_TABLE: severities},
+        "additionalProperties": False,
+    }
+
+
 def _file_for(folder: Path) -> Path | None:
     return folder.parent / CHECK_FILE if folder.as_posix().endswith(_ENDINGS) else None
 
