@@ -17,7 +17,7 @@ from axe_lsp.runtime import prompt
 from axe_lsp.runtime.copies import applying
 from axe_lsp.runtime.copies.copy import Entry
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files import context_files, places
+from axe_lsp.runtime.files import context_files, opening
 from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.recordings.file import load_recording
@@ -260,6 +260,6 @@ def test_folders_that_are_made(work: Path, swap: Swap) -> None:
     if (work / "sub").is_symlink():
         with (
             pytest.raises(OSError, match="symbolic links"),
-            places.opened_folder(work / "sub" / "new", make=True),
+            opening.opened_folder(work / "sub" / "new", make=True),
         ):
             pass

@@ -26,7 +26,7 @@ from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.resuming import order_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, Event, RunIds
-from axe_lsp.runtime.files.places import opened_folder
+from axe_lsp.runtime.files.opening import opened_folder
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path

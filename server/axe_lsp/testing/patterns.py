@@ -15,7 +15,7 @@ import time
 from functools import lru_cache
 from threading import Lock, Timer
 
-from axe_lsp.runtime.programs import main_of
+from axe_lsp.runtime.own_programs import main_of
 from axe_lsp.runtime.safety.process_hardening import bare_environment
 
 if sys.platform != "win32":

@@ -17,7 +17,7 @@ from urllib.request import urlopen
 import pytest
 
 from axe_lsp.agentfile.text.machine_addresses import dask_host
-from axe_lsp.hosting.places import wire
+from axe_lsp.hosting.places import messages
 from axe_lsp.hosting.places.connection import Connection, FaultError
 from axe_lsp.hosting.places.dask import dask_channel, dask_workers
 from axe_lsp.hosting.places.dask_worker import OPERATION, PRELOAD
@@ -374,7 +374,10 @@ async def test_a_pickle_in_the_handshake_is_refused(
 @pytest.mark.parametrize(
     ("said", "told"),
     [
-        (wire.encode(wire.Hello("0.0.1 1")) + b"\n", "axe-lsp there is version 0.0.1, and here"),
+        (
+            messages.encode(messages.Hello("0.0.1 1")) + b"\n",
+            "axe-lsp there is version 0.0.1, and here",
+        ),
         (None, f"the worker was started without --preload {PRELOAD}"),
         ("text", "it has sent an invalid message"),
     ],

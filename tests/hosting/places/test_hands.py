@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.hosting.notifications import Message
-from axe_lsp.hosting.places import wire
+from axe_lsp.hosting.places import messages
 from axe_lsp.runtime.copies.git import make_own, pack_of, timeless_commit
 from axe_lsp.runtime.copies.mirror import Changed
 from support.processes import Sleepers
@@ -36,14 +36,14 @@ class Side:
 
     async def send(self, message: Message) -> None:
         assert self.process.stdin is not None
-        self.process.stdin.write(wire.encode(message) + b"\n")
+        self.process.stdin.write(messages.encode(message) + b"\n")
         await self.process.stdin.drain()
 
     async def hear(self) -> Any:
         assert self.process.stdout is not None
-        return wire.from_hands(await asyncio.wait_for(self.process.stdout.readline(), PATIENCE))
+        return messages.from_hands(await asyncio.wait_for(self.process.stdout.readline(), PATIENCE))
 
-    async def ask(self, kind: type[wire.Request], **members: Any) -> Any:
+    async def ask(self, kind: type[messages.Request], **members: Any) -> Any:
         self._number += 1
         await self.send(kind(self._number, **members))
         return await self.hear()
@@ -56,9 +56,9 @@ class Side:
         tree = own("write-tree", tree=tmp_path / "tree", index=tmp_path / "index")
         base = timeless_commit(own, tree.decode().strip())
         pack = pack_of(own, [base], [])
-        assert await self.ask(wire.Pack, project=PROJECT, data=pack, commits=(base,)) == wire.Done(
-            self._number
-        )
+        assert await self.ask(
+            messages.Pack, project=PROJECT, data=pack, commits=(base,)
+        ) == messages.Done(self._number)
         wanted: dict[str, Any] = {
             "copy": COPY,
             "project": PROJECT,
@@ -69,11 +69,11 @@ class Side:
             "object_format": "sha1",
             "ignored": "",
         }
-        return await self.ask(wire.Open, **{**wanted, **members})
+        return await self.ask(messages.Open, **{**wanted, **members})
 
     async def call(self, command: str) -> Any:
         return await self.ask(
-            wire.Call, copy=COPY, folder=".", name="run_command", arguments={"command": command}
+            messages.Call, copy=COPY, folder=".", name="run_command", arguments={"command": command}
         )
 
     @property
@@ -92,8 +92,8 @@ async def hands(home: Path, silence: float = 15.0, keep: int = 3600) -> AsyncIte
     )
     side = Side(process, home)
     try:
-        assert await side.hear() == wire.Hello(wire.WIRE)
-        await side.send(wire.Hello(wire.WIRE, keep, silence))
+        assert await side.hear() == messages.Hello(messages.WIRE)
+        await side.send(messages.Hello(messages.WIRE, keep, silence))
         yield side
     finally:
         if process.returncode is None:
@@ -105,7 +105,7 @@ async def test_silence_ends_commands_and_copies(tmp_path: Path) -> None:
     sleepers = Sleepers()
     async with hands(tmp_path / "home", silence=1.0) as side:
         await side.open(tmp_path)
-        call = wire.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
+        call = messages.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
         await side.send(call)
         await asyncio.to_thread(sleepers.wait_for, 1)
         await asyncio.wait_for(side.process.wait(), 5)
@@ -117,7 +117,7 @@ async def test_the_end_of_the_other_side_leaves_nothing_for_3_seconds(tmp_path: 
     sleepers = Sleepers()
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
-        call = wire.Call(9, COPY, ".", "run_command", {"command": f"{sleepers.command} & wait"})
+        call = messages.Call(9, COPY, ".", "run_command", {"command": f"{sleepers.command} & wait"})
         await side.send(call)
         await asyncio.to_thread(sleepers.wait_for, 1)
         began = time.monotonic()
@@ -135,7 +135,7 @@ async def test_killed_hands_leave_no_command_and_the_next_delete_their_copies(
     sleepers = Sleepers()
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
-        await side.send(wire.Call(9, COPY, ".", "run_command", {"command": sleepers.command}))
+        await side.send(messages.Call(9, COPY, ".", "run_command", {"command": sleepers.command}))
         await asyncio.to_thread(sleepers.wait_for, 1)
         side.process.kill()
         await asyncio.to_thread(sleepers.wait_for, 0)
@@ -149,11 +149,11 @@ async def test_a_cancelled_command_ends_within_a_second(tmp_path: Path) -> None:
     sleepers = Sleepers()
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
-        await side.send(wire.Call(9, COPY, ".", "run_command", {"command": sleepers.command}))
+        await side.send(messages.Call(9, COPY, ".", "run_command", {"command": sleepers.command}))
         await asyncio.to_thread(sleepers.wait_for, 1)
         began = time.monotonic()
-        await side.send(wire.Cancel(9))
-        assert await side.hear() == wire.Failed(9, "cancelled")
+        await side.send(messages.Cancel(9))
+        assert await side.hear() == messages.Failed(9, "cancelled")
         assert time.monotonic() - began < 1
         assert sleepers.count() == 0
 
@@ -163,31 +163,31 @@ async def test_files_of_a_project_are_kept_as_long_as_is_said(tmp_path: Path, ke
     async with hands(tmp_path / "home", keep=keep) as side:
         await side.open(tmp_path)
         assert (await side.call("cat a.txt")).text == "a\n"
-        known = await side.ask(wire.Project, project=PROJECT)
+        known = await side.ask(messages.Project, project=PROJECT)
         assert len(known.commits) == 1
         assert side.process.stdin is not None
         side.process.stdin.close()
         await asyncio.wait_for(side.process.wait(), PATIENCE)
     async with hands(tmp_path / "home") as side:
-        again = await side.ask(wire.Project, project=PROJECT)
+        again = await side.ask(messages.Project, project=PROJECT)
     assert again.commits == (known.commits if keep else ())
 
 
 @pytest.mark.parametrize(
     ("kind", "members"),
     [
-        (wire.Project, {"project": "../../etc"}),
-        (wire.Collect, {"copy": "nothing"}),
-        (wire.Call, {"copy": COPY, "folder": "../..", "name": "run_command", "arguments": {}}),
-        (wire.Call, {"copy": COPY, "folder": ".", "name": "url_fetch", "arguments": {}}),
-        (wire.Put, {"copy": COPY, "changes": (Changed(b"../out", "100644", b"x"),)}),
-        (wire.Put, {"copy": COPY, "changes": (Changed(b".git/config", "100644", b"x"),)}),
+        (messages.Project, {"project": "../../etc"}),
+        (messages.Collect, {"copy": "nothing"}),
+        (messages.Call, {"copy": COPY, "folder": "../..", "name": "run_command", "arguments": {}}),
+        (messages.Call, {"copy": COPY, "folder": ".", "name": "url_fetch", "arguments": {}}),
+        (messages.Put, {"copy": COPY, "changes": (Changed(b"../out", "100644", b"x"),)}),
+        (messages.Put, {"copy": COPY, "changes": (Changed(b".git/config", "100644", b"x"),)}),
     ],
 )
 async def test_what_leads_out_of_a_copy_is_refused(
-    tmp_path: Path, kind: type[wire.Request], members: dict[str, Any]
+    tmp_path: Path, kind: type[messages.Request], members: dict[str, Any]
 ) -> None:
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
-        assert isinstance(await side.ask(kind, **members), wire.Failed)
+        assert isinstance(await side.ask(kind, **members), messages.Failed)
         assert (await side.call("cat a.txt")).text == "a\n"

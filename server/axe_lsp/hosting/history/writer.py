@@ -17,7 +17,6 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.history.database import (
     faults_named,
     history_file,
@@ -28,6 +27,7 @@ from axe_lsp.hosting.history.database import (
 from axe_lsp.hosting.history.rows import IN_PIECES, MOST_KEPT, Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.thread_queue import Handover
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact

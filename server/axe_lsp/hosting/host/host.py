@@ -23,11 +23,11 @@ from msgspec.structs import replace
 
 from axe_lsp import tuning
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.handover import Handover
 from axe_lsp.hosting.line_buffer import LineBuffer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.hosting.question_relay import OutgoingQuestions
 from axe_lsp.hosting.step_relay import known_of
+from axe_lsp.hosting.thread_queue import Handover
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger

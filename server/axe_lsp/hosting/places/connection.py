@@ -11,7 +11,7 @@ from typing import Protocol
 import anyio
 
 from axe_lsp.hosting.notifications import Message
-from axe_lsp.hosting.places import wire
+from axe_lsp.hosting.places import messages
 from axe_lsp.runtime.plain_text import escaped
 from axe_lsp.tasks import Tasks
 
@@ -66,7 +66,7 @@ async def lines_of(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
             unfinished, size = [], 0
         unfinished.append(rest)
         size += len(rest)
-        if size > wire.LONGEST_LINE:
+        if size > messages.LONGEST_LINE:
             raise ValueError("it has sent a message that is too long")
 
 
@@ -77,7 +77,7 @@ class Connection:
         self._channel = channel
         self._silence = silence
         self._ids = count(1)
-        self._asked: dict[int, asyncio.Future[wire.Reply]] = {}
+        self._asked: dict[int, asyncio.Future[messages.Reply]] = {}
         self._heard = time.monotonic()
         self._tasks = Tasks()
         self.lost = ""
@@ -90,13 +90,13 @@ class Connection:
             theirs = await _hello(lines)
             if theirs is None:
                 raise channel.fault
-            if theirs.version != wire.WIRE:
-                their, our = theirs.version.split(" ")[0], wire.WIRE.split(" ")[0]
+            if theirs.version != messages.WIRE:
+                their, our = theirs.version.split(" ")[0], messages.WIRE.split(" ")[0]
                 more = "" if their != our else ", of another build"
                 raise FaultError(
                     f"axe-lsp there is version {short(their)}{more}, and here it is {our}; install the same on both"
                 )
-            await channel.send(wire.encode(wire.Hello(wire.WIRE, keep_copies, silence)))
+            await channel.send(messages.encode(messages.Hello(messages.WIRE, keep_copies, silence)))
         except OSError as error:
             raise channel.fault from error
         self = cls(channel, silence)
@@ -108,12 +108,12 @@ class Connection:
         """The id of a request."""
         return next(self._ids)
 
-    async def ask(self, request: wire.Request) -> wire.Reply:
+    async def ask(self, request: messages.Request) -> messages.Reply:
         """Send a request; returns what is answered. Raises LostError or RefusedError.
 
         When this is cancelled, the request is ended there, too.
         """
-        answer: asyncio.Future[wire.Reply] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[messages.Reply] = asyncio.get_running_loop().create_future()
         self._asked[request.id] = answer
         try:
             await self._send(request)
@@ -128,7 +128,7 @@ class Connection:
             del self._asked[request.id]
             if answer.done() and not answer.cancelled():
                 answer.exception()
-        if isinstance(reply, wire.Failed):
+        if isinstance(reply, messages.Failed):
             raise RefusedError(short(reply.text))
         return reply
 
@@ -138,9 +138,9 @@ class Connection:
         await self._tasks.stop(_ENDING)
         await self._channel.end(_ENDING)
 
-    async def _cancel(self, number: int, answer: asyncio.Future[wire.Reply]) -> None:
+    async def _cancel(self, number: int, answer: asyncio.Future[messages.Reply]) -> None:
         try:
-            await self._send(wire.Cancel(number))
+            await self._send(messages.Cancel(number))
             await asyncio.wait({answer})
         except LostError:
             pass
@@ -149,7 +149,7 @@ class Connection:
         if self.lost:
             raise LostError(self.lost)
         try:
-            await self._channel.send(wire.encode(message))
+            await self._channel.send(messages.encode(message))
         except OSError as error:
             raise LostError(self.lost or "it was closed") from error
 
@@ -157,8 +157,8 @@ class Connection:
         try:
             async for line in lines:
                 self._heard = time.monotonic()
-                message = wire.from_hands(line)
-                if not isinstance(message, (wire.Hello, wire.Pong)):
+                message = messages.from_hands(line)
+                if not isinstance(message, (messages.Hello, messages.Pong)):
                     answer = self._asked.get(message.id)
                     if answer is not None and not answer.done():
                         answer.set_result(message)
@@ -175,7 +175,7 @@ class Connection:
                 return
             try:
                 with anyio.move_on_after(left):
-                    await self._send(wire.Ping())
+                    await self._send(messages.Ping())
                     await asyncio.sleep(self._silence / 5)
             except LostError:
                 return
@@ -187,17 +187,17 @@ class Connection:
                 answer.set_exception(LostError(self.lost))
 
 
-async def _hello(lines: AsyncIterator[bytes]) -> wire.Hello | None:
+async def _hello(lines: AsyncIterator[bytes]) -> messages.Hello | None:
     """Their first message. A shell may write something before; None if the output ends without one."""
     noise = 0
     async for line in lines:
         noise += 1
         if line.startswith(b"{"):
             try:
-                message = wire.from_hands(line)
+                message = messages.from_hands(line)
             except ValueError:
                 continue
-            if isinstance(message, wire.Hello):
+            if isinstance(message, messages.Hello):
                 return message
         if noise > _MOST_NOISE:
             break

@@ -22,7 +22,7 @@ from msgspec.msgpack import Decoder, Encoder
 from axe_lsp.agentfile.text.machine_addresses import DaskHost, dask_host
 from axe_lsp.hosting.places.connection import FaultError, lines_of
 from axe_lsp.hosting.places.dask_worker import OPERATION, PRELOAD
-from axe_lsp.hosting.places.wire import LONGEST_LINE
+from axe_lsp.hosting.places.messages import LONGEST_LINE
 from axe_lsp.runtime.files.execution import Dask
 from axe_lsp.runtime.plain_text import os_fault
 

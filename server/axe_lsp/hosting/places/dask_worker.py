@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from axe_lsp.runtime.programs import main_of
+from axe_lsp.runtime.own_programs import main_of
 
 if TYPE_CHECKING:
     from distributed import Worker

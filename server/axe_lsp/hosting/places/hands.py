@@ -30,7 +30,7 @@ import anyio.abc
 from msgspec import Struct
 
 from axe_lsp.hosting.notifications import Message
-from axe_lsp.hosting.places import wire
+from axe_lsp.hosting.places import messages
 from axe_lsp.runtime.copies.copy import remove, take_lock
 from axe_lsp.runtime.copies.git import STOPPED, GitError, OwnGit, make_own, tree_of
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError
@@ -57,7 +57,7 @@ class FailedError(Exception):
 
 async def serve(environment: Environment, source: BinaryIO, target: BinaryIO) -> None:
     """Work until the input ends, or the other side is silent for too long."""
-    messages, heard = _Lines(source), _Heard()
+    lines, heard = _Lines(source), _Heard()
     hands = _Hands(environment, partial(_send, target, threading.Lock()))
     await anyio.to_thread.run_sync(hands.begin)
     try:
@@ -66,12 +66,12 @@ async def serve(environment: Environment, source: BinaryIO, target: BinaryIO) ->
                 for number in (signal.SIGTERM, signal.SIGHUP):
                     asyncio.get_running_loop().add_signal_handler(number, tasks.cancel_scope.cancel)
             tasks.start_soon(heard.watch, tasks.cancel_scope)
-            await hands.send(wire.Hello(wire.WIRE))
+            await hands.send(messages.Hello(messages.WIRE))
             with suppress(OSError, ValueError):
-                async for line in messages:
+                async for line in lines:
                     heard.now()
-                    message = wire.to_hands(line)
-                    if isinstance(message, wire.Hello):
+                    message = messages.to_hands(line)
+                    if isinstance(message, messages.Hello):
                         heard.silence = min(max(message.silence, 0.1), _LONGEST_SILENCE)
                         hands.keep_copies = message.keep_copies
                     else:
@@ -87,7 +87,7 @@ class _Heard:
 
     def __init__(self) -> None:
         self._last = time.monotonic()
-        self.silence = wire.SILENCE
+        self.silence = messages.SILENCE
 
     def now(self) -> None:
         self._last = time.monotonic()
@@ -125,7 +125,7 @@ class _Lines:
         line = b"\n"
         while line.endswith(b"\n"):
             try:
-                line = source.readline(wire.LONGEST_LINE)
+                line = source.readline(messages.LONGEST_LINE)
             except (OSError, ValueError):
                 line = b""
             self._room.acquire()
@@ -135,7 +135,7 @@ class _Lines:
 
 def _send(target: BinaryIO, lock: threading.Lock, message: Message) -> None:
     with lock:
-        target.write(wire.encode(message) + b"\n")
+        target.write(messages.encode(message) + b"\n")
         target.flush()
 
 
@@ -197,66 +197,68 @@ class _Hands:
 
     # What it is asked for.
 
-    async def take(self, message: wire.ToHands, tasks: anyio.abc.TaskGroup) -> None:
+    async def take(self, message: messages.ToHands, tasks: anyio.abc.TaskGroup) -> None:
         """Do what a message asks for. Raises OSError if nobody reads what it says."""
         match message:
-            case wire.Ping():
-                await self.send(wire.Pong())
-            case wire.Cancel():
+            case messages.Ping():
+                await self.send(messages.Pong())
+            case messages.Cancel():
                 if scope := self._going.get(message.id):
                     scope.cancel()
-            case wire.Pack():  # One after the other.
+            case messages.Pack():  # One after the other.
                 await self._answer(message)
-            case wire.Request():
+            case messages.Request():
                 tasks.start_soon(self._answer, message)
 
-    async def _answer(self, request: wire.Request) -> None:
-        reply: Message = wire.Failed(request.id, "cancelled")
+    async def _answer(self, request: messages.Request) -> None:
+        reply: Message = messages.Failed(request.id, "cancelled")
         with anyio.CancelScope() as scope:
             self._going[request.id] = scope
             try:
                 reply = await self._done(request)
             except FailedError as error:
-                reply = wire.Failed(request.id, str(error))
+                reply = messages.Failed(request.id, str(error))
             except (GitError, PatchError) as error:
-                reply = wire.Failed(request.id, str(error))
+                reply = messages.Failed(request.id, str(error))
             except OSError as error:
-                reply = wire.Failed(request.id, os_fault(error))
+                reply = messages.Failed(request.id, os_fault(error))
             except Exception as bug:  # noqa: BLE001 - the other requests go on
-                reply = wire.Failed(request.id, f"internal error: {bug!r}")
+                reply = messages.Failed(request.id, f"internal error: {bug!r}")
             finally:
                 del self._going[request.id]
         with suppress(OSError):  # Then the input ends as well.
             await self.send(reply)
 
-    async def _done(self, request: wire.Request) -> Message:
+    async def _done(self, request: messages.Request) -> Message:
         match request:
-            case wire.Rehearse():
+            case messages.Rehearse():
                 return await self._rehearse(request)
-            case wire.Call():
+            case messages.Call():
                 return await self._call(request)
-            case wire.Project():
+            case messages.Project():
                 known = await self._in_thread(partial(self._known, request.project))
-                return wire.Known(request.id, known)
-            case wire.Pack():
+                return messages.Known(request.id, known)
+            case messages.Pack():
                 await self._in_thread(partial(self._unpack, request))
-            case wire.Open():
-                return wire.Opened(request.id, await self._in_thread(partial(self._open, request)))
-            case wire.Collect():
+            case messages.Open():
+                return messages.Opened(
+                    request.id, await self._in_thread(partial(self._open, request))
+                )
+            case messages.Collect():
                 copy = self._copy(request.copy)
                 async with copy.lock:
                     state, changes = await self._in_thread(copy.mirror.changes)
                     copy.mirror.state = state
-                return wire.Patch(request.id, tuple(changes))
-            case wire.Put():
+                return messages.Patch(request.id, tuple(changes))
+            case messages.Put():
                 copy = self._copy(request.copy)
                 async with copy.lock:
                     await self._in_thread(partial(copy.mirror.take, request.changes))
-            case wire.Close():
+            case messages.Close():
                 copy = self._copy(request.copy)
                 del self._copies[request.copy]
                 await self._in_thread(partial(remove, copy.home))
-        return wire.Done(request.id)
+        return messages.Done(request.id)
 
     async def _in_thread(self, work: Callable[[], _T]) -> _T:
         def stoppable() -> _T:
@@ -267,26 +269,26 @@ class _Hands:
 
     # Tools.
 
-    async def _call(self, call: wire.Call) -> Message:
+    async def _call(self, call: messages.Call) -> Message:
         tool = BUILTIN_TOOLS[self._tool(call)]
         if tool.writes and call.read_only:
             raise FailedError("this agent may look at files but not write them")
         try:
             found = await tool.execute(_tool_call(call), self._workplace(call))
         except ToolError as error:
-            return wire.Result(call.id, valid_text(str(error)), is_error=True)
+            return messages.Result(call.id, valid_text(str(error)), is_error=True)
         shown = Shown(found, ()) if isinstance(found, str) else found
-        return wire.Result(call.id, valid_text(shown.text), shown.images)
+        return messages.Result(call.id, valid_text(shown.text), shown.images)
 
-    async def _rehearse(self, call: wire.Rehearse) -> Message:
+    async def _rehearse(self, call: messages.Rehearse) -> Message:
         rehearse = BUILTIN_TOOLS[self._tool(call)].rehearse
         if rehearse is None:
             raise FailedError(f"{call.name} changes nothing")
         try:
             found = await rehearse(_tool_call(call), self._workplace(call))
         except ToolError as error:
-            return wire.Result(call.id, valid_text(str(error)), is_error=True)
-        return wire.Rehearsed(
+            return messages.Result(call.id, valid_text(str(error)), is_error=True)
+        return messages.Rehearsed(
             call.id,
             valid_text(found.purpose),
             valid_text(found.details),
@@ -294,12 +296,12 @@ class _Hands:
             valid_text(found.subject),
         )
 
-    def _tool(self, call: wire.Call) -> str:
+    def _tool(self, call: messages.Call) -> str:
         if call.name not in BUILTIN_TOOLS or BUILTIN_TOOLS[call.name].is_here:
             raise FailedError(f"{call.name} can't be executed on this side")
         return call.name
 
-    def _workplace(self, call: wire.Call) -> Workplace:
+    def _workplace(self, call: messages.Call) -> Workplace:
         top = self._copy(call.copy).home / "tree"
         folder = Path(os.path.normpath(top / call.folder))
         if not folder.is_relative_to(top):
@@ -331,7 +333,7 @@ class _Hands:
         newest = dict.fromkeys(reversed([each for each in listed if _NAME.fullmatch(each)]))
         return tuple(newest)[:_MOST_KNOWN]
 
-    def _unpack(self, piece: wire.Pack) -> None:
+    def _unpack(self, piece: messages.Pack) -> None:
         if piece.id not in self._packs:
             self._packs[piece.id] = (self._folder / f"{piece.id}.pack").open("w+b")
         pack = self._packs[piece.id]
@@ -354,7 +356,7 @@ class _Hands:
         own = make_own(git, None, self._environment, object_format)
         return OwnGit(own.folder, str(objects), own.environment)
 
-    def _open(self, request: wire.Open) -> str:
+    def _open(self, request: messages.Open) -> str:
         home = self._folder / _named(request.copy)
         home.mkdir()
         now = _named(request.now)
@@ -382,7 +384,7 @@ def _named(text: str) -> str:
     return text
 
 
-def _make_repository(git: Path, own: OwnGit, request: wire.Open) -> None:
+def _make_repository(git: Path, own: OwnGit, request: messages.Open) -> None:
     """For the agent's own calls of git: a repository with one commit, whose HEAD is not on a branch."""
     for each in ("refs", "objects/info"):
         (git / each).mkdir(parents=True)
@@ -391,7 +393,7 @@ def _make_repository(git: Path, own: OwnGit, request: wire.Open) -> None:
     (git / "config").write_bytes((Path(own.folder) / "config").read_bytes())
 
 
-def _tool_call(call: wire.Call) -> ToolCall:
+def _tool_call(call: messages.Call) -> ToolCall:
     return ToolCall(str(call.id), call.name, call.arguments)
 
 

@@ -17,7 +17,7 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.machine_addresses import DaskHost, SshHost
-from axe_lsp.hosting.places import wire
+from axe_lsp.hosting.places import messages
 from axe_lsp.hosting.places.connection import (
     Channel,
     Connection,
@@ -67,7 +67,7 @@ class Places:
     """
 
     def __init__(
-        self, environment: Environment, on: str = "", silence: float = wire.SILENCE
+        self, environment: Environment, on: str = "", silence: float = messages.SILENCE
     ) -> None:
         self._environment = environment
         self._on = on
@@ -236,7 +236,7 @@ class PlacedCopy:
         if seat is not None:
             with suppress(LostError, RefusedError), anyio.move_on_after(_CLOSING):
                 name = self._name
-                await seat.connection.ask(wire.Close(seat.connection.next_id(), name))
+                await seat.connection.ask(messages.Close(seat.connection.next_id(), name))
             await seat.machine.leave()
 
     async def execute(self, call: ToolCall, workplace: Workplace) -> str | Shown:
@@ -249,7 +249,7 @@ class PlacedCopy:
                 async with _slot(seat, watch) if is_command else nullcontext():
                     is_sent = not seat.connection.lost
                     reply = await seat.connection.ask(
-                        self._request(wire.Call, seat, call, workplace)
+                        self._request(messages.Call, seat, call, workplace)
                     )
                 if may_change:  # Meanwhile another command may be executed.
                     async with self._syncing:
@@ -270,14 +270,14 @@ class PlacedCopy:
             seat = await self._sitting(watch)
             try:
                 reply = await seat.connection.ask(
-                    self._request(wire.Rehearse, seat, call, workplace)
+                    self._request(messages.Rehearse, seat, call, workplace)
                 )
             except RefusedError as error:
                 raise ToolError(f"{seat.name}: {error}") from error
             except LostError as error:
                 self._lose(seat, error)
                 continue
-            if isinstance(reply, wire.Rehearsed):
+            if isinstance(reply, messages.Rehearsed):
                 return _believed(seat.name, call, reply)
             _shown(reply, call)
             raise ToolError(f"{seat.name} has given no answer")
@@ -369,17 +369,19 @@ class PlacedCopy:
         where = f"{platform.node()}\n{about.top}\n{object_format}"
         project = _digest(where)
         async with machine.packing:  # Copies that are made at the same time send the files once.
-            known = await connection.ask(wire.Project(connection.next_id(), project))
-            theirs = _ids(known.commits) if isinstance(known, wire.Known) else []
+            known = await connection.ask(messages.Project(connection.next_id(), project))
+            theirs = _ids(known.commits) if isinstance(known, messages.Known) else []
             if not {base, now} <= {*theirs}:
                 pack = await in_thread(partial(pack_of, own, (base, now), theirs))
-                number, size = connection.next_id(), wire.PACK_PIECE
+                number, size = connection.next_id(), messages.PACK_PIECE
                 for at in range(0, len(pack), size):
                     commits = (base, now) if at + size >= len(pack) else ()
                     piece = pack[at : at + size]
-                    await connection.ask(wire.Pack(number, project, piece, commits, object_format))
+                    await connection.ask(
+                        messages.Pack(number, project, piece, commits, object_format)
+                    )
         opened = await connection.ask(
-            wire.Open(
+            messages.Open(
                 connection.next_id(),
                 self._name,
                 project,
@@ -391,7 +393,7 @@ class PlacedCopy:
                 self._copy.ignored,
             )
         )
-        folder = opened.folder if isinstance(opened, wire.Opened) else ""
+        folder = opened.folder if isinstance(opened, messages.Opened) else ""
         return _Seat(machine, connection, short(folder))
 
     def _commits(self) -> tuple[str, str]:
@@ -405,8 +407,8 @@ class PlacedCopy:
     # What goes there, and what comes back.
 
     def _request(
-        self, kind: type[wire.Call], seat: _Seat, call: ToolCall, workplace: Workplace
-    ) -> wire.Call:
+        self, kind: type[messages.Call], seat: _Seat, call: ToolCall, workplace: Workplace
+    ) -> messages.Call:
         return kind(
             seat.connection.next_id(),
             self._name,
@@ -420,12 +422,14 @@ class PlacedCopy:
     async def _collect(self, seat: _Seat) -> None:
         """Bring here what has changed there. Raises LostError or ToolError."""
         try:
-            patch = await seat.connection.ask(wire.Collect(seat.connection.next_id(), self._name))
+            patch = await seat.connection.ask(
+                messages.Collect(seat.connection.next_id(), self._name)
+            )
         except RefusedError as error:
             raise ToolError(
                 f"the changes can't be brought here from {seat.name}: {error}"
             ) from error
-        if not (isinstance(patch, wire.Patch) and patch.changes):
+        if not (isinstance(patch, messages.Patch) and patch.changes):
             return
         try:
             async with self._taking:
@@ -451,7 +455,7 @@ class PlacedCopy:
         except (PatchError, GitError, OSError) as error:
             raise ToolError(f"the changes can't be sent to {seat.name}: {error}") from error
         if changes:
-            put = wire.Put(seat.connection.next_id(), self._name, tuple(changes))
+            put = messages.Put(seat.connection.next_id(), self._name, tuple(changes))
             await seat.connection.ask(put)
 
 
@@ -471,7 +475,7 @@ async def _slot(seat: _Seat, watch: Watch) -> AsyncIterator[None]:
         slots.release()
 
 
-def _believed(place: str, call: ToolCall, told: wire.Rehearsed) -> Rehearsal:
+def _believed(place: str, call: ToolCall, told: messages.Rehearsed) -> Rehearsal:
     """What a machine says of a call, as it is put to the user.
 
     A command is shown as it is sent. An answer "for this run" holds on that machine alone, whatever the subject is
@@ -484,9 +488,9 @@ def _believed(place: str, call: ToolCall, told: wire.Rehearsed) -> Rehearsal:
     return Rehearsal(told.purpose, told.details, told.change, subject, for_run="this file")
 
 
-def _shown(reply: wire.Reply, call: ToolCall) -> str | Shown:
+def _shown(reply: messages.Reply, call: ToolCall) -> str | Shown:
     """The result of a call, as far as a tool may have it. Raises ToolError for that of one that has failed."""
-    if not isinstance(reply, wire.Result):
+    if not isinstance(reply, messages.Result):
         raise ToolError("the other machine has given no answer")
     text = reply.text[:_MOST_TEXT]
     if reply.is_error:

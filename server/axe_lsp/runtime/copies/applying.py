@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from axe_lsp.runtime.copies.copy import Change, Entry
 from axe_lsp.runtime.copies.git import GitError, OwnGit
-from axe_lsp.runtime.files.places import opened_file, opened_folder, remove_place
+from axe_lsp.runtime.files.opening import opened_file, opened_folder, remove_place
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import rehearsal

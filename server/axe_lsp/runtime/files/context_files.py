@@ -25,7 +25,7 @@ from axe_lsp.agentfile.text.globs import (
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
-from axe_lsp.runtime.files.places import opened_file
+from axe_lsp.runtime.files.opening import opened_file
 from axe_lsp.runtime.files.regular_files import LARGEST_FILE, rest_of
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from typing import BinaryIO
 
-from axe_lsp.runtime.files.places import opened_folder
+from axe_lsp.runtime.files.opening import opened_folder
 
 LARGEST_FILE = 32 * 1024 * 1024
 """Bytes. Nothing that is larger is read as a whole, by runs and by editors."""

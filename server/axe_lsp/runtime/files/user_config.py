@@ -1,6 +1,6 @@
 """The user's own settings for providers: config.toml and the environment, which wins.
 
-They are read at the moment of use and kept for no longer than that (`steps.py`): a key that the user
+They are read at the moment of use and kept for no longer than that (`once_a_step.py`): a key that the user
 changes is in force for the next request. A workspace has no say here, so it can't send a key elsewhere.
 """
 
@@ -32,8 +32,8 @@ from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.once_a_step import once_a_step
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.steps import once_a_step
 
 _OTHER_KEYS = frozenset(
     {

@@ -6,7 +6,7 @@ import os
 import stat
 from pathlib import Path
 
-from axe_lsp.runtime.files.places import opened_folder
+from axe_lsp.runtime.files.opening import opened_folder
 
 
 def write_whole_file(

@@ -23,7 +23,7 @@ from axe_lsp.agentfile.agent_definition import MemoryConfig
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.places import opened_folder
+from axe_lsp.runtime.files.opening import opened_folder
 from axe_lsp.runtime.files.regular_files import read_file, read_place, require_content
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.memory.location import memory_path

@@ -33,6 +33,7 @@ from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, Provi
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
+from axe_lsp.runtime.once_a_step import once_a_step
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
@@ -60,7 +61,6 @@ from axe_lsp.runtime.providers.wire import (
     is_http_address,
 )
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.steps import once_a_step
 from axe_lsp.runtime.usage import cost_of
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from typing import Literal
 import anyio
 from msgspec import Struct
 
-from axe_lsp.runtime.files.places import is_nothing, opened_file
+from axe_lsp.runtime.files.opening import is_nothing, opened_file
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.safety.redaction import holds_secret

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.runtime.files.places import is_nothing, opened_file, remove_place
+from axe_lsp.runtime.files.opening import is_nothing, opened_file, remove_place
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import decode, os_fault

@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.programs import main_of
+from axe_lsp.runtime.own_programs import main_of
 from axe_lsp.runtime.safety.process_hardening import bare_environment
 
 Schema = Mapping[str, Json]

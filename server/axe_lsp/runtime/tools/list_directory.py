@@ -7,7 +7,7 @@ from functools import partial
 
 import anyio
 
-from axe_lsp.runtime.files.places import names_in
+from axe_lsp.runtime.files.opening import names_in
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.paths import place, speaking_of

@@ -2,7 +2,7 @@
 
 Symbolic links are resolved before anything is opened, and the place that they lead to is the one
 that is opened, so a link can't be passed off as a file of the workspace, not even by somebody who puts one
-there meanwhile (`runtime/files/places.py`).
+there meanwhile (`runtime/files/opening.py`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
-from axe_lsp.runtime.files.places import opened_file
+from axe_lsp.runtime.files.opening import opened_file
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.runtime.files.places import is_nothing, opened_folder
+from axe_lsp.runtime.files.opening import is_nothing, opened_folder
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text

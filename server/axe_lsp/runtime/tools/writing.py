@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from axe_lsp.runtime.files.places import open_place
+from axe_lsp.runtime.files.opening import open_place
 from axe_lsp.runtime.tools.paths import speaking_of
 
 _one_at_a_time = threading.Lock()

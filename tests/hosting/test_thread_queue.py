@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 
-from axe_lsp.hosting.handover import Handover
+from axe_lsp.hosting.thread_queue import Handover
 from support.scripted_provider import PATIENCE
 
 

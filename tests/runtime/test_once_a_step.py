@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from axe_lsp.runtime.steps import once_a_step
+from axe_lsp.runtime.once_a_step import once_a_step
 
 
 class Disk:
