@@ -39,7 +39,7 @@ def test_agents_that_nobody_calls_are_offered_first_and_broken_ones_not_at_all(
     assert [mode["id"] for mode in made["modes"]["availableModes"]] == ["lead", "writer"]
     models = next(each for each in made["configOptions"] if each["id"] == "model")["options"]
     assert models[0] == {"value": "file", "name": "as in the agent file"}
-    assert {each["value"].partition("/")[0] for each in models[1:]} == {"anthropic"}
+    assert {each["value"].partition("/")[0] for each in models[1:]} == {"anthropic", "google"}
 
 
 def test_a_session_begins_with_the_agent_that_was_named(project: Project) -> None:
