@@ -110,8 +110,9 @@ def _number(value: float) -> str:
 
 
 def _quotient(row: Row, ratio: Ratio) -> float | None:
+    """None if there is none: the processor time of a short moment may be 0."""
     of, to = row.samples.get(ratio.of), row.samples.get(ratio.to)
-    return of.median / to.median if of is not None and to is not None else None
+    return of.median / to.median if of is not None and to is not None and to.median else None
 
 
 def _cells(texts: Sequence[str]) -> str:
