@@ -190,6 +190,7 @@ def test_a_run_that_fails_leaves_the_children_and_the_reason(
         "  [scout] go - done (9.9s)",
         "[lead] failed (1 tool, 9.9s; all agents: 20 tokens in, 10 out)",
         "auth: who?",
+        "Check the key, which is that of $OPENAI_API_KEY",
     ]
 
 
