@@ -25,12 +25,12 @@ from axe_lsp.agentfile.rights import RIGHTS
 from axe_lsp.agentfile.schema import agent_keys, key_spec
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
-from axe_lsp.agentfile.schema.models import MODELS, READ_ON, SOURCES, Model
+from axe_lsp.agentfile.schema.models import ENDING_SOURCES, MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.cli.completion import SHELLS
 from axe_lsp.cli.main import COMMANDS
 from axe_lsp.daemon import project_severities
-from axe_lsp.features.describe import price
+from axe_lsp.features.describe import dearer, price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
 from axe_lsp.settings import SETTINGS, Setting
@@ -554,13 +554,16 @@ Claude Code among them, ignore all keys of such a file.
 def models_page() -> str:
     """A row for each model."""
     pages = "\n".join(f"- {provider}: <{page}>" for provider, page in SOURCES.items())
-    return _MODELS.format(date=READ_ON, pages=pages, rows="\n".join(map(_model_row, MODELS)))
+    endings = "\n".join(f"- {provider}: <{page}>" for provider, page in ENDING_SOURCES.items())
+    return _MODELS.format(
+        date=READ_ON, pages=pages, endings=endings, rows="\n".join(map(_model_row, MODELS))
+    )
 
 
 def _model_row(model: Model) -> str:
     notes = []
     if model.dearer_above:
-        notes.append(f"more for prompts above {model.dearer_above:,} tokens")
+        notes.append(dearer(model))
     if model.doubles:
         notes.append(f"twice these prices from {model.doubles}")
     if model.ends:
@@ -579,7 +582,8 @@ of the workspace use first, whether or not they are in the table. When you type 
 Ollama for its installed models, in the background, at the address that runs use.
 
 Sizes are in tokens, prices in US dollars for a million tokens, as read on {date}. The
-[cost of a run](limits.md#cost) is computed from them.
+[cost of a run](limits.md#cost) is computed from them. A model that its provider has switched off, or will, is
+[reported](diagnostics.md#ending-model) with the day and the model in its place.
 
 | model | context | longest answer | input | from the cache | into the cache | output | |
 |---|---|---|---|---|---|---|---|
@@ -587,11 +591,15 @@ Sizes are in tokens, prices in US dollars for a million tokens, as read on {date
 
 ## Updating the table
 
-The table is `server/axe_lsp/agentfile/schema/models.py`. Read the providers' pages again, change the rows, put the newest
-models of each provider first, set `READ_ON`, and run `python docs/generate.py`. Omit values that a page does not
-state. The pages are
+The tables are in `server/axe_lsp/agentfile/schema/models.py`. Read the providers' pages again, change the rows, put the
+newest models of each provider first, delete those that have ended, add the announced days to `_ENDINGS`, set `READ_ON`,
+and run `python docs/generate.py`. Omit values that a page does not state. The pages are
 
 {pages}
+
+and, about the ends of models,
+
+{endings}
 """
 
 

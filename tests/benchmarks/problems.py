@@ -22,7 +22,7 @@ COUNT = 1_000
 KEYSTROKE, ACTIONS = 25.0, 250.0
 """Milliseconds of processor time that are wanted at the most."""
 
-_HEAD = 'name = "main"\nmodel = "openai/gpt-5"\n'
+_HEAD = 'name = "main"\nmodel = "openai/gpt-6-sol"\n'
 _WITH, _PLAIN = "with problems", "plain"
 
 
@@ -50,7 +50,9 @@ def _deep(opening: str, closing: str, count: int) -> str:
 
 
 def _agents(head: str) -> dict[str, str]:
-    return {f"agent{n}": f'name = "agent{n}"\nmodel = "openai/gpt-5"\n{head}' for n in range(COUNT)}
+    return {
+        f"agent{n}": f'name = "agent{n}"\nmodel = "openai/gpt-6-sol"\n{head}' for n in range(COUNT)
+    }
 
 
 _SERVER = '[[mcp_servers]]\nname = "s{n}"\nurl = "https://example.org/{n}"\ntransport = "sse"\n'

@@ -15,6 +15,7 @@ from benchmarks.problems import KINDS, write
 AT_MOST_ONE = {
     "bad-skill",
     "duplicate-name",
+    "ending-model",
     "model-format",
     "name-mismatch",
     "similar-model",

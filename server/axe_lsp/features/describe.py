@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from axe_lsp.agentfile.schema.agent_types import AgentType
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeySpec
 from axe_lsp.agentfile.schema.members import Member
-from axe_lsp.agentfile.schema.models import READ_ON, SOURCES, Model
+from axe_lsp.agentfile.schema.models import READ_ON, SOURCES, Model, ending_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
@@ -49,13 +49,32 @@ def model_markdown(model: Model) -> str:
         f"- price for a million tokens: {price(model.input_price)} in, {price(model.output_price)} out",
     ]
     if model.dearer_above:
-        facts[-1] += f"; more for prompts above {model.dearer_above:,} tokens"
+        facts[-1] += f"; {dearer(model)}"
     if model.doubles:
         facts[-1] += f"; twice that from {model.doubles}"
     if model.ends:
-        facts.append(f"- ⚠ the provider switches it off on {model.ends}")
+        facts.append(f"- ⚠ {ending_line(str(model))}")
     source = f"*As read on {READ_ON} from [{model.provider}'s page]({SOURCES[model.provider]}).*"
     return "\n\n".join((f"**`{model}`** · model", "\n".join(facts), source))
+
+
+def dearer(model: Model) -> str:
+    """What a long prompt does to the price of a request."""
+    times = f"{model.dearer_input:g} times the input price and {model.dearer_output:g} times the output price"
+    return f"for prompts above {model.dearer_above:,} tokens {times}"
+
+
+def ending_line(name: str) -> str:
+    """When the provider switches a model off, and what it names in its place; "" if nobody knows of an end."""
+    ending = ending_of(name)
+    if ending is None:
+        return ""
+    provider = name.partition("/")[0]
+    told = (
+        f"{provider} has switched it off on" if ending.is_past else f"{provider} switches it off on"
+    )
+    successor = f", and names `{ending.successor}` in its place" if ending.successor else ""
+    return f"{told} {ending.day}{successor}"
 
 
 def model_line(model: Model) -> str:

@@ -52,17 +52,19 @@ class BudgetUse(JsonStruct, frozen=True):
     exceeded: bool
 
 
-def cost_of(model: Model, used: Usage, day: str = "") -> float | None:
-    """The cost of one answer in US dollars, on a day in ISO form; None if the price is not known."""
-    if model.dearer_above and used.input_tokens > model.dearer_above:
-        return None
+def cost_of(model: Model, used: Usage, day: str = "") -> float:
+    """The cost of one answer in US dollars, on a day in ISO form."""
+    is_long = bool(model.dearer_above) and used.input_tokens > model.dearer_above
     times = 2 if model.doubles and day >= model.doubles else 1
     fresh = used.input_tokens - used.cache_read_tokens - used.cache_write_tokens
-    micro_dollars = (
+    input_ = (
         fresh * model.input_price
         + used.cache_read_tokens * model.cached_price
         + used.cache_write_tokens * model.written_price
-        + used.output_tokens * model.output_price
+    )
+    output = used.output_tokens * model.output_price
+    micro_dollars = (
+        input_ * model.dearer_input + output * model.dearer_output if is_long else input_ + output
     )
     return _dollars(times * micro_dollars / 1_000_000)
 

@@ -366,7 +366,7 @@ def test_models_come_with_their_figures() -> None:
     offer = found["openai/gpt-6-luna"]
     assert offer.detail == "1.05M context, 128K out, $0.10 / $0.50"
     assert "context window: 1,050,000 tokens" in offer.documentation
-    assert "more for prompts above 272,000 tokens" in offer.documentation
+    assert "for prompts above 272,000 tokens 2 times the input price" in offer.documentation
 
 
 def test_models_that_end_come_last_and_say_so() -> None:

@@ -56,6 +56,35 @@ def test_an_input_is_an_object_and_an_output_need_not_be() -> None:
 
 
 @pytest.mark.parametrize(
+    ("model", "told", "successor"),
+    [
+        (
+            "openai/gpt-5-nano",
+            "openai switches it off on 2026-12-11, and names `openai/gpt-6-luna` in its place",
+            "openai/gpt-6-luna",
+        ),
+        (
+            "anthropic/claude-opus-4-1-20250805",
+            "anthropic has switched it off on 2026-08-05, and names `anthropic/claude-opus-4-8` in its place",
+            "anthropic/claude-opus-4-8",
+        ),
+        ("openai/gpt-5.1", "openai switches it off on 2027-04-01", None),
+    ],
+)
+def test_a_model_that_ends_is_a_hint_with_the_day_and_its_successor(
+    model: str, told: str, successor: str | None
+) -> None:
+    (found,) = check_findings(
+        f"""
+        model = "{model}"
+                {"^" * (len(model) + 2)} hint ending-model: The model '{model}' ends: {told}.
+        """,
+        head='name = "main"\n',
+    )
+    assert found.suggestion == successor
+
+
+@pytest.mark.parametrize(
     ("written", "meant"),
     [
         ("anthropic/claude-sonet-5-5", "anthropic/claude-sonnet-5-5"),
@@ -82,9 +111,9 @@ def test_a_slip_in_the_name_of_a_known_model_is_a_hint(written: str, meant: str)
         "anthropic/claude-sonnet-5-5",
         "anthropic/claude-sonnet-5-6",
         "anthropic/claude-opus-4-5-20251101",
-        "openai/gpt-4",
+        "openai/gpt-4.2",
         "openai/gpt-6-terra",
-        "openai/gpt-5-pro",
+        "openai/gpt-6-pro",
         "openai/gpt-5.4-micro",
         "openai/gpt",
         "ollama/claude-sonet-5-5",

@@ -16,7 +16,7 @@ from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.replay import Replay
 from axe_lsp.runtime.usage import Usage, cost_of
 from support.engines import agent, bench
-from support.scripted_provider import Refuses, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import Call, Refuses, Says, ScriptedProvider, calls_agent
 
 SOL = "openai/gpt-6.1-sol"
 """2 dollars in, 10 out, 0.1 from the cache and 2.5 into it, for a million tokens each."""
@@ -42,7 +42,7 @@ def script(provider: ScriptedProvider, child: str = "claude-haiku-4-5") -> None:
 @pytest.mark.parametrize(
     ("used", "cost"),
     [
-        (Usage(1_000_000, 0), None),
+        (Usage(1_000_000, 0), 4.0),
         (Usage(100_000, 10_000), 0.3),
         (Usage(100_000, 0, cache_read_tokens=100_000), 0.01),
         (Usage(100_000, 0, cache_write_tokens=100_000), 0.25),
@@ -50,19 +50,34 @@ def script(provider: ScriptedProvider, child: str = "claude-haiku-4-5") -> None:
         (Usage(1, 0), 0.000002),
     ],
 )
-def test_an_answer_is_paid_for_by_the_price_list(used: Usage, cost: float | None) -> None:
+def test_an_answer_is_paid_for_by_the_price_list(used: Usage, cost: float) -> None:
     model = known_model(SOL)
     assert model is not None
     assert cost_of(model, used) == cost
 
 
-def test_long_prompts_cost_more_than_the_list_says() -> None:
+def test_a_long_prompt_makes_all_of_its_request_dearer() -> None:
     model = known_model(SOL)
     assert model is not None
     assert model.dearer_above == 272_000
-    assert cost_of(model, Usage(272_000, 0)) == 0.544
-    assert cost_of(model, Usage(272_001, 0)) is None
-    assert cost_of(replace(model, dearer_above=0), Usage(272_001, 0)) is not None
+    assert cost_of(model, Usage(272_000, 1_000)) == 0.554
+    assert cost_of(model, Usage(272_001, 1_000)) == 1.103004
+    cached = Usage(300_000, 0, cache_read_tokens=100_000, cache_write_tokens=100_000)
+    assert cost_of(model, cached) == 0.92
+    assert cost_of(replace(model, dearer_above=0), Usage(272_001, 0)) == 0.544002
+
+
+async def test_answers_to_long_prompts_count_for_a_budget_of_money(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    text = agent("main", budget={"max_cost": 0.5}, tools=["list_directory"])["main"]
+    agents = {"main": text.replace("openai/m-main", "anthropic/claude-haiku-5-5")}
+    look = Call("list_directory", {"path": "."})
+    provider.script("claude-haiku-5-5", Says(calls=[look], usage=(900_000, 100_000)))
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(RunError) as caught:
+            await work.run("main")
+    assert "used $0.7000 of $0.5" in str(caught.value)
 
 
 def test_a_price_that_doubles_does_so_on_its_day() -> None:

@@ -142,6 +142,16 @@ def test_a_budget_is_sent_as_it_is_and_thinking_is_not_mentioned_without_need() 
     assert thinking("gemini-3-pro") == {}
 
 
+@pytest.mark.parametrize("model", ["gemini-4-neon", "gemini-4.1-carbon", "gemini-10-x"])
+def test_a_model_that_takes_no_budget_gets_none_and_the_user_is_told(model: str) -> None:
+    assert thinking(model, thinking_budget=512) == {}
+    level = {"thinkingLevel": "LOW", "includeThoughts": True}
+    assert thinking(model, thinking_budget=512, effort="low") == level
+    request = Request(model, (ASK,), params=Params(thinking_budget=512))
+    (told,) = gemini.dropped(request, "google")
+    assert told.startswith(f"params.thinking_budget is not sent: the model {model} takes a level")
+
+
 def test_parts_go_back_as_they_came_and_each_call_has_its_result() -> None:
     response = gemini.decode(answer(*SIGNED))
     assert response.tool_calls == (ToolCall("1", "t", {"a": 1}), ToolCall("gemini_1", "u"))

@@ -50,6 +50,27 @@ def test_thinking_can_be_turned_off(params: dict[str, Any]) -> None:
     assert to_anthropic(NEW, **params)["thinking"] == {"type": "disabled"}
 
 
+@pytest.mark.parametrize("params", [{"effort": "none"}, {"thinking_budget": 0}])
+def test_a_model_that_always_thinks_is_asked_for_the_least_effort(params: dict[str, Any]) -> None:
+    for model in ("claude-opus-5-5", "claude-fable-5", "claude-mythos-5-2", "claude-opus-6"):
+        body = to_anthropic(model, **params)
+        assert "thinking" not in body
+        assert body["output_config"] == {"effort": "low"}
+        request = Request(model, (ASK,), params=Params(**params))
+        assert anthropic.dropped(request, "anthropic") == [
+            f"the model {model} always thinks, so it is asked for the effort low"
+        ]
+
+
+@pytest.mark.parametrize("params", [{"effort": "none"}, {"thinking_budget": 0}])
+def test_the_least_thinking_of_newer_sonnets_is_between_tools(params: dict[str, Any]) -> None:
+    body = to_anthropic("claude-sonnet-5-5", **params)
+    assert body["thinking"] == {"type": "between_tools"}
+    assert "output_config" not in body
+    assert to_anthropic("claude-sonnet-5", **params)["thinking"] == {"type": "disabled"}
+    assert to_anthropic("claude-haiku-5-5", **params)["thinking"] == {"type": "disabled"}
+
+
 def test_what_anthropic_has_besides() -> None:
     body = to_anthropic(NEW, top_p=0.5, top_k=3, stop=("END",), extra={"service_tier": "auto"})
     assert (body["top_p"], body["top_k"], body["stop_sequences"]) == (0.5, 3, ["END"])

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text.nearest import KEPT
 
-READ_ON = "2026-11-21"
+READ_ON = "2026-11-22"
 """When the providers' pages were read."""
 
 SOURCES = {
@@ -25,14 +25,22 @@ SOURCES = {
 }
 """The page of each provider that the figures are from."""
 
+ENDING_SOURCES = {
+    "anthropic": "https://platform.claude.com/docs/en/about-claude/model-deprecations",
+    "openai": "https://developers.openai.com/api/docs/deprecations",
+    "google": "https://ai.google.dev/gemini-api/docs/deprecations",
+}
+"""The page of each provider that says when models end."""
+
 
 class Model(Struct, frozen=True):
     """A model. Prices are US dollars for a million tokens.
 
-    They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. Input that
-    comes out of the provider's cache costs `cached_price`, input that is put into it (for some
-    minutes) `written_price`. `ends` is the day on which the provider switches the model off, if one
-    has been announced, and `doubles` the day from which all its prices are twice as high.
+    They hold for prompts of up to `dearer_above` tokens, where a model has such a limit. With a longer
+    one, all input of the request costs `dearer_input` times as much, with what is in the cache, and its
+    output `dearer_output` times. Input that comes out of the provider's cache costs `cached_price`,
+    input that is put into it (for some minutes) `written_price`. `doubles` is the day from which all
+    prices are twice as high.
     """
 
     provider: str
@@ -44,11 +52,30 @@ class Model(Struct, frozen=True):
     cached_price: float
     written_price: float
     dearer_above: int = 0
-    ends: str = ""
+    dearer_input: float = 2
+    dearer_output: float = 1.5
     doubles: str = ""
 
     def __str__(self) -> str:
         return f"{self.provider}/{self.name}"
+
+    @property
+    def ends(self) -> str:
+        """The day on which the provider switches the model off, "" if it has announced none."""
+        ending = ending_of(str(self))
+        return ending.day if ending is not None else ""
+
+
+class Ending(Struct, frozen=True):
+    """The end of a model: its day, and the model that the provider names in its place, if it names one."""
+
+    day: str
+    successor: str = ""
+
+    @property
+    def is_past(self) -> bool:
+        """Whether the day had come when the table was made."""
+        return self.day <= READ_ON
 
 
 class LocalModel(Struct, frozen=True):
@@ -64,7 +91,10 @@ _K, _M = 1_000, 1_000_000
 MODELS: tuple[Model, ...] = (
     Model("anthropic", "claude-fable-5-2", _M, 128 * _K, 8, 40, 0.2, 10),
     Model(
-        "anthropic", "claude-haiku-5-5", _M, 128 * _K, 0.1, 0.5, 0.01, 0.125, dearer_above=100 * _K
+        *("anthropic", "claude-haiku-5-5", _M, 128 * _K, 0.1, 0.5, 0.01, 0.125),
+        dearer_above=100 * _K,
+        dearer_input=5,
+        dearer_output=5,
     ),
     Model("anthropic", "claude-sonnet-5-5", _M, 128 * _K, 2, 10, 0.1, 2.5),
     Model("anthropic", "claude-opus-5-5", _M, 128 * _K, 4, 20, 0.2, 5),
@@ -87,15 +117,82 @@ MODELS: tuple[Model, ...] = (
     Model("openai", "gpt-5.4", 1_050 * _K, 128 * _K, 2.5, 15, 0.25, 2.5, dearer_above=272 * _K),
     Model("openai", "gpt-5.4-mini", 400 * _K, 128 * _K, 0.75, 4.5, 0.075, 0.75),
     Model("openai", "gpt-5.4-nano", 400 * _K, 128 * _K, 0.2, 1.25, 0.02, 0.2),
-    Model("openai", "gpt-5", 400 * _K, 128 * _K, 1.25, 10, 0.125, 1.25, ends="2026-12-11"),
-    Model("openai", "gpt-5-mini", 400 * _K, 128 * _K, 0.25, 2, 0.025, 0.25, ends="2026-12-11"),
-    Model("openai", "gpt-5-nano", 400 * _K, 128 * _K, 0.05, 0.4, 0.005, 0.05, ends="2026-12-11"),
-    Model("openai", "gpt-4o", 128 * _K, 16_384, 2.5, 10, 1.25, 2.5, ends="2027-01-14"),
+    Model("openai", "gpt-5", 400 * _K, 128 * _K, 1.25, 10, 0.125, 1.25),
+    Model("openai", "gpt-5-mini", 400 * _K, 128 * _K, 0.25, 2, 0.025, 0.25),
+    Model("openai", "gpt-5-nano", 400 * _K, 128 * _K, 0.05, 0.4, 0.005, 0.05),
+    Model("openai", "gpt-4o", 128 * _K, 16_384, 2.5, 10, 1.25, 2.5),
     # Input and output share the window. The cache is implicit, and what goes into it costs as usual.
+    Model("google", "gemini-4-neon", 2**20, 2**16, 3, 15, 0.15, 3),
+    Model("google", "gemini-4-hydrogen", 2**20, 2**16, 1.5, 7.5, 0.075, 1.5),
     Model("google", "gemini-4-carbon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
     Model("google", "gemini-4-argon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
 )
 """By provider, the newest first."""
+
+
+_ENDINGS = {
+    "anthropic": """
+        2025-07-21  claude-sonnet-4-6  claude-3-sonnet
+        2025-10-28  claude-sonnet-4-6  claude-3-5-sonnet
+        2026-01-05  claude-opus-4-8    claude-3-opus
+        2026-02-19  claude-haiku-4-5   claude-3-5-haiku
+        2026-02-19  claude-sonnet-4-6  claude-3-7-sonnet
+        2026-04-20  claude-haiku-4-5   claude-3-haiku
+        2026-06-15  claude-opus-4-8    claude-opus-4 claude-opus-4-0
+        2026-06-15  claude-sonnet-4-6  claude-sonnet-4 claude-sonnet-4-0
+        2026-08-05  claude-opus-4-8    claude-opus-4-1
+        2026-11-30  claude-sonnet-5-5  claude-sonnet-4-5
+    """,
+    "openai": """
+        2026-07-23  gpt-5.6-sol    gpt-5-chat-latest gpt-5.1-chat-latest gpt-5-codex
+        2026-07-23  gpt-5.6-sol    o3-deep-research o4-mini-deep-research
+        2026-07-23  gpt-5.6-terra  gpt-5.1-codex-mini computer-use-preview
+        2026-07-23  -              gpt-5.1-codex gpt-5.1-codex-max gpt-5.2-codex
+        2026-08-10  gpt-5.6-sol    gpt-5.2-chat-latest gpt-5.3-chat-latest
+        2026-10-23  gpt-5.6-luna   gpt-4.1-nano
+        2026-10-23  gpt-5.6-sol    gpt-4 gpt-4-0613 gpt-4-1106-preview gpt-4-turbo
+        2026-10-23  gpt-5.6-sol    gpt-4o-2024-05-13 o1 o1-pro o3-mini
+        2026-10-23  gpt-5.6-terra  gpt-3.5-turbo gpt-3.5-turbo-0125 o4-mini
+        2026-12-11  gpt-6-luna     gpt-5-nano
+        2026-12-11  gpt-6.1-sol    gpt-5 gpt-5-pro o3 o3-pro
+        2026-12-11  gpt-6.1-terra  gpt-5-mini
+        2027-01-14  gpt-6-luna     gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini
+        2027-04-01  -              gpt-5.1 gpt-5.3-codex gpt-5.4-nano
+    """,
+    "google": """
+        2026-03-09  gemini-3.1-pro-preview  gemini-3-pro-preview
+        2026-06-01  gemini-3.1-flash-lite   gemini-2.0-flash-lite gemini-2.0-flash-lite-001
+        2026-06-01  gemini-3.6-flash        gemini-2.0-flash gemini-2.0-flash-001
+        2026-10-08  gemini-3.6-flash        gemini-3.5-flash
+        2026-10-08  gemini-3.8-flash        gemini-3.7-flash
+        2026-12-01  gemini-3.5-flash-lite   gemini-2.5-flash
+        2026-12-01  gemini-3.8-flash        gemini-2.5-pro
+    """,
+}
+"""Models that their providers have switched off or will: the day, the model in their place, their names.
+
+Those of Google on and after 2026-10-08 are answered by that model. The days are those of the
+providers' own services. A name with a date at its end ends with the name without it, if it is not
+listed itself.
+"""
+
+_DATED = re.compile(r"-(\d{8}|\d{4}-\d\d-\d\d)$")
+
+
+def ending_of(text: str) -> Ending | None:
+    """When the model that an agent file names ends, None if that is not known."""
+    endings = _endings()
+    return endings.get(text) or endings.get(_DATED.sub("", text))
+
+
+@cache
+def _endings() -> dict[str, Ending]:
+    return {
+        f"{provider}/{name}": Ending(day, "" if successor == "-" else f"{provider}/{successor}")
+        for provider, rows in _ENDINGS.items()
+        for day, successor, *names in map(str.split, rows.strip().splitlines())
+        for name in names
+    }
 
 
 def known_model(text: str) -> Model | None:

@@ -56,6 +56,12 @@ _ADAPTIVE = re.compile(
 )
 """Models that decide themselves how long they think."""
 
+_ALWAYS_THINKS = re.compile(r"claude-(opus-(5[.-][5-9]|[6-9]|\d\d)|(fable|mythos)-\d)(?!\d)")
+"""Models that refuse to be kept from thinking."""
+
+_THINKS_BETWEEN = re.compile(r"claude-sonnet-(5[.-][5-9]|[6-9]|\d\d)(?!\d)")
+"""Models whose least thinking are short notes between calls of tools."""
+
 _LEAST_BUDGET = 1024
 _BUDGETS = {
     "minimal": _LEAST_BUDGET,
@@ -121,14 +127,22 @@ def thinking_of(request: Request) -> dict[str, Json]:
     Newer models decide about the length themselves, older ones and other makers' want a budget.
     """
     params, budget = request.params, request.params.thinking_budget
-    if params.effort == "none" or budget == 0:
-        return {"type": "disabled"}
+    if _shall_not_think(request):
+        if _ALWAYS_THINKS.search(request.model):
+            return {}
+        is_between = _THINKS_BETWEEN.search(request.model)
+        return {"type": "between_tools" if is_between else "disabled"}
     if not params.effort and budget is None:
         return {}
     if _ADAPTIVE.search(request.model):
         return {"type": "adaptive", "display": "summarized"}
     budget = _BUDGETS[params.effort] if budget is None else max(budget, _LEAST_BUDGET)
     return {"type": "enabled", "budget_tokens": budget}
+
+
+def _shall_not_think(request: Request) -> bool:
+    params = request.params
+    return params.effort == "none" or (params.thinking_budget == 0 and not params.effort)
 
 
 def dropped(request: Request, _provider: str) -> list[str]:
@@ -140,7 +154,9 @@ def dropped(request: Request, _provider: str) -> list[str]:
     effort, budget = params.effort, params.thinking_budget
     is_adaptive = _ADAPTIVE.search(model)
     told = []
-    if budget and effort == "none":
+    if _shall_not_think(request) and _ALWAYS_THINKS.search(model):
+        told.append(f"the model {model} always thinks, so it is asked for the effort low")
+    elif budget and effort == "none":
         told.append("params.thinking_budget is not sent: params.effort turns thinking off")
     elif budget and is_adaptive:
         told.append(
@@ -178,7 +194,9 @@ def _output_config(request: Request) -> dict[str, Json]:
 def effort_of(request: Request) -> str:
     """How much effort the model is asked for, "" if it is not told."""
     effort = request.params.effort
-    if effort in ("", "none") or not _ADAPTIVE.search(request.model):
+    if _shall_not_think(request):
+        return "low" if _ALWAYS_THINKS.search(request.model) else ""
+    if not effort or not _ADAPTIVE.search(request.model):
         return ""
     return "low" if effort == "minimal" else effort
 

@@ -43,6 +43,9 @@ _LEVELS = {"none": "MINIMAL", "max": "XHIGH"}
 _COUNTS_THOUGHTS = re.compile(r"gemini-[12]\b")
 """Models that are told a number of tokens in place of a level."""
 
+_TAKES_NO_BUDGET = re.compile(r"gemini-([4-9]|\d\d)\b")
+"""Models that refuse a request with a number of tokens for thoughts."""
+
 _BUDGETS = {
     "none": 0,
     "minimal": 1_024,
@@ -142,7 +145,7 @@ def _thinking(request: Request) -> dict[str, Json]:
 
     A budget is more exact than a level, and the two together are refused.
     """
-    effort, budget = request.params.effort, request.params.thinking_budget
+    effort, budget = request.params.effort, _budget(request)
     if budget is None and effort and _COUNTS_THOUGHTS.search(request.model):
         budget = _BUDGETS[effort]
         if not budget and "-pro" in request.model:
@@ -159,10 +162,22 @@ def _thinking(request: Request) -> dict[str, Json]:
     return {"thinkingConfig": config}
 
 
+def _budget(request: Request) -> int | None:
+    """The tokens for thoughts that the agent names, if the model takes such a number."""
+    return None if _TAKES_NO_BUDGET.search(request.model) else request.params.thinking_budget
+
+
 def dropped(request: Request, _provider: str) -> list[str]:
     """A model gets a level or a number of tokens."""
     params = request.params
-    return [BUDGET_ONLY] if params.effort and params.thinking_budget is not None else []
+    if params.thinking_budget is None:
+        return []
+    if _budget(request) is None:
+        return [
+            f"params.thinking_budget is not sent: the model {request.model} takes a level of "
+            "thinking and no number of tokens; params.effort is the level"
+        ]
+    return [BUDGET_ONLY] if params.effort else []
 
 
 def opening(_request: Request) -> list[Json]:
