@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from support.command_line import COMMAND, Home
 from support.scripted_provider import Answer, Hold, Refuses, Says, ScriptedProvider
 from support.terminal import Screen, Terminal
@@ -99,3 +101,15 @@ def test_at_a_terminal_ctrl_c_stops_an_answer_and_ctrl_d_ends_the_conversation(
     advice = [row.rstrip() for row in rows if "continue with" in row]
     assert advice == [f"continue with: axe-lsp chat solo --continue {newest['runId'][:8]}"]
     assert sent(provider) == ["Hello?", "Lost?", "Sure?", "Yes."]
+
+
+@pytest.mark.parametrize("name", ["sol", "gone/solo.toml"])
+def test_an_agent_that_is_not_there_is_told_before_anybody_writes_to_it(
+    home: Home, name: str
+) -> None:
+    home.add({"solo": SOLO})
+
+    code, out, err = home.call("chat", name, stdin="")
+
+    assert (code, out) == (2, "")
+    assert "not found" in err

@@ -101,3 +101,23 @@ def test_an_agent_that_is_there_stays_as_it_is(home: Home) -> None:
     assert code == 2
     assert f"there is an agent {path} already" in err
     assert path.read_text() == "mine"
+
+
+def test_a_provider_that_is_not_known_makes_no_agent(home: Home) -> None:
+    code, out, err = home.call("init", "--model", "antropic/claude")
+    assert (code, out) == (2, "")
+    assert err == 'unsupported provider "antropic": did you mean anthropic?\n'
+    _, _, err = home.call("init", "--model", "zzzzzz/claude")
+    assert err.startswith('unsupported provider "zzzzzz": there are anthropic, ')
+    assert not (home.work / "axe").exists()
+
+    (home.config / "config.toml").write_text(
+        '[providers.zzzzzz]\nwire = "openai-chat"\nbase_url = "http://z"\n'
+    )
+    assert home.call("init", "--model", "zzzzzz/claude")[0] == 0
+    assert home.call("init", "other", "--model", "replay/answers.toml")[0] == 0
+
+
+def test_the_commands_that_come_next_can_be_copied(home: Home) -> None:
+    out = home.call("init", "two words", "--model", "ollama/m")[1]
+    assert "\n  axe-lsp chat 'two words'\n" in out

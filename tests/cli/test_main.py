@@ -27,7 +27,7 @@ def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) ->
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
     for name, command in COMMANDS.items():
-        assert f"{name:<9}{command.help}" in out
+        assert re.search(rf"^  {name} +{re.escape(command.help)}$", out, re.MULTILINE), name
 
 
 def test_a_misspelt_command_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
@@ -197,3 +197,24 @@ def test_the_server_says_on_a_terminal_what_it_waits_for(home: Home) -> None:
         terminal.shows(lambda rows: any("`axe-lsp --help` lists" in row for row in rows))
         terminal.type(b"\x04")
         assert terminal.end()[0] in (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "reason"),
+    [
+        (
+            ["serve", "--tcp", "foo"],
+            "argument --tcp: 'foo' is not a port, a number from 0 to 65535",
+        ),
+        (["serve", "--tcp", "65536"], "argument --tcp: '65536' is not a port"),
+        (["serve", "--log-file", "gone/log"], "the log can't be written: "),
+        (["resume", "ab", "--from-turn", "x"], "'x' is not the number of a turn"),
+        (["resume", "ab", "--from-turn", "0"], "'0' is not the number of a turn"),
+    ],
+)
+def test_what_an_option_takes_is_told_in_plain_words(
+    home: Home, arguments: list[str], reason: str
+) -> None:
+    code, out, err = home.call(*arguments)
+    assert (code, out) == (1, "")
+    assert reason in err

@@ -88,10 +88,13 @@ def _init(options: argparse.Namespace) -> int:
 
 
 def _edit(options: argparse.Namespace) -> int:
+    path = _folders(options).find(options.agent)
     editor = os.environ.get("EDITOR")
     if not editor:
-        raise ConfigError("$EDITOR environment variable is not set")
-    path = _folders(options).find(options.agent)
+        raise ConfigError(
+            "$EDITOR environment variable is not set",
+            hint=f"Set it to an editor, or open {shown_path(path)} yourself.",
+        )
     command = [*shlex.split(editor), str(path)]
     try:
         return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own editor

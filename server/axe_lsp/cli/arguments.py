@@ -17,6 +17,7 @@ USAGE_ERROR = 1
 """Exit code for arguments that make no sense, as in axe (2 is for configuration)."""
 
 _LARGEST = 2**63 - 1
+_MOST_PORTS = 65535
 
 
 def seconds(text: str) -> int:
@@ -46,6 +47,24 @@ def days(text: str) -> int:
 def runs(text: str) -> int:
     """A whole number of runs; as the type of an argument."""
     return _whole_number(text, "runs")
+
+
+def turn(text: str) -> int:
+    """The number of a turn; as the type of an argument."""
+    if not (text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not the number of a turn, which are 1, 2, ..."
+        )
+    return int(text)
+
+
+def port(text: str) -> int:
+    """A port of this machine, 0 for any that is free. Raises ArgumentTypeError."""
+    if not (text.isascii() and text.isdigit() and int(text) <= _MOST_PORTS):
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a port, a number from 0 to {_MOST_PORTS}"
+        )
+    return int(text)
 
 
 def _whole_number(text: str, unit: str) -> int:

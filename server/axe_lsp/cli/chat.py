@@ -40,6 +40,7 @@ def main(arguments: Sequence[str]) -> int:
     options = _parser().parse_args(arguments)
     options.stream = sys.stdout.isatty()
     try:
+        _require(options)
         former = _former(options.continue_)
     except RunError as error:
         complain(error)
@@ -59,6 +60,13 @@ def main(arguments: Sequence[str]) -> int:
     if former:
         tell_how_to_go_on(f"axe-lsp chat {quote(options.agent)} --continue", former)
     return code
+
+
+def _require(options: argparse.Namespace) -> None:
+    """Look for the agent before somebody writes to it. Raises RunError."""
+    here = whereabouts(agents_folder(options.agents_dir))
+    if named_file(options.agent, here.folder) is None:
+        here.agents.find(options.agent)
 
 
 def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:

@@ -83,7 +83,7 @@ def _copy(example: Example, folder: Path) -> None:
     if occupied:
         raise ConfigError(f"{quoted(str(folder))} exists and is not empty; name a new folder")
     copy_example(example, folder)
-    print(f"The example is in {folder}. Now:")
+    print(f"The example is in {folder.absolute()}. Now:")
     print(_table(_steps(example, folder, _program())) + _in_your_editor(example), end="")
 
 

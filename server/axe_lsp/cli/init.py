@@ -6,12 +6,15 @@ import argparse
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from shlex import quote
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
@@ -48,8 +51,8 @@ def main(arguments: Sequence[str]) -> int:
         return int(error.exit_code)
     name = path.stem
     print(f"{path}\n\nThe agent {name} uses {model}. Next:")
-    print(f'  axe-lsp run {name} -p "What is this project about?"')
-    print(f"  axe-lsp chat {name}")
+    print(f'  axe-lsp run {quote(name)} -p "What is this project about?"')
+    print(f"  axe-lsp chat {quote(name)}")
     print("  axe-lsp check")
     return 0
 
@@ -57,7 +60,8 @@ def main(arguments: Sequence[str]) -> int:
 def _init(name: str, model: str) -> tuple[Path, str]:
     """The new file and its model. Raises ConfigError."""
     check_name(name)
-    model = _named_model(model) if model else _usual_model(load_user_config(os.environ))
+    config = load_user_config(os.environ)
+    model = _named_model(model, config) if model else _usual_model(config)
     folder = project_agents_folder() or working_folder() / AGENT_FOLDERS[0]
     path = folder / f"{name}{SUFFIX}"
     try:
@@ -73,11 +77,20 @@ def _init(name: str, model: str) -> tuple[Path, str]:
     return path, model
 
 
-def _named_model(text: str) -> str:
+def _named_model(text: str, config: UserConfig) -> str:
+    """A model of a provider that there is. Raises ConfigError."""
     try:
-        return str(parse_model_name(text))
+        model = parse_model_name(text)
     except ModelNameError as error:
         raise ConfigError(str(error)) from error
+    if config.provider(model.provider) is None and model.provider != REPLAY_PROVIDER:
+        meant = nearest(model.provider, PROVIDERS)
+        raise ConfigError(
+            f"unsupported provider {quoted(model.provider)}: "
+            + (f"did you mean {meant}?" if meant else f"there are {', '.join(sorted(PROVIDERS))}")
+            + ", or add [providers.NAME] with `wire` and `base_url` to config.toml" * (not meant)
+        )
+    return str(model)
 
 
 def _usual_model(config: UserConfig) -> str:

@@ -133,7 +133,8 @@ def _call(name: str, arguments: list[str]) -> int:
 
 
 def _overview() -> str:
-    commands = "".join(f"  {name:<9}{command.help}\n" for name, command in COMMANDS.items())
+    width = max(map(len, COMMANDS)) + 2
+    commands = "".join(f"  {name:<{width}}{command.help}\n" for name, command in COMMANDS.items())
     return (
         "axe-lsp: a language server and a runtime for AI agents defined in TOML\n\n"
         "usage: axe-lsp [--stdio | --tcp HOST:PORT | --pipe PATH]   the language server\n"

@@ -17,6 +17,7 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.mcp import SDK_MISSING
+from axe_lsp.runtime.plain_text import os_fault
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
 _MOST_PORTS = 65_535
@@ -80,8 +81,10 @@ def _token(options: argparse.Namespace) -> str:
         if os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077:
             raise ConfigError(f"others can read {path}; chmod 600 {path}")
         token = path.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"the file of the token can't be read: {error}") from error
+    except OSError as error:
+        raise ConfigError(f"the file of the token can't be read: {os_fault(error)}") from error
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"the file of the token is not text in UTF-8: {path}") from error
     if not token:
         raise ConfigError(f"the file of the token is empty: {path}")
     return token

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens
+from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
 from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.run import report_failure
@@ -175,7 +175,7 @@ def _parser() -> Parser:
     add(
         "--from-turn",
         metavar="N",
-        type=int,
+        type=turn,
         help="fork the run instead: a new run that has its turns before turn N, and goes on from there",
     )
     add(

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from axe_lsp import tuning
-from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.arguments import Parser, port
+from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
 if TYPE_CHECKING:
@@ -33,7 +34,11 @@ axe-lsp waits for messages of an editor on standard input. Ctrl-D ends it.
 def main(arguments: Sequence[str]) -> int:
     """Serve until the client leaves, or until told to stop."""
     chosen = _parser().parse_args(arguments)
-    _start_log(chosen)
+    try:
+        _start_log(chosen)
+    except OSError as error:
+        print(f"axe-lsp: the log can't be written: {os_fault(error)}", file=sys.stderr)
+        return 1
     if chosen.tcp is None and chosen.pipe is None and sys.stdin is not None and sys.stdin.isatty():
         print(_WAITS, file=sys.stderr)
     # Imported last, because it takes a while: wrong arguments are answered at once.
@@ -112,14 +117,14 @@ def _parser() -> Parser:
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
-    return host.strip("[]") or LOCAL, int(port)
+    host, _, number = text.rpartition(":")
+    return host.strip("[]") or LOCAL, port(number)
 
 
 def _start_log(chosen: Namespace) -> None:
     handler: logging.Handler = logging.StreamHandler(sys.stderr)
     if chosen.log_file is not None:
-        handler = logging.FileHandler(chosen.log_file, encoding="utf-8", delay=True)
+        handler = logging.FileHandler(chosen.log_file, encoding="utf-8")
     logging.basicConfig(
         level=chosen.log_level.upper(),
         handlers=[handler],
