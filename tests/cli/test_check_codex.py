@@ -59,6 +59,8 @@ def found_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checks:
     return run
 
 
+HOOK = "[[hooks.Stop]]\n[[hooks.Stop.hooks]]\n"
+
 FAULTS = [
     ('modle = "x"', 4, "unknown-key"),
     ("[memory]\nenabled = true", 4, "unknown-key"),
@@ -89,6 +91,11 @@ FAULTS = [
     ('[model_providers.corp]\nname = "Corp"\nwire_api = "chat"', 6, "out-of-range"),
     ('[features]\napps = "on"', 5, "wrong-type"),
     ('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"', 5, "missing-key"),
+    ('[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "mcp_tool"\nserver = "s"', 5, "missing-key"),
+    (f'{HOOK}type = "mcp_tool"\nserver = "s"\ntool = 3', 8, "wrong-type"),
+    (f'{HOOK}type = "mcp_tool"\nserver = "s"\ntool = "t"\ninput = 3', 9, "wrong-type"),
+    (f'{HOOK}type = "command"\ncommand = "x"\nstatusMessage = 3', 8, "wrong-type"),
+    (f'{HOOK}type = "command"\ncommand = "x"\nadditionalContextLimit = -1', 8, "out-of-range"),
     ('[[skills.config]]\npath = "x"', 4, "missing-key"),
     ("[agents]\nmax_depth = 99999999999", 5, "out-of-range"),
     ("[goals]\nmax_goal_token_budget = 0", 5, "out-of-range"),
@@ -113,6 +120,9 @@ FINE = [
     '[shell_environment_policy]\ninherit = "core"\nset = { A = "b" }',
     "[features.multi_agent_v2]\nenabled = true",
     '[[hooks.Stop]]\n[[hooks.Stop.hooks]]\ntype = "command"\ncommand = "true"\nserver = 3',
+    f'{HOOK}type = "command"\ncommand = "true"\nasync = true\nstatusMessage = "Stopping"\ntimeout = 2',
+    f'{HOOK}type = "command"\ncommand = "true"\ncommandWindows = "x"\nadditionalContextLimit = 9',
+    f'{HOOK}type = "mcp_tool"\nserver = "s"\ntool = "t"\ninput = {{ a = 1 }}\nstatusMessage = "x"',
     "[skills]\ninclude_instructions = false",
     'forced_chatgpt_workspace_id = ["a", "b"]',
     'model_verbosity = "low"\r\nmodel_reasoning_summary = "none"',

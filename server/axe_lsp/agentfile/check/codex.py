@@ -199,17 +199,21 @@ def _hooks(lookup: Lookup) -> Iterator[Problem]:
         for entry in entries.items or ():
             for hook in (_members(entry).get("hooks") or Node(entry.range)).items or ():
                 members = _members(hook)
-                needed = _NEEDED_BY_HOOK.get(str(_value(members, "type")))
-                if needed is None:
-                    continue
-                path = ("hooks", event, "hooks", needed)
-                if needed not in members and not lookup.parse.problems:
-                    yield _at(hook, path, "is missing", "missing-key")
-                elif needed == "server" and not isinstance(_value(members, needed), str):
-                    yield _at(members[needed], path, "must be a string", "wrong-type")
+                kind = str(_value(members, "type"))
+                place = ("hooks", event, "hooks")
+                for needed in _NEEDED_BY_HOOK.get(kind, ()):
+                    path = (*place, needed)
+                    if needed not in members:
+                        if not lookup.parse.problems:
+                            yield _at(hook, path, "is missing", "missing-key")
+                    elif kind == "mcp_tool" and not isinstance(_value(members, needed), str):
+                        yield _at(members[needed], path, "must be a string", "wrong-type")
+                given = members.get("input")
+                if kind == "mcp_tool" and given is not None and given.members is None:
+                    yield _at(given, (*place, "input"), "must be a table", "wrong-type")
 
 
-_NEEDED_BY_HOOK = {"command": "command", "mcp_tool": "server"}
+_NEEDED_BY_HOOK = {"command": ("command",), "mcp_tool": ("server", "tool")}
 
 
 def _workspace_ids(lookup: Lookup) -> Iterator[Problem]:

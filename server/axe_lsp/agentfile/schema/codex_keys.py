@@ -441,7 +441,21 @@ _TOOL_KEYS = (
                 choices=("command", "mcp_tool", "prompt", "agent"),
             ),
             _key(f"hooks.{event}.hooks.command", _S, "The command to execute."),
+            _key(f"hooks.{event}.hooks.commandWindows", _S, "The command to execute on Windows."),
+            _key(f"hooks.{event}.hooks.command_windows", _S, "The command to execute on Windows."),
+            _key(f"hooks.{event}.hooks.async", _B, "Whether Codex goes on without the result."),
+            _count(
+                f"hooks.{event}.hooks.additionalContextLimit",
+                "How much context the hook may add.",
+            ),
             _key(f"hooks.{event}.hooks.server", KeyType.ANY, "The MCP server of the tool."),
+            _key(f"hooks.{event}.hooks.tool", KeyType.ANY, "The tool of the MCP server."),
+            _key(f"hooks.{event}.hooks.input", KeyType.ANY, "The input of the tool, a table."),
+            _key(
+                f"hooks.{event}.hooks.statusMessage",
+                _S,
+                "A text that is shown while the hook runs.",
+            ),
             _count(f"hooks.{event}.hooks.timeout", "Seconds that the hook may take."),
         )
     ),
