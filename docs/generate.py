@@ -481,7 +481,9 @@ axe-lsp export --to claude --dry-run            # all agents of the workspace: a
 
 New files go to the folder of the program in the workspace, or to `--output DIR`; imported agents go to `axe/agents`. The
 formats are {names}. The format of a file follows from its folder and suffix, or is given with `--from FORMAT`; a Markdown
-file outside these folders is read as an agent of Claude Code. Nothing is replaced without `--force`. A file that can't be
+file outside these folders is read as an agent of Claude Code. Of a folder that has none of these folders, all files are
+taken that look like agents: Markdown that begins with `name` and `description`, and TOML with `developer_instructions`.
+If a project has the same agents for several programs, `--from claude` imports those of one. Nothing is replaced without `--force`. A file that can't be
 read is reported with its line, and the others are converted.
 
 The exit code is 0 if all files were converted, 1 if one was not, and 2 if a named file, folder or agent does not exist.

@@ -293,6 +293,43 @@ def test_a_folder_without_agent_folders_is_taken_for_one(tmp_path: Path, run: Ru
     assert "a.toml:3:11: error[negative-timeout]" in out
 
 
+def test_toml_of_other_programs_is_not_taken_for_agents(tmp_path: Path, run: Run) -> None:
+    loose = tmp_path / "loose"
+    write(loose, "a", "timeout = -1\n")
+    (loose / "typos.toml").write_text('nmae = "typos"\nmodle = "openai/m"\n')
+    others = {
+        "Cargo": '[package]\nname = "x"\n[dependencies]\nserde = "1"\n',
+        "netlify": '[build]\ncommand = "x"\n[[headers]]\nfor = "/*"\n',
+        "pyproject": '[build-system]\nrequires = []\n[project]\nname = "x"\n[tool.ruff]\n',
+        "wrangler": 'name = "x"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n',
+        "rust-toolchain": '[toolchain]\nchannel = "stable"\n',
+    }
+    for name, text in others.items():
+        (loose / f"{name}.toml").write_text(text)
+    code, out, _ = run(str(loose))
+    assert code == 1
+    assert "a.toml:3:11: error[negative-timeout]" in out
+    assert "typos.toml" in out
+    assert not [name for name in others if f"{name}.toml" in out]
+
+    (loose / "a.toml").unlink()
+    (loose / "typos.toml").unlink()
+    code, out, err = run(str(loose))
+    assert (code, out) == (0, "")
+    assert "no agent files below" in err
+    assert run(str(loose / "Cargo.toml"))[0] == 1  # Who names a file means it.
+
+
+def test_agents_that_could_be_imported_are_pointed_at(tmp_path: Path, run: Run) -> None:
+    folder = tmp_path / "project" / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "a.md").write_text("---\nname: a\ndescription: d\n---\n")
+    code, _, err = run(str(tmp_path / "project"))
+    assert code == 0
+    assert ".codex/agents" in err
+    assert "`axe-lsp import` converts those of .claude/agents" in err
+
+
 def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:
     assert run("nowhere") == (2, "", "axe-lsp check: no such file or folder: nowhere\n")
 

@@ -118,7 +118,49 @@ def test_two_agents_of_one_name_do_not_replace_each_other(
 ) -> None:
     put(project, claude=CLAUDE, gemini=CLAUDE.replace("Code Reviewer", "code-reviewer"))
     assert main(["import", ".", "--force"]) == 1
-    assert "was just made of .claude/agents/reviewer.md" in capsys.readouterr().err
+    err = capsys.readouterr().err
+    assert "was just made of .claude/agents/reviewer.md" in err
+    assert "or import those of one program, such as `--from gemini`" in err
+
+
+def test_a_named_format_is_that_of_its_own_folder(project: Path) -> None:
+    put(project, claude=CLAUDE, gemini=CLAUDE.replace("Code Reviewer", "other"), codex=CODEX)
+    assert main(["import", ".", "--from", "gemini"]) == 0
+    assert [each.name for each in (project / "axe/agents").iterdir()] == ["other.toml"]
+
+
+def test_only_what_looks_like_an_agent_is_taken_from_an_unusual_folder(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = {
+        "team/reviewer.md": CLAUDE,
+        "team/fixer.toml": CODEX,
+        "CONTRIBUTING.md": "# Contributing\n",
+        "post.md": "---\ntitle: A post\ndescription: name: no\n---\nname: no",
+        "team/skill/SKILL.md": CLAUDE,
+        "Cargo.toml": "[workspace]\n",
+        "node_modules/x/agent.md": CLAUDE.replace("Code Reviewer", "theirs"),
+        ".hidden/agent.md": CLAUDE.replace("Code Reviewer", "hidden"),
+    }
+    for name, text in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(text)
+    assert main(["import", "."]) == 0
+    made = sorted(each.name for each in (project / "axe/agents").iterdir())
+    assert made == ["code-reviewer.toml", "fixer.toml"]
+    err = capsys.readouterr().err
+    assert err == (
+        "axe-lsp import: 2 Markdown files without `name` and `description` at their beginning are left out; "
+        "name a file to convert it all the same\n"
+    )
+
+
+def test_files_of_other_kinds_are_not_exported(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (project / "Cargo.toml").write_text("[workspace]\n[profile.dist]\n")
+    assert main(["export", "--to", "codex", "."]) == 2
+    assert "no agent files in" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -104,8 +104,9 @@ def main(arguments: Sequence[str]) -> int:
     if not files and not recordings:
         looked = ", ".join(map(str, chosen.paths))
         print(
-            f"axe-lsp check: no agent files below {looked} "
-            "(agent folders are `axe/agents` and `.axe/agents`; other files can be named)",
+            f"axe-lsp check: no agent files below {looked} (agent folders are "
+            "`axe/agents`, `.axe/agents`, `.codex/agents` and `.vibe/agents`; other files can be named)"
+            + _importable(chosen.paths),
             file=sys.stderr,
         )
     FORMATS[chosen.format](files, sys.stdout)
@@ -116,6 +117,19 @@ def main(arguments: Sequence[str]) -> int:
         if worst <= (Severity.WARNING if chosen.strict else Severity.ERROR)
         else ExitCode.OK
     )
+
+
+def _importable(paths: Sequence[Path]) -> str:
+    """What can be done with the agents of programs whose files are not checked, if there are any."""
+    # Imported late: it is for those who have none of our agents.
+    from axe_lsp.agentfile.convert.table import FORMATS as PROGRAMS  # noqa: PLC0415
+
+    folders = [
+        each.folder
+        for each in PROGRAMS.values()
+        if each.is_markdown and any((path / each.folder).is_dir() for path in paths)
+    ]
+    return f". `axe-lsp import` converts those of {' and '.join(folders)}." if folders else ""
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
@@ -329,6 +343,9 @@ def _files(path: Path) -> Iterator[Path]:
         yield config
     inside = path / "agents"
     folders = list(agent_folders_below(path, tuple(LAYERED)))
+    if not folders and not is_agents_folder(path) and not is_agents_folder(inside):
+        yield from disk.loose_agents_in(path)
+        return
     folders = folders or [inside if is_agents_folder(inside) else path]
     for folder in folders:
         yield from disk.agent_files_in(folder)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import unified_diff
@@ -22,13 +23,18 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
-from axe_lsp.runtime.files.workspace_folders import workspace_above
+from axe_lsp.runtime.files.workspace_folders import files_below, workspace_above
 from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
 
 NOT_CONVERTED = 1
 """Exit code if one of the files was not converted. The others are."""
 
-_MARKDOWN, _TOML = ".md", ".toml"
+_MARKDOWN, _TOML, _SKILL = ".md", ".toml", "SKILL.md"
+
+_BEGINNING = re.compile(
+    r"\ufeff?---[ \t]*\r?\n(?=(?:(?!---).*\n)*?name[ \t]*:)(?=(?:(?!---).*\n)*?description[ \t]*:)"
+)
+"""Front matter with the two keys that every agent in Markdown has."""
 
 
 class Options(Struct, frozen=True):
@@ -117,7 +123,11 @@ def _write(
 ) -> None:
     if path in written:
         reason = f"{_shown(path)} was just made of {_shown(written[path])}"
-        raise _NotConvertedError(f"{_shown(source)}: {reason}; rename one of the agents")
+        way_out = "rename one of the agents"
+        if options.target is AXE and not options.source:
+            other = format_of(source.as_posix()).name
+            way_out += f", or import those of one program, such as `--from {other}`"
+        raise _NotConvertedError(f"{_shown(source)}: {reason}; {way_out}")
     written[path] = source
     if options.dry_run:
         return
@@ -167,10 +177,11 @@ def _shown(path: Path) -> str:
 # -- which files
 
 
-def files_at(path: Path) -> Iterator[Path]:
-    """A file itself; of a folder the agents of other formats in it, or below it in their usual folders.
+def files_at(path: Path, source: str | None = None) -> Iterator[Path]:
+    """A file itself; of a folder the agents of other formats below it in their usual folders.
 
-    Raises ConfigError if nothing is there.
+    If a format is named that has its usual folder there, it is that one's alone. Of a folder without them it is
+    all files that look like agents. Raises ConfigError if nothing is there.
     """
     if not path.is_dir():
         if not path.exists():
@@ -179,9 +190,11 @@ def files_at(path: Path) -> Iterator[Path]:
         return
     others = [each for each in FORMATS.values() if each is not AXE]
     usual = [(path / each.folder, each) for each in others if (path / each.folder).is_dir()]
+    if source in [each.name for _, each in usual]:
+        usual = [(folder, each) for folder, each in usual if each.name == source]
     found = [file for folder, each in usual for file in _agents_in(folder, each.is_markdown)]
     if not usual:
-        found = [*_agents_in(path, True), *_agents_in(path, False)]
+        found = list(_loose_agents_in(path))
     if not found:
         raise ConfigError(f"no agent files in {shown_path(path)}")
     yield from found
@@ -191,3 +204,27 @@ def _agents_in(folder: Path, is_markdown: bool) -> Sequence[Path]:
     suffix = _MARKDOWN if is_markdown else _TOML
     files = (each for each in folder.rglob(f"*{suffix}") if each.is_file())
     return sorted(each for each in files if each.stem.lower() != "readme")
+
+
+def _loose_agents_in(folder: Path) -> Iterator[Path]:
+    """Agents that lie somewhere else, and a word about the Markdown that is none."""
+    left_out = 0
+    for path in files_below(folder):
+        if path.suffix not in (_MARKDOWN, _TOML) or path.name == _SKILL:
+            continue
+        content = disk.read(path)
+        if content is None:
+            continue
+        if path.suffix == _TOML:
+            is_agent = format_of(path.as_posix(), content.text) is not AXE
+        else:
+            is_agent = bool(content.fault or _BEGINNING.match(content.text))
+            left_out += not is_agent
+        if is_agent:
+            yield path
+    if left_out:
+        print(
+            f"axe-lsp import: {left_out} Markdown files without `name` and `description` at their beginning are "
+            "left out; name a file to convert it all the same",
+            file=sys.stderr,
+        )

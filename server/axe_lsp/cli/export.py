@@ -34,8 +34,10 @@ def _files(name: str) -> Iterator[Path]:
     """The file of an agent, a file, or the agents of axe in a folder or a project."""
     path = working_folder() / name
     if path.is_dir():
-        folders = list(agent_folders_below(path)) or [path]
+        folders = list(agent_folders_below(path))
         files = [file for folder in folders for file in disk.agent_files_in(folder)]
+        if not folders:
+            files = disk.loose_agents_in(path)
         if not files:
             raise ConfigError(f"no agent files in {shown_path(path)}")
         yield from files

@@ -22,7 +22,9 @@ def main(arguments: Sequence[str]) -> int:
         if chosen.model:
             parse_model_name(chosen.model)
         here = working_folder()
-        paths = dict.fromkeys(file for path in chosen.paths for file in files_at(here / path))
+        paths = dict.fromkeys(
+            file for path in chosen.paths for file in files_at(here / path, chosen.source)
+        )
     except ModelNameError as error:
         parser.error(str(error))
     except ConfigError as error:

@@ -11,7 +11,10 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
+from axe_lsp.agentfile.schema.agent_keys import KEYS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.toml import parse_tree
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -106,6 +109,29 @@ def agent_files_in(folder: Path) -> list[Path]:
     if folder.name in _LAYERS:
         return [path] if (path := folder / SETTINGS_FILE).is_file() else []
     return [folder / name for name in agent_names_in(folder)]
+
+
+def loose_agents_in(folder: Path) -> list[Path]:
+    """The files of a folder that is no folder of agents, without those of other programs, as `Cargo.toml`.
+
+    One that can't be read as text is taken for an agent, so that somebody learns of it.
+    """
+    found = []
+    for path in agent_files_in(folder):
+        content = read(path)
+        if content is not None and (content.fault or _resembles_agent(content.text)):
+            found.append(path)
+    return found
+
+
+def _resembles_agent(text: str) -> bool:
+    """Whether most of the names at the top are keys of agents, or nearly, or half of them with one that is."""
+    tables = parse_tree(text)[0].tables
+    names = {name for each in tables[:1] for entry in each.entries for name in entry.key.names[:1]}
+    names.update(name for each in tables[1:] for name in each.path[:1])
+    known = {spec.path[0] for spec in KEYS}
+    like = [name for name in names if name in known or nearest(name, known) is not None]
+    return not names or 2 * len(like) + bool(names & known) > len(names)
 
 
 def agent_names_in(folder: Path) -> list[str]:

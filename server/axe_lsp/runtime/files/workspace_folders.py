@@ -106,6 +106,13 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
         level = below
 
 
+def files_below(folder: Path) -> Iterator[Path]:
+    """The files in a folder and below it, where agents are searched: not in hidden folders or dependencies."""
+    for place, folders, names in os.walk(folder):
+        folders[:] = sorted(filter(_is_entered, folders))
+        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file())
+
+
 def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
     """The folder of a program itself, which has its settings, and those in it that hold agents.
 
