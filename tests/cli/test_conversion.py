@@ -150,7 +150,7 @@ def test_only_what_looks_like_an_agent_is_taken_from_an_unusual_folder(
     assert made == ["code-reviewer.toml", "fixer.toml"]
     err = capsys.readouterr().err
     assert err == (
-        "axe-lsp import: 2 Markdown files without `name` and `description` at their beginning are left out; "
+        "axe-lsp import: Markdown without `name` and `description` at its beginning is left out (files: 2); "
         "name a file to convert it all the same\n"
     )
 

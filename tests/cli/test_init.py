@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+
 import pytest
 
 from support.command_line import Home
@@ -116,6 +120,34 @@ def test_a_provider_that_is_not_known_makes_no_agent(home: Home) -> None:
     )
     assert home.call("init", "--model", "zzzzzz/claude")[0] == 0
     assert home.call("init", "other", "--model", "replay/answers.toml")[0] == 0
+
+
+@pytest.mark.parametrize("command", [["init"], ["agents", "init"]])
+def test_an_agent_that_can_not_be_written_whole_leaves_nothing(
+    home: Home, command: list[str]
+) -> None:
+    too_much = "; ".join(
+        [
+            "import resource, signal, sys",
+            "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)",
+            "resource.setrlimit(resource.RLIMIT_FSIZE, (10, 10))",
+            "from axe_lsp.cli.main import main",
+            f"sys.exit(main({[*command, 'new']!r}))",
+        ]
+    )
+    (home.work / "axe" / "agents").mkdir(parents=True)
+    home.environment["OPENAI_API_KEY"] = "sk-0123456789"
+    ended = subprocess.run(
+        [sys.executable, "-c", too_much],
+        check=False,
+        cwd=home.work,
+        env={**os.environ, **home.environment},
+        capture_output=True,
+        text=True,
+    )
+    assert ended.returncode in (1, 2)
+    assert "File too large" in ended.stderr
+    assert not list((home.work / "axe" / "agents").iterdir())
 
 
 def test_the_commands_that_come_next_can_be_copied(home: Home) -> None:

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.cli.whereabouts import project_agents_folder, whereabouts
+from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
 from axe_lsp.runtime.files.folders import config_folder
@@ -76,9 +77,7 @@ def _init(options: argparse.Namespace) -> int:
         raise ConfigError(f"{valid_text(name)} is not UTF-8, which agent names must be")
     path = _folder_for_new(options) / f"{name}{SUFFIX}"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(scaffold(name, model_to_begin_with(load_user_config(os.environ))))
+        disk.create(path, scaffold(name, model_to_begin_with(load_user_config(os.environ))))
     except FileExistsError:
         raise ConfigError(f"agent config already exists: {path}") from None
     except OSError as error:

@@ -224,7 +224,7 @@ def _loose_agents_in(folder: Path) -> Iterator[Path]:
             yield path
     if left_out:
         print(
-            f"axe-lsp import: {left_out} Markdown files without `name` and `description` at their beginning are "
-            "left out; name a file to convert it all the same",
+            "axe-lsp import: Markdown without `name` and `description` at its beginning is left out "
+            f"(files: {left_out}); name a file to convert it all the same",
             file=sys.stderr,
         )

@@ -19,6 +19,7 @@ from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
 from axe_lsp.cli.whereabouts import project_agents_folder
+from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import check_name
 from axe_lsp.runtime.files.folders import working_folder
@@ -65,9 +66,7 @@ def _init(name: str, model: str) -> tuple[Path, str]:
     folder = project_agents_folder() or working_folder() / AGENT_FOLDERS[0]
     path = folder / f"{name}{SUFFIX}"
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with path.open("x", encoding="utf-8") as file:
-            file.write(_AGENT.format(name=literal(name), model=literal(model)))
+        disk.create(path, _AGENT.format(name=literal(name), model=literal(model)))
     except FileExistsError:
         raise ConfigError(
             f"there is an agent {path} already; `axe-lsp init NAME` takes another name"

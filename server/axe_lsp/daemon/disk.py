@@ -169,8 +169,13 @@ def read(path: Path) -> Content | None:
 def create(path: Path, text: str) -> None:
     """Write a file that must not be there yet, and the folders that lead to it. Raises OSError."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("x", encoding="utf-8", newline="") as file:
-        file.write(text)
+    file = path.open("x", encoding="utf-8", newline="")
+    try:
+        with file:
+            file.write(text)
+    except OSError:  # As on a full disk: half a file would be in the way of the next attempt.
+        path.unlink()
+        raise
 
 
 def exists(path: Path) -> bool:

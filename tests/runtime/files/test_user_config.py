@@ -53,8 +53,12 @@ def test_unknown_tables_and_keys_are_ignored(tmp_path: Path) -> None:
     ],
 )
 def test_a_malformed_file_is_a_clear_error(tmp_path: Path, text: str | bytes) -> None:
-    with pytest.raises(ConfigError, match=r"^failed to parse config file: .+"):
+    with pytest.raises(ConfigError, match=r"^failed to parse config file: .+") as caught:
         config(tmp_path, text)
+    path = tmp_path / "axe" / "config.toml"
+    assert str(path) in str(caught.value)
+    assert "codec" not in str(caught.value)  # That would be Python's word.
+    assert caught.value.hint == f"`axe-lsp check {path}` shows the place."
 
 
 def test_a_folder_in_its_place_is_a_clear_error(tmp_path: Path) -> None:

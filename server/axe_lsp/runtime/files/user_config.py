@@ -29,6 +29,7 @@ from axe_lsp.agentfile.schema.providers import (
 )
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
+from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file
@@ -249,8 +250,12 @@ def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig
     """The settings in config.toml at `path` with the content `data`. Raises ConfigError."""
     try:
         return UserConfig(_providers(data), environment)
-    except (tomli.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ConfigError(f"failed to parse config file: {path}: {error}") from error
+    except (tomli.TOMLDecodeError, NotUtf8Error, _WrongValueError) as error:
+        what = f"it is {error}" if isinstance(error, NotUtf8Error) else str(error)
+        raise ConfigError(
+            f"failed to parse config file: {path}: {what}",
+            hint=f"`axe-lsp check {path}` shows the place.",
+        ) from error
 
 
 def known_secrets(environment: Environment) -> frozenset[str]:
@@ -287,10 +292,14 @@ def _file_in(folder: Path) -> Path:
     return folder / "config.toml"
 
 
+class _WrongValueError(ValueError):
+    """A setting that can't be used; the message says which and why."""
+
+
 @lru_cache(maxsize=4)
 def _providers(data: bytes) -> _Providers:
     """The content of a file. The file is read for every request, and parsed once."""
-    providers = tomli.loads(data.decode("utf-8-sig")).get("providers", {})
+    providers = tomli.loads(decode_utf8(data)).get("providers", {})
     _require(providers, Mapping, "providers", "a table")
     for name, settings in providers.items():
         _require(settings, Mapping, f"providers.{name}", "a table")
@@ -311,12 +320,9 @@ def _providers(data: bytes) -> _Providers:
 
 def _require_choice(value: str, choices: tuple[str, ...], where: str) -> None:
     if value and value not in choices:
-        raise ConfigError(
-            f"failed to parse config file: {where} must be one of {', '.join(choices)}, "
-            f"got {quoted(value)}"
-        )
+        raise _WrongValueError(f"{where} must be one of {', '.join(choices)}, got {quoted(value)}")
 
 
 def _require(value: object, type_: type, where: str, what: str) -> None:
     if not isinstance(value, type_):
-        raise ConfigError(f"failed to parse config file: {where} is not {what}")
+        raise _WrongValueError(f"{where} is not {what}")
