@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from axe_lsp.acp.connection import Connection
-from axe_lsp.acp.editor import ClientEditor, EditorOfMessage, Patience
-from axe_lsp.acp.outlet import Outlet
+from axe_lsp.acp.editor import ClientEditor, EditorOfMessage, Timeouts
+from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import Updates
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.tools.editor import EditorAnswer, ReadFile, RunCommand, WriteFile
@@ -30,8 +30,8 @@ class Client:
         self.heard: list[str] = []
         self.warnings: list[str] = []
         self.connection = Connection(self._hear, {}, {})
-        editor = ClientEditor(self.connection, ALL, Patience(0.05, 0.05))
-        updates = Updates(Outlet(self.connection.notify, lambda *_: None), "s", "/work")
+        editor = ClientEditor(self.connection, ALL, Timeouts(0.05, 0.05))
+        updates = Updates(UpdateQueue(self.connection.notify, lambda *_: None), "s", "/work")
         self.ask = EditorOfMessage(
             editor, (Path("/work"), Path("/lib")), updates, self.warnings.append
         )

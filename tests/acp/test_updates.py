@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.acp.outlet import Outlet
+from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import Updates, replayed
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.children.delegation import child_run_id
@@ -21,8 +21,8 @@ class Told:
     def __init__(self) -> None:
         self.sent: list[Json] = []
         self.heard: list[Notification] = []
-        outlet = Outlet(self._notify, self._warn)
-        self.updates = Updates(outlet, "s", "/work", has_compactions=True)
+        queue = UpdateQueue(self._notify, self._warn)
+        self.updates = Updates(queue, "s", "/work", has_compactions=True)
 
     def _notify(self, method: str, params: Json) -> None:
         assert params["sessionId"] == "s"
@@ -204,7 +204,7 @@ async def test_a_long_tree_below_a_call_is_cut_at_its_beginning(told: Told) -> N
     for number in range(300):
         told.tool(CHILD, str(number), "read_file", path=f"file-{number}.py")
         told.ends(CHILD, str(number))
-    told.updates.outlet.flush()
+    told.updates.queue.flush()
     text = [each for each in told.of("tool_call_update") if "content" in each][-1]
     shown = text["content"][0]["content"]["text"]
     assert len(shown) <= 4_000
@@ -239,7 +239,7 @@ async def test_a_compaction_of_the_agent_is_told_from_its_begin_to_its_end(told:
 
 async def test_a_client_that_knows_no_compactions_hears_of_none() -> None:
     told = Told()
-    told.updates = Updates(told.updates.outlet, "s", "/work")
+    told.updates = Updates(told.updates.queue, "s", "/work")
     told.begin()
     told.hear("axe/context", kind="begin", turn=2, tokensBefore=9)
     told.hear("axe/context", kind="end", turn=2, tokensBefore=9, summary="Short.")

@@ -11,7 +11,7 @@ import pytest
 
 from axe_lsp.cli.terminal_questions import TerminalQuestions
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.safety.approval import Approval, Rehearsal, Wish
+from axe_lsp.runtime.safety.approval import Approval, ApprovalRequest, Rehearsal
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import (
@@ -213,10 +213,10 @@ async def test_a_question_that_was_answered_with_another_one_is_never_shown(
     async def rehearse() -> Rehearsal:
         return Rehearsal("write a.txt", subject="a.txt")
 
-    wish = Wish(run, "write_file", {}, rehearse)
+    request = ApprovalRequest(run, "write_file", {}, rehearse)
     async with anyio.create_task_group() as tasks:
         for _ in range(3):
-            tasks.start_soon(approval, wish)
+            tasks.start_soon(approval, request)
         await anyio.wait_all_tasks_blocked()
         os.write(ours, b"a\n")
     assert capfd.readouterr().err.count("Allow ") == 1

@@ -10,14 +10,14 @@ from axe_lsp.agentfile.schema.key_spec import Names
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon import listing
 from axe_lsp.daemon.listing import list_folder, typed_folder
-from axe_lsp.daemon.outside_facts import Standpoint
+from axe_lsp.daemon.outside_facts import PathContext
 from axe_lsp.features.completion.path_offers import Entry, Listing, PathTyped
 
 
 def where(tmp_path: Path, names: Names, folder: str, workdir: str = "") -> Path | None:
     typed = PathTyped(names, folder, TextRange(0, 0), "", '"', "")
     environment = {"XDG_CONFIG_HOME": str(tmp_path / "config"), "HOME": "/home/me"}
-    return typed_folder(typed, workdir, Standpoint("main", tmp_path / "project", environment))
+    return typed_folder(typed, workdir, PathContext("main", tmp_path / "project", environment))
 
 
 def test_paths_start_where_those_of_a_run_do(tmp_path: Path) -> None:
@@ -27,7 +27,7 @@ def test_paths_start_where_those_of_a_run_do(tmp_path: Path) -> None:
     assert where(tmp_path, Names.FOLDER, "a/", workdir="ignored") == project / "a"
     assert where(tmp_path, Names.GLOB, "a/", workdir="sub") == project / "sub/a"
     assert where(tmp_path, Names.GLOB, "/a/") == project / "a"
-    nobody = Standpoint("main", project, {})
+    nobody = PathContext("main", project, {})
     typed = PathTyped(Names.SKILL, "", TextRange(0, 0), "", '"', "")
     assert typed_folder(typed, "", nobody) is None
 

@@ -10,7 +10,7 @@ import pytest
 from axe_lsp.agentfile.agent_definition import MemoryConfig
 from axe_lsp.agentfile.rights import Server
 from axe_lsp.daemon import outside_facts
-from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
+from axe_lsp.daemon.outside_facts import PathContext, Searched, find_out
 from axe_lsp.runtime.files.context_files import find_context_files
 from axe_lsp.runtime.mcp.seen_tools import ToolNow, remember
 from axe_lsp.workspace.facts import Facts, Remembered, SeenTool, Unready
@@ -39,7 +39,7 @@ def project(tmp_path: Path) -> Path:
 def look(project: Path, question: Question, is_usual: bool = True, **variables: str) -> Facts:
     home = project.parent / "home"
     environment = {"XDG_CONFIG_HOME": str(home), "XDG_DATA_HOME": str(home), **variables}
-    return find_out(question, Standpoint("main", project, environment, is_usual))
+    return find_out(question, PathContext("main", project, environment, is_usual))
 
 
 def test_files_are_those_that_a_run_reads(project: Path) -> None:
@@ -81,7 +81,7 @@ def test_a_server_needs_its_program_and_its_variables(project: Path) -> None:
         Server("http://x", ("B",), ("B",)),
     )
     environment = {"PATH": str(program.parent), "A": "1", "B": ""}
-    found = find_out(Question(servers=servers), Standpoint("main", project, environment))
+    found = find_out(Question(servers=servers), PathContext("main", project, environment))
     assert found.unready == (Unready(1, "gone"), Unready(2, variables=("B",)))
     assert found.as_far_as_true(Question()).unready == ()
 
@@ -96,23 +96,23 @@ def test_a_server_has_the_tools_that_a_run_has_seen(project: Path, tmp_path: Pat
     remember(environment, project, "here -x", seen)
     remember(environment, tmp_path, "http://x", [ToolNow("other", "", "")])
     servers = (Server("here -x", command="here"), Server("http://x"))
-    standpoint = Standpoint(
+    path_context = PathContext(
         "main", project, environment, file=project / "main.toml", allowances=("run_mcp(here -x)",)
     )
     (project / "main.toml").write_text("")
-    found = find_out(Question(servers=servers), standpoint)
+    found = find_out(Question(servers=servers), path_context)
     first, second = found.servers
     assert (first.program, first.is_allowed, first.is_trusted) == (str(program), True, False)
     assert first.tools == (SeenTool("a", "Does"), SeenTool("b", ""))
     assert (second.tools, second.is_allowed) == (None, False)
     assert found.as_far_as_true(Question()).servers == ()
-    assert find_out(Question(servers=servers), standpoint, with_prompt=False).servers == ()
+    assert find_out(Question(servers=servers), path_context, with_prompt=False).servers == ()
 
 
 def test_a_search_ends_when_it_is_told_to(project: Path) -> None:
     question = Question(globs=("**/*.py",))
     steps = iter([True, False])
-    found = find_out(question, Standpoint("main", project, {}), lambda: next(steps, False))
+    found = find_out(question, PathContext("main", project, {}), lambda: next(steps, False))
     assert not found.matches["**/*.py"].is_complete
 
 
@@ -246,9 +246,9 @@ def test_a_key_counts_where_config_toml_is_open_and_unsaved(project: Path) -> No
 
     def missing(text: str) -> bool | None:
         environment = {"XDG_CONFIG_HOME": str(project.parent / "home")}
-        standpoint = Standpoint("main", project, environment, open_config=text)
-        key = find_out(Question(model="openai/gpt"), standpoint).key
-        assert SECRET not in repr(standpoint)
+        path_context = PathContext("main", project, environment, open_config=text)
+        key = find_out(Question(model="openai/gpt"), path_context).key
+        assert SECRET not in repr(path_context)
         return key.is_missing if key is not None else None
 
     assert missing(f'[providers.openai]\napi_key = "{SECRET}"\n') is False
@@ -293,25 +293,25 @@ def test_what_is_added_to_the_prompt_is_counted(project: Path) -> None:
 @pytest.mark.parametrize("odd", ["\0", "~", "x" * 5000, "../" * 50])
 def test_nothing_that_somebody_types_fails(project: Path, odd: str) -> None:
     question = Question(model=f"replay/{odd}", skill=odd, workdir=odd, globs=(odd,))
-    assert find_out(question, Standpoint("main", project, {})).question == question
+    assert find_out(question, PathContext("main", project, {})).question == question
     assert look(project, question, HOME="/nonexistent").question == question
 
 
 def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
     home = project.parent / "home"
-    standpoint = Standpoint("main", project, {"XDG_CONFIG_HOME": str(home)})
+    path_context = PathContext("main", project, {"XDG_CONFIG_HOME": str(home)})
     question = Question(globs=("src/*.py",), model="openai/gpt", workdir="src")
     searched = Searched()
-    first = find_out(question, standpoint, searched=searched)
+    first = find_out(question, path_context, searched=searched)
     (project / "src").rename(project / "sources")
     (home / "axe").mkdir(parents=True)
     (home / "axe/config.toml").write_text('[providers.openai]\napi_key = "k"\n')
-    assert find_out(question, standpoint, searched=searched) == first
-    now = find_out(question, standpoint)
+    assert find_out(question, path_context, searched=searched) == first
+    now = find_out(question, path_context)
     assert now.folder != first.folder
     assert now.key != first.key
     other = Question(model="anthropic/claude", workdir="sources")
-    assert find_out(other, standpoint, searched=searched) == find_out(other, standpoint)
+    assert find_out(other, path_context, searched=searched) == find_out(other, path_context)
 
 
 def test_what_agents_reach_for_is_shared_but_not_whose_file_it_is(project: Path) -> None:
@@ -319,9 +319,9 @@ def test_what_agents_reach_for_is_shared_but_not_whose_file_it_is(project: Path)
     question, searched = Question(globs=("../home/*",)), Searched()
 
     def found(file: Path, question: Question = question) -> bool:
-        standpoint = Standpoint("main", project, {"XDG_CONFIG_HOME": str(home)}, file=file)
-        shared = find_out(question, standpoint, searched=searched)
-        assert shared == find_out(question, standpoint)
+        path_context = PathContext("main", project, {"XDG_CONFIG_HOME": str(home)}, file=file)
+        shared = find_out(question, path_context, searched=searched)
+        assert shared == find_out(question, path_context)
         return bool(shared.reaches)
 
     for _ in range(2):

@@ -22,7 +22,7 @@ from axe_lsp.runtime.events import (
     TurnBegin,
 )
 from axe_lsp.runtime.runs import RunRequest
-from axe_lsp.runtime.safety.approval import Wish, allowed
+from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.tools.read_only import is_enforceable
@@ -84,9 +84,9 @@ async def seen(name: str, folder: Path, copies: int = 0) -> Seen:
         if sum(isinstance(each, AgentPlace) for each in events) == copies:
             all_there.set()
 
-    async def approve(wish: Wish) -> str:
+    async def approve(request: ApprovalRequest) -> str:
         await all_there.wait()
-        return await allowed(wish)
+        return await allowed(request)
 
     services = RunServices(
         resolve=example_agents(folder),

@@ -143,7 +143,7 @@ def open_questions(editor: Editor) -> list[Json]:
     return [it["id"] for it in editor.client.received if it.get("method") == "axe/approve"]
 
 
-class Desk:
+class Sessions:
     """Answers questions of a client when the test says so, each in its own time."""
 
     def __init__(self, editor: Editor) -> None:
@@ -170,7 +170,7 @@ def test_children_ask_at_the_same_time_and_each_gets_its_own_answer(
     provider.script("m-left", Says(calls=[WRITE]), Says("l"))
     provider.script("m-right", Says(calls=[WRITE_B]), Says("r"))
     with editor_with(project, ASKS) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         request = editor.client.start_request("axe/run", {"agent": "parent"})
         left, right = desk.question("left"), desk.question("right")
         desk.answer(right, decision="allow")
@@ -189,7 +189,7 @@ def test_allowed_for_this_run_is_for_one_file_in_the_whole_tree_and_no_other_run
     again = [Says(calls=[WRITE]), Says(calls=[WRITE_B]), Says("r")]
     provider.script("m-right", *again, Says(calls=[WRITE]), Says("r"))
     with editor_with(project, ASKS) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         request = editor.client.start_request("axe/run", {"agent": "parent"})
         left, right = desk.question("left"), desk.question("right")
         desk.answer(left, decision="allowForRun")
@@ -211,7 +211,7 @@ def test_a_run_that_ends_takes_its_questions_back(
 ) -> None:
     provider.script("m-left", Says(calls=[WRITE]))
     with editor_with(project, ASKS) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         request = editor.client.start_request("axe/run", {"agent": "left"})
         question = desk.question("left")
         if how == "stop":
@@ -233,7 +233,7 @@ def test_a_child_that_is_stopped_takes_its_question_back_and_no_other(
     provider.script("m-left", Says(calls=[WRITE]))
     provider.script("m-right", Says(calls=[WRITE_B]), Says("r"))
     with editor_with(project, ASKS) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         request = editor.client.start_request("axe/run", {"agent": "parent"})
         left, right = desk.question("left"), desk.question("right")
         (child,) = [it["runId"] for it in asked(editor) if it["agent"] == "left"]
@@ -250,7 +250,7 @@ def test_a_host_that_dies_leaves_no_question_open(
 ) -> None:
     provider.script("m-left", Says(calls=[WRITE]))
     with editor_with(project, ASKS, run={"goOn": False}) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         request = editor.client.start_request("axe/run", {"agent": "left"})
         question = desk.question("left")
         assert editor.client.process is not None
@@ -265,7 +265,7 @@ def test_a_question_is_asked_again_when_its_run_goes_on_in_another_host(
 ) -> None:
     provider.script("m-left", Says(calls=[WRITE]), Says("done"))
     with editor_with(project, ASKS) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         request = editor.client.start_request("axe/run", {"agent": "left"})
         question = desk.question("left")
         editor.client.request("axe/runs", {})  # The history has the answer from then on.
@@ -282,7 +282,7 @@ def test_a_question_is_asked_again_when_its_run_goes_on_in_another_host(
 def test_an_editor_that_leaves_has_not_agreed(project: Project, provider: ScriptedProvider) -> None:
     provider.script("m-left", Says(calls=[WRITE]))
     with editor_with(project, ASKS) as editor:
-        desk = Desk(editor)
+        desk = Sessions(editor)
         editor.client.start_request("axe/run", {"agent": "left"})
         desk.question("left")
         assert editor.client.leave() == 0

@@ -54,7 +54,7 @@ type = "string"
 eras = pytest.mark.parametrize("era", [LEGACY, MODERN])
 
 
-class Desk:
+class Sessions:
     """A project, and clients of its server."""
 
     def __init__(self, project: Project) -> None:
@@ -107,13 +107,13 @@ class Desk:
 
 
 @pytest.fixture
-def desk(tmp_path: Path, provider: ScriptedProvider) -> Desk:
+def desk(tmp_path: Path, provider: ScriptedProvider) -> Sessions:
     project = Project(tmp_path, {**provider.environment, "ANTHROPIC_API_KEY": KEY})
     project.write("lead", agent_file("lead", tools=["write_file"], sub_agents=["reader"]))
     project.write("reader", agent_file("reader", tools=["read_file"]))
     project.write("typed", agent_file("typed") + TYPED)
     project.write("broken", "name = 3\n")
-    return Desk(project)
+    return Sessions(project)
 
 
 def text_of(result: Json) -> str:
@@ -122,7 +122,7 @@ def text_of(result: Json) -> str:
 
 @eras
 async def test_the_agents_that_nobody_calls_are_tools_with_their_schemas(
-    desk: Desk, era: str
+    desk: Sessions, era: str
 ) -> None:
     async with desk.client(era) as client:
         lead, typed = (await client.list_tools()).tools
@@ -138,7 +138,7 @@ async def test_the_agents_that_nobody_calls_are_tools_with_their_schemas(
     assert typed.annotations.open_world_hint is False
 
 
-async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Desk) -> None:
+async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Sessions) -> None:
     desk.project.write("calm", agent_file("calm", tools=["read_file"], sub_agents=["web"]))
     desk.project.write("web", agent_file("web", tools=["url_fetch", "run_command"]))
     async with desk.client(LEGACY, "calm") as client:
@@ -147,7 +147,7 @@ async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Desk) -> No
     assert calm.annotations.open_world_hint is True
 
 
-async def test_names_and_all_choose_and_users_agents_have_to_be_named(desk: Desk) -> None:
+async def test_names_and_all_choose_and_users_agents_have_to_be_named(desk: Sessions) -> None:
     (desk.project.user_agents / "mine.toml").write_text(agent_file("mine"))
     desk.project.write("with blank", agent_file("with blank"))
     for arguments, names in [
@@ -161,7 +161,7 @@ async def test_names_and_all_choose_and_users_agents_have_to_be_named(desk: Desk
 
 @eras
 async def test_a_call_runs_the_agent_and_names_its_run(
-    desk: Desk, provider: ScriptedProvider, era: str
+    desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     provider.script("m-lead", Says(calls=[calls_agent("reader", "Read")]), Says("Done."))
     provider.script("m-reader", Says("It says x."))
@@ -176,7 +176,7 @@ async def test_a_call_runs_the_agent_and_names_its_run(
 
 @eras
 async def test_typed_agents_take_and_give_values(
-    desk: Desk, provider: ScriptedProvider, era: str
+    desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     provider.script("m-typed", Says('{"summary": "short"}'))
     async with desk.client(era) as client:
@@ -190,7 +190,7 @@ async def test_typed_agents_take_and_give_values(
 
 
 async def test_an_answer_that_is_no_object_is_wrapped_for_older_clients(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     lists = '[output]\ntype = "array"\n[output.items]\ntype = "string"\n'
     desk.project.write("lists", agent_file("lists") + lists)
@@ -205,7 +205,7 @@ async def test_an_answer_that_is_no_object_is_wrapped_for_older_clients(
 
 @eras
 async def test_a_failed_run_is_an_error_with_its_reason(
-    desk: Desk, provider: ScriptedProvider, era: str
+    desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     provider.script("m-lead", Refuses(400, "no such thing"))
     async with desk.client(era) as client:
@@ -218,7 +218,7 @@ async def test_a_failed_run_is_an_error_with_its_reason(
 
 @eras
 async def test_a_person_allows_a_change_before_it_is_made(
-    desk: Desk, provider: ScriptedProvider, era: str
+    desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     provider.script("m-lead", Says(calls=[WRITE]), Says("Written."))
     path = desk.project.root / "notes.txt"
@@ -238,7 +238,7 @@ async def test_a_person_allows_a_change_before_it_is_made(
 @eras
 @pytest.mark.parametrize("decision", ["deny", "decline", "cancel", "nonsense"])
 async def test_anything_else_is_a_denial(
-    desk: Desk, provider: ScriptedProvider, era: str, decision: str
+    desk: Sessions, provider: ScriptedProvider, era: str, decision: str
 ) -> None:
     provider.script("m-lead", Says(calls=[WRITE]), Says("Then not."))
     async with desk.client(era, decides=decision) as client:
@@ -256,7 +256,7 @@ async def test_anything_else_is_a_denial(
     ],
 )
 async def test_who_starts_the_server_decides_where_nobody_can_be_asked(
-    desk: Desk,
+    desk: Sessions,
     provider: ScriptedProvider,
     arguments: tuple[str, ...],
     decides: str | None,
@@ -273,7 +273,7 @@ async def test_who_starts_the_server_decides_where_nobody_can_be_asked(
 
 
 async def test_several_questions_of_a_modern_call_come_one_after_the_other(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     other = Call("write_file", {"path": "other.txt", "content": "x"}, "2")
     provider.script("m-lead", Says(calls=[WRITE, other]), Says("Both."))
@@ -284,7 +284,7 @@ async def test_several_questions_of_a_modern_call_come_one_after_the_other(
 
 
 async def test_the_state_of_a_question_is_good_once_and_only_from_here(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     provider.script("m-lead", Says(calls=[WRITE]), Says("Written."))
     async with desk.client(MODERN) as client:
@@ -316,7 +316,7 @@ async def test_the_state_of_a_question_is_good_once_and_only_from_here(
 
 @eras
 async def test_progress_tells_of_turns_tools_and_called_agents(
-    desk: Desk, provider: ScriptedProvider, era: str
+    desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     (desk.project.root / "a.txt").write_text("x")
     provider.script("m-lead", Says(calls=[calls_agent("reader", "Read it")]), Says("Done."))
@@ -331,7 +331,7 @@ async def test_progress_tells_of_turns_tools_and_called_agents(
 
 @eras
 async def test_a_cancelled_call_ends_its_run(
-    desk: Desk, provider: ScriptedProvider, era: str
+    desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     hold = Hold()
     provider.script("m-lead", Answer(Says("never"), hold=hold), Says("next"))
@@ -343,7 +343,7 @@ async def test_a_cancelled_call_ends_its_run(
         assert text_of(await client.call_tool("lead", {"task": "Go"})) == "next"
 
 
-async def test_further_calls_wait(desk: Desk, provider: ScriptedProvider) -> None:
+async def test_further_calls_wait(desk: Sessions, provider: ScriptedProvider) -> None:
     first, second = Hold(), Hold()
     provider.script("m-lead", Answer(Says("one"), hold=first), Answer(Says("two"), hold=second))
     async with desk.client(LEGACY, "--max-parallel", "1") as client:
@@ -360,7 +360,7 @@ async def test_further_calls_wait(desk: Desk, provider: ScriptedProvider) -> Non
 
 @eras
 async def test_a_changed_file_changes_the_tools_and_clients_hear_of_it(
-    desk: Desk, era: str
+    desk: Sessions, era: str
 ) -> None:
     async with desk.client(era) as client:
         await client.list_tools()
@@ -376,7 +376,7 @@ async def test_a_changed_file_changes_the_tools_and_clients_hear_of_it(
 
 
 async def test_nothing_is_left_when_the_client_goes_in_the_middle(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     hold = Hold()
     provider.script("m-lead", Answer(Says("never"), hold=hold))
@@ -391,7 +391,7 @@ async def test_nothing_is_left_when_the_client_goes_in_the_middle(
         await asyncio.sleep(0.02)
 
 
-async def test_a_long_answer_is_cut_and_says_so(desk: Desk, provider: ScriptedProvider) -> None:
+async def test_a_long_answer_is_cut_and_says_so(desk: Sessions, provider: ScriptedProvider) -> None:
     provider.script("m-lead", Says("x" * 100_007))
     async with desk.client(LEGACY) as client:
         text = text_of(await client.call_tool("lead", {"task": "Go"}))
@@ -399,7 +399,7 @@ async def test_a_long_answer_is_cut_and_says_so(desk: Desk, provider: ScriptedPr
 
 
 async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     (desk.project.root.parent / "outside.md").write_text("OUTSIDE")
     desk.project.write("reacher", agent_file("reacher", files=["../outside.md"]))
@@ -420,7 +420,7 @@ async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
 
 
 @asynccontextmanager
-async def served(desk: Desk, *arguments: str) -> AsyncIterator[tuple[str, str]]:
+async def served(desk: Sessions, *arguments: str) -> AsyncIterator[tuple[str, str]]:
     """A server over HTTP: its address and its token."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
@@ -474,7 +474,7 @@ async def posted(address: str, token: str, **headers: str) -> int:
     raise TimeoutError("the server does not listen")
 
 
-async def test_http_needs_the_token_and_no_page_of_a_browser_gets_in(desk: Desk) -> None:
+async def test_http_needs_the_token_and_no_page_of_a_browser_gets_in(desk: Sessions) -> None:
     async with served(desk) as (address, token):
         assert len(token) > 30
         assert await posted(address, token) == 200
@@ -484,7 +484,7 @@ async def test_http_needs_the_token_and_no_page_of_a_browser_gets_in(desk: Desk)
         assert await posted(address, token, host="evil.example") == 421
 
 
-async def change_until(desk: Desk, heard: list[asyncio.Event]) -> None:
+async def change_until(desk: Sessions, heard: list[asyncio.Event]) -> None:
     """Change an agent until all have heard of it: a client that has just connected may listen a moment later."""
     number = 0
     while not all(event.is_set() for event in heard):
@@ -494,7 +494,7 @@ async def change_until(desk: Desk, heard: list[asyncio.Event]) -> None:
 
 
 async def test_all_clients_over_http_hear_of_changes(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     provider.script("m-lead", Says("Done."))
     heard = [asyncio.Event(), asyncio.Event()]
@@ -519,7 +519,7 @@ async def test_all_clients_over_http_hear_of_changes(
         assert text_of(await clients[0].call_tool("lead", {"task": "Go"})) == "Done."
 
 
-async def test_the_token_may_be_in_a_file_that_nobody_else_can_read(desk: Desk) -> None:
+async def test_the_token_may_be_in_a_file_that_nobody_else_can_read(desk: Sessions) -> None:
     path = desk.project.root / "token"
     path.write_text("my-token\n")
     path.chmod(0o600)
@@ -528,7 +528,7 @@ async def test_the_token_may_be_in_a_file_that_nobody_else_can_read(desk: Desk) 
         assert await posted(address, "other") == 401
 
 
-def refused(desk: Desk, *arguments: str) -> tuple[int, str]:
+def refused(desk: Sessions, *arguments: str) -> tuple[int, str]:
     """The exit code of a server that does not start, and what it says."""
     ended = subprocess.run(
         [*SERVER, *arguments],
@@ -543,7 +543,7 @@ def refused(desk: Desk, *arguments: str) -> tuple[int, str]:
     return ended.returncode, ended.stderr
 
 
-def test_a_token_that_others_can_read_is_refused(desk: Desk) -> None:
+def test_a_token_that_others_can_read_is_refused(desk: Sessions) -> None:
     path = desk.project.root / "token"
     path.write_text("my-token\n")
     path.chmod(0o644)
@@ -563,14 +563,16 @@ def test_a_token_that_others_can_read_is_refused(desk: Desk) -> None:
         (["--in", "nowhere"], 2, "there is no folder"),
     ],
 )
-def test_wrong_arguments_are_named(desk: Desk, arguments: list[str], code: int, told: str) -> None:
+def test_wrong_arguments_are_named(
+    desk: Sessions, arguments: list[str], code: int, told: str
+) -> None:
     ended, said = refused(desk, *arguments)
     assert ended == code
     assert told in said
 
 
 async def test_a_server_below_a_run_does_not_offer_the_agents_above_it(
-    desk: Desk, provider: ScriptedProvider
+    desk: Sessions, provider: ScriptedProvider
 ) -> None:
     """An agent whose command starts an MCP client could call itself for ever."""
     command = 'echo "$AXE_RUN" > above.json'

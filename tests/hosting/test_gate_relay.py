@@ -42,14 +42,14 @@ class Process:
 
     def _up(self, message: Message) -> None:
         received = protocol.read_from_host(protocol.encode(message))
-        if isinstance(received, protocol.Knocked):
+        if isinstance(received, protocol.GateRequest):
             self._above.knock(received)
-        elif isinstance(received, protocol.Passed):
+        elif isinstance(received, protocol.GateRelease):
             self._above.end(received)
 
     def _down(self, message: Message) -> None:
         received = protocol.read_to_host(protocol.encode(message))
-        assert isinstance(received, (protocol.Held, protocol.LetIn, protocol.Barred))
+        assert isinstance(received, (protocol.Held, protocol.GateGrant, protocol.GateRefusal))
         self.gates.hear(received)
 
 

@@ -21,7 +21,7 @@ from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TurnRetry
 from axe_lsp.runtime.runs import Order, RunResult
-from axe_lsp.runtime.safety.approval import Wish, allowed
+from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
 from axe_lsp.runtime.services import always
 from support.engines import Bench, agent, bench, running
 from support.mcp_server import McpTestServer
@@ -116,7 +116,7 @@ def during_a_command(folder: Path, _: ExitStack) -> Place:
 def while_a_person_thinks(_: Path, __: ExitStack) -> Place:
     asked, taken_back = asyncio.Event(), asyncio.Event()
 
-    async def think(_: Wish) -> str:
+    async def think(_: ApprovalRequest) -> str:
         asked.set()
         try:
             await asyncio.sleep(1000)

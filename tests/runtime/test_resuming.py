@@ -24,7 +24,7 @@ from axe_lsp.runtime.events import (
 from axe_lsp.runtime.resuming.former import before
 from axe_lsp.runtime.run_log import Asked, Begun, Known, Log, Step, decoded
 from axe_lsp.runtime.runs import RunRequest, RunResult
-from axe_lsp.runtime.safety.approval import Wish, allowed
+from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
 from support.engines import agent, bench
 from support.scripted_provider import (
     Answer,
@@ -274,7 +274,7 @@ async def test_a_question_that_a_person_thinks_about_is_kept_and_one_that_a_rule
 ) -> None:
     thinks = iter([0.0, 0.2])
 
-    async def decide(_: Wish) -> str:
+    async def decide(_: ApprovalRequest) -> str:
         await asyncio.sleep(next(thinks))
         return ""
 

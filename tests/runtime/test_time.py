@@ -17,7 +17,7 @@ from axe_lsp.runtime.errors import RunCancelledError, RunTimeoutError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, TextDelta, ToolBegin, ToolEnd
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.runs import RunRequest
-from axe_lsp.runtime.safety.approval import Wish
+from axe_lsp.runtime.safety.approval import ApprovalRequest
 from support.answers import DIALECTS
 from support.engines import agent, bench, resolver, running
 from support.passing_time import passing_time
@@ -218,7 +218,7 @@ async def test_a_child_can_be_stopped_alone(provider: ScriptedProvider, tmp_path
 async def test_nobody_s_time_goes_by_while_a_person_thinks(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    async def think_longer_than_there_is_time(_: Wish) -> str:
+    async def think_longer_than_there_is_time(_: ApprovalRequest) -> str:
         await asyncio.sleep(2.5)
         return ""
 
@@ -355,7 +355,7 @@ async def test_a_child_of_which_nothing_is_heard_ends_alone(
 
 
 async def test_a_command_has_a_limit_of_its_own(provider: ScriptedProvider, tmp_path: Path) -> None:
-    async def agree(_: Wish) -> str:
+    async def agree(_: ApprovalRequest) -> str:
         return ""
 
     begun, end = tmp_path / "begun", tmp_path / "end"

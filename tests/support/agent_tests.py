@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from axe_lsp.testing.campaign import Campaign, Plan, run_campaign
+from axe_lsp.testing.case_session import CaseSession, Plan, run_session
 from axe_lsp.testing.running import Outcome
 from axe_lsp.testing.suite import load_suite
 
@@ -111,5 +111,5 @@ class Project:
     async def outcomes(self, path: Path, **options: object) -> list[Outcome]:
         """What comes of a file of tests. Its `allow` counts as trusted."""
         suite = load_suite(path, path.name, self.root)
-        campaign = Campaign((Plan(suite, suite.cases.cases),), **options)  # type: ignore[arg-type] # fields of it
-        return [each async for each in run_campaign(campaign)]
+        campaign = CaseSession((Plan(suite, suite.cases.cases),), **options)  # type: ignore[arg-type] # fields of it
+        return [each async for each in run_session(campaign)]

@@ -22,7 +22,7 @@ from axe_lsp.acp.connection import (
 from axe_lsp.acp.servers import ClientServer
 
 if TYPE_CHECKING:
-    from axe_lsp.acp.desk import Desk
+    from axe_lsp.acp.sessions import Sessions
 
 VERSION = 1
 """The version of the protocol, whatever the client asks for."""
@@ -95,7 +95,7 @@ class Agent:
         self._version = version
         self._first_agent = first_agent
         self._capabilities: dict[str, Any] = {}
-        self._made: Desk | None = None
+        self._made: Sessions | None = None
         handlers = {
             "initialize": self._initialize,
             "authenticate": self._authenticate,
@@ -119,12 +119,12 @@ class Agent:
             await self._made.close()
 
     @property
-    def _desk(self) -> Desk:
+    def _sessions(self) -> Sessions:
         """The sessions. Made with the first one, as its imports take long."""
         if self._made is None:
-            from axe_lsp.acp.desk import Desk
+            from axe_lsp.acp.sessions import Sessions
 
-            self._made = Desk(self.connection, self._capabilities, self._first_agent)
+            self._made = Sessions(self.connection, self._capabilities, self._first_agent)
         return self._made
 
     # The connection.
@@ -166,11 +166,11 @@ class Agent:
     async def _new(self, params: Any) -> Reply:
         asked = read_params(_NewSession, params)
         more = _more_folders(asked.additional_directories)
-        session = await self._desk.begin(_folder(asked.cwd))
+        session = await self._sessions.begin(_folder(asked.cwd))
         session.more_folders = more
-        self._desk.give_servers(session, asked.mcp_servers)
+        self._sessions.give_servers(session, asked.mcp_servers)
         result = {"sessionId": session.id, **session.choices}
-        return Reply(result, lambda: self._desk.tell_commands(session))
+        return Reply(result, lambda: self._sessions.tell_commands(session))
 
     async def _load(self, params: Any) -> Reply:
         return await self._former(params, tells=True)
@@ -181,26 +181,26 @@ class Agent:
     async def _former(self, params: Any, *, tells: bool) -> Reply:
         asked = read_params(_FormerSession, params)
         more = _more_folders(asked.additional_directories)
-        session = await self._desk.open(asked.session_id, _folder(asked.cwd), tells=tells)
+        session = await self._sessions.open(asked.session_id, _folder(asked.cwd), tells=tells)
         session.more_folders = more
-        self._desk.give_servers(session, asked.mcp_servers)
-        return Reply(session.choices, lambda: self._desk.tell_commands(session))
+        self._sessions.give_servers(session, asked.mcp_servers)
+        return Reply(session.choices, lambda: self._sessions.tell_commands(session))
 
     async def _list(self, params: Any) -> dict[str, Any]:
         asked = read_params(_ListSessions, params)
-        return await self._desk.listed(asked.cwd, asked.cursor)
+        return await self._sessions.listed(asked.cwd, asked.cursor)
 
     async def _close(self, params: Any) -> dict[str, Any]:
-        await self._desk.close_session(read_params(_OfSession, params).session_id)
+        await self._sessions.close_session(read_params(_OfSession, params).session_id)
         return {}
 
     async def _delete(self, params: Any) -> dict[str, Any]:
-        await self._desk.delete(read_params(_OfSession, params).session_id)
+        await self._sessions.delete(read_params(_OfSession, params).session_id)
         return {}
 
     async def _set_option(self, params: Any) -> dict[str, Any]:
         asked = read_params(_SetOption, params)
-        session = self._desk.session(asked.session_id)
+        session = self._sessions.session(asked.session_id)
         session.choose(asked.config_id, asked.value)
         await session.keep()
         if asked.config_id == "agent":
@@ -209,7 +209,7 @@ class Agent:
 
     async def _set_mode(self, params: Any) -> dict[str, Any]:
         asked = read_params(_SetMode, params)
-        session = self._desk.session(asked.session_id)
+        session = self._sessions.session(asked.session_id)
         session.choose("agent", asked.mode_id)
         await session.keep()
         session.tell_choices()
@@ -217,8 +217,8 @@ class Agent:
 
     async def _prompt(self, params: Any) -> dict[str, Any]:
         asked = read_params(_Prompt, params)
-        session = self._desk.session(asked.session_id)
-        return {"stopReason": await self._desk.prompt(session, asked.prompt)}
+        session = self._sessions.session(asked.session_id)
+        return {"stopReason": await self._sessions.prompt(session, asked.prompt)}
 
     def _cancel(self, params: Any) -> None:
         asked = read_params(_OfSession, params)

@@ -30,7 +30,7 @@ from axe_lsp.runtime.tools.editor import (
 _Value = TypeVar("_Value")
 
 
-class Patience(Struct, frozen=True):
+class Timeouts(Struct, frozen=True):
     """For how many seconds the client is waited for: for an `answer`, and for a `decision`.
 
     Some clients ask their user before they write a file or make a terminal.
@@ -47,10 +47,10 @@ class ClientEditor:
         self,
         client: Connection,
         capabilities: Mapping[str, Any],
-        patience: Patience | None = None,
+        timeouts: Timeouts | None = None,
     ) -> None:
         self.client = client
-        self.patience = patience or Patience()
+        self.timeouts = timeouts or Timeouts()
         self.abilities = tuple(_abilities(capabilities))
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
@@ -108,7 +108,7 @@ class EditorOfMessage:
         method = "fs/read_text_file"
         try:
             result = await self._request(
-                method, {"sessionId": session, "path": path}, self._editor.patience.answer
+                method, {"sessionId": session, "path": path}, self._editor.timeouts.answer
             )
         except SilentError as error:
             return self._failed(method, str(error), "files are read from the disk")
@@ -133,7 +133,7 @@ class EditorOfMessage:
                 return EditorAnswer("changed", "the file has changed in the editor")
         params = {"sessionId": session, "path": request.path, "content": request.text}
         try:
-            await self._request(method, params, self._editor.patience.decision)
+            await self._request(method, params, self._editor.timeouts.decision)
         except SilentError as error:
             return EditorAnswer("unknown", str(error))
         except RequestError as error:
@@ -155,7 +155,7 @@ class EditorOfMessage:
         }
         try:
             result = await self._request(
-                method, params, self._editor.patience.decision, self._releaser(session)
+                method, params, self._editor.timeouts.decision, self._releaser(session)
             )
         except SilentError as error:
             return EditorAnswer("unknown", str(error))
@@ -188,9 +188,9 @@ class EditorOfMessage:
         try:
             ended = await self._ended(terminal, request.limit)
             if ended is None:
-                await self._request("terminal/kill", terminal, self._editor.patience.answer)
+                await self._request("terminal/kill", terminal, self._editor.timeouts.answer)
             is_over = True
-            shown = await self._request("terminal/output", terminal, self._editor.patience.answer)
+            shown = await self._request("terminal/output", terminal, self._editor.timeouts.answer)
         except SilentError as error:
             return EditorAnswer("unknown", str(error))
         except RequestError as error:

@@ -97,7 +97,7 @@ class Permissions:
         """The option that was chosen; "" for none."""
         details = {"type": "content", "content": {"type": "text", "text": _details(question)}}
         call["content"] = [*call.get("content", ()), *([] if "content" in call else [details])]
-        updates.outlet.flush()
+        updates.queue.flush()
         options = _OPTIONS_OF_TRUST if question.tool == TRUST else _options(question)
         updates.waits(question, is_open=True)
         try:
@@ -119,7 +119,7 @@ class Permissions:
     async def _ask_user(self, question: Question, updates: Updates) -> Answer:
         if not self._has_forms:
             return no_answer(question)
-        updates.outlet.flush()
+        updates.queue.flush()
         message = f"{question.reason}:\n{question.details}"
         content = await self._filled_in(updates.session, message, _form(question))
         answer = content.get(_ANSWER) if content is not None else None

@@ -20,9 +20,9 @@ from axe_lsp.acp.connection import (
 from axe_lsp.acp.editor import ClientEditor, EditorOfMessage
 from axe_lsp.acp.inputs import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
-from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import Prompt
+from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import STOP_REASONS, STOP_REASONS_OF_LIMITS, Updates, replayed
 from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
@@ -46,8 +46,8 @@ from axe_lsp.settings import Settings
 _LONGEST_TITLE = 80
 
 
-MakeUpdates = Callable[[Outlet, str, str], Updates]
-"""Makes the updates of a message: `(outlet, session, folder)`."""
+MakeUpdates = Callable[[UpdateQueue, str, str], Updates]
+"""Makes the updates of a message: `(queue, session, folder)`."""
 
 
 class Session:
@@ -58,7 +58,7 @@ class Session:
         stored: StoredSession,
         offers: Offers,
         runs: Runs,
-        outlet: Outlet,
+        queue: UpdateQueue,
         permissions: Permissions,
         *,
         editor: ClientEditor,
@@ -67,7 +67,7 @@ class Session:
         self.stored = stored
         self.offers = offers
         self._runs = runs
-        self._outlet = outlet
+        self._queue = queue
         self._permissions = permissions
         self._editor = editor
         self._make_updates = make_updates
@@ -119,12 +119,12 @@ class Session:
     def tell_choices(self) -> None:
         """Tell the client of the options and their values."""
         options = {"sessionUpdate": "config_option_update", "configOptions": self.options}
-        self._outlet.send(self.id, options)
+        self._queue.send(self.id, options)
 
     def tell_mode(self) -> None:
         """Tell the client which agent is the chosen one."""
         mode = {"sessionUpdate": "current_mode_update", "currentModeId": self.stored.agent}
-        self._outlet.send(self.id, mode)
+        self._queue.send(self.id, mode)
 
     def offer(self, offers: Offers) -> None:
         """Offer what there is now. An agent that has gone stays chosen, and the next message says so."""
@@ -145,7 +145,7 @@ class Session:
             await self._runs.archive.until_written()  # The last one may have ended a moment ago.
             start = await self._ordered(prompt, turn)
             workspace = start.workplace.workspace
-            updates = self._make_updates(self._outlet, self.id, workspace)
+            updates = self._make_updates(self._queue, self.id, workspace)
             updates.cost = self._cost
             self._entitle(prompt.task)
             await self.keep(start.run_id)
@@ -177,7 +177,7 @@ class Session:
             return await self._permissions.ask(question, updates)
 
         def warn(text: str) -> None:
-            self._outlet.warn(self.id, text)
+            self._queue.warn(self.id, text)
 
         folders = (self.folder, *map(Path, self.more_folders))
         editor = EditorOfMessage(self._editor, folders, updates, warn)
@@ -250,7 +250,7 @@ class Session:
         if len(title) > _LONGEST_TITLE:
             title = f"{title[: _LONGEST_TITLE - 1]}…"
         self.stored = replace(self.stored, title=title)
-        self._outlet.send(self.id, {"sessionUpdate": "session_info_update", "title": title})
+        self._queue.send(self.id, {"sessionUpdate": "session_info_update", "title": title})
 
     def _last(self) -> str:
         """The run whose conversation goes on; "" for the first message. Blocks. Raises RunError."""
@@ -267,12 +267,12 @@ class Session:
         try:
             await asyncio.to_thread(_keep, self.stored, root)
         except HistoryError as error:
-            self._outlet.warn(self.id, f"this session can't be opened again: {error}")
+            self._queue.warn(self.id, f"this session can't be opened again: {error}")
 
     def replay(self, told: list[tuple[str, str, list[Any]]]) -> None:
         """Tell the client of all former messages: of each the folder, the task and the events."""
         for folder, task, events in told:
-            updates = self._make_updates(self._outlet, self.id, folder)
+            updates = self._make_updates(self._queue, self.id, folder)
             updates.cost = self._cost
             replayed(updates, task, events)
             self._cost = updates.cost

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from axe_lsp.acp.outlet import Outlet
+from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import (
     STOP_REASONS,
     STOP_REASONS_OF_LIMITS,
@@ -32,14 +32,14 @@ class SubagentUpdates(Updates):
 
     def __init__(
         self,
-        outlet: Outlet,
+        queue: UpdateQueue,
         session: str,
         folder: str,
         *,
         children: set[str],
         has_compactions: bool = False,
     ) -> None:
-        super().__init__(outlet, session, folder, has_compactions=has_compactions)
+        super().__init__(queue, session, folder, has_compactions=has_compactions)
         self._children_of_client = children
         self._open_questions: dict[str, int] = {}
 
@@ -66,8 +66,8 @@ class SubagentUpdates(Updates):
             "recipientSessionId": run_id,
             "content": [{"type": "text", "text": task}] if task else [],
         }
-        self.outlet.send(parent, {**message, "messageId": outgoing, "recipientMessageId": incoming})
-        self.outlet.send(run_id, {**message, "messageId": incoming, "senderMessageId": outgoing})
+        self.queue.send(parent, {**message, "messageId": outgoing, "recipientMessageId": incoming})
+        self.queue.send(run_id, {**message, "messageId": incoming, "senderMessageId": outgoing})
 
     def child_ends(self, run_id: str, run: Run, end: Mapping[str, Any]) -> None:
         """Say on the session of the caller why a called agent has ended."""
@@ -90,7 +90,7 @@ class SubagentUpdates(Updates):
     def _tell_parent(self, run_id: str, run: Run, members: Update) -> None:
         parent = self.runs[run.parent or ""].session
         update = {"sessionUpdate": "subagent_update", "sessionId": run_id, **members}
-        self.outlet.send(parent, update)
+        self.queue.send(parent, update)
 
 
 def _stop_of(end: Mapping[str, Any]) -> Update:

@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 
 from msgspec import Struct, field
 
-from axe_lsp.acp.outlet import Outlet
+from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
@@ -132,9 +132,9 @@ class Updates:
     """
 
     def __init__(
-        self, outlet: Outlet, session: str, folder: str, *, has_compactions: bool = False
+        self, queue: UpdateQueue, session: str, folder: str, *, has_compactions: bool = False
     ) -> None:
-        self.outlet = outlet
+        self.queue = queue
         self.session = session
         self.cost = 0.0
         self.folder = folder
@@ -146,7 +146,7 @@ class Updates:
     def hear(self, news: Notification | Warned) -> None:
         """Tell the client of an event."""
         if isinstance(news, Warned):
-            self.outlet.warn(self.session, news.text)
+            self.queue.warn(self.session, news.text)
             return
         event = news.params
         match news.method, event.get("kind"):
@@ -228,7 +228,7 @@ class Updates:
         for call in self._children.values():
             if not call.is_over:
                 self._close(call, "", is_error=True)
-        self.outlet.flush()
+        self.queue.flush()
 
     # What a client that knows sub-agents gets in another way (`subagents.py`).
 
@@ -254,7 +254,7 @@ class Updates:
                 "content": [_content(_log_of(call))],
             }
 
-        self.outlet.send_soon(call.session, call.id, update)
+        self.queue.send_soon(call.session, call.id, update)
 
     # Runs and turns.
 
@@ -315,7 +315,7 @@ class Updates:
         cost = self.cost_so_far()
         if cost:
             update["cost"] = {"amount": round(cost, 6), "currency": "USD"}
-        self.outlet.send(run.session, update)
+        self.queue.send(run.session, update)
 
     def cost_so_far(self) -> float:
         """What this message has cost, in US dollars."""
@@ -327,7 +327,7 @@ class Updates:
         if run.depth == 0 or run.session != self.session:
             kind = "agent_thought_chunk" if is_thought else "agent_message_chunk"
             turn = f"{event['turn']}/{run.attempt}/{run.retries}"
-            self.outlet.say(run.session, kind, same_id(event["runId"], turn, kind), text)
+            self.queue.say(run.session, kind, same_id(event["runId"], turn, kind), text)
         elif not is_thought and run.call is not None:
             run.call.said = (run.call.said + text)[-_MOST_OF_A_CHILD:]
             self.show_log(run.call)
@@ -370,7 +370,7 @@ class Updates:
         if parent is not None:
             about["parentToolCallId"] = parent.id
         update = {"sessionUpdate": "tool_call", **self.described(call), "_meta": {"axe": about}}
-        self.outlet.send(call.session, update)
+        self.queue.send(call.session, update)
 
     def described(self, call: Call) -> Update:
         """All that is known of a call, as requests about it have it too."""
@@ -429,7 +429,7 @@ class Updates:
     def _tell_compaction(self, run: Run, members: Update) -> None:
         if run.compaction:
             update = {"sessionUpdate": "compaction_update", "compactionId": run.compaction}
-            self.outlet.send(run.session, {**update, **members})
+            self.queue.send(run.session, {**update, **members})
         if members["status"] != "in_progress":
             run.compaction = ""
 
@@ -459,7 +459,7 @@ class Updates:
 
     def _update(self, call: Call, members: Update) -> None:
         update = {"sessionUpdate": "tool_call_update", "toolCallId": call.id, **members}
-        self.outlet.send(call.session, update)
+        self.queue.send(call.session, update)
 
     # The plan: several agents called at once.
 
@@ -484,7 +484,7 @@ class Updates:
 
     def _send_plan(self) -> None:
         entries = [dict(entry) for entry in self._plan.values()]
-        self.outlet.send(self.session, {"sessionUpdate": "plan", "entries": entries})
+        self.queue.send(self.session, {"sessionUpdate": "plan", "entries": entries})
 
 
 def same_id(*parts: str) -> str:
@@ -495,7 +495,7 @@ def same_id(*parts: str) -> str:
 def replayed(updates: Updates, task: str, events: Iterable[Notification]) -> None:
     """Tell of a message that was sent before, and of all that has come of it."""
     if task:
-        updates.outlet.send(
+        updates.queue.send(
             updates.session,
             {
                 "sessionUpdate": "user_message_chunk",

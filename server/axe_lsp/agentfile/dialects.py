@@ -1,7 +1,7 @@
 """The dialects: whose agent files these are. One row for each program, and nothing else asks which it is.
 
 A dialect says which keys its files may have, which problems they can have beyond their schema, and how an
-agent gets its name; `programs.py` says where the files lie. A further one is a schema and a row in both.
+agent gets its name; `other_programs.py` says where the files lie. A further one is a schema and a row in both.
 """
 
 from __future__ import annotations
@@ -10,13 +10,13 @@ from collections.abc import Callable, Iterator, Mapping
 
 from msgspec import Struct
 
-from axe_lsp.agentfile import programs
+from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.check.agent_tests import agent_tests
 from axe_lsp.agentfile.check.check import Judge, axe_agent
 from axe_lsp.agentfile.check.codex import codex_agent, codex_config
 from axe_lsp.agentfile.check.config_values import config_values
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
-from axe_lsp.agentfile.programs import Program
+from axe_lsp.agentfile.other_programs import Program
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
@@ -66,7 +66,7 @@ AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, config_values, is_age
 CODEX = Dialect(
     FileKind(CODEX_AGENT, codex_agent),
     FileKind(CODEX_CONFIG, codex_config, is_agent=False),
-    programs.CODEX,
+    other_programs.CODEX,
     has_names=True,
     needed=("name", "description", "developer_instructions"),
     built_in=BUILT_IN_AGENTS,
@@ -75,7 +75,7 @@ CODEX = Dialect(
 VIBE = Dialect(
     FileKind(VIBE_AGENT, vibe_agent),
     FileKind(VIBE_CONFIG, vibe_config, is_agent=False),
-    programs.VIBE,
+    other_programs.VIBE,
     built_in=VIBES_OWN_AGENTS,
     reserved=(RESERVED_NAME,),
 )

@@ -23,7 +23,7 @@ from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.cli.streams import obeys_escapes
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.links import real_uris
-from axe_lsp.daemon.outside_facts import Searched, Standpoint, find_out
+from axe_lsp.daemon.outside_facts import PathContext, Searched, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.project_severities import severities_for
 from axe_lsp.daemon.uris import uri_of
@@ -255,10 +255,10 @@ def _read(
             fault=content.fault,
             fault_at=content.fault_at,
         )
-        standpoint = _standpoint(path, places, workspace) if is_wanted else None
+        path_context = _standpoint(path, places, workspace) if is_wanted else None
         facts = (
-            find_out(file.question, standpoint, searched=searched, with_prompt=False)
-            if standpoint
+            find_out(file.question, path_context, searched=searched, with_prompt=False)
+            if path_context
             else None
         )
         read.append((path, (file, facts)))
@@ -273,10 +273,10 @@ def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -
     return Checked(_shown(path, here), LineIndex(text), tuple(found))
 
 
-def _standpoint(path: Path, places: Places, workspace: Path) -> Standpoint:
+def _standpoint(path: Path, places: Places, workspace: Path) -> PathContext:
     """As an editor has it that has the workspace of the agent open."""
     is_usual = uri_of(path.parent) != places.user_folder
-    return Standpoint(path.stem, workspace, os.environ, is_usual=is_usual, file=path)
+    return PathContext(path.stem, workspace, os.environ, is_usual=is_usual, file=path)
 
 
 def _parser() -> Parser:

@@ -32,7 +32,7 @@ from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import is_coloured, shown
-from axe_lsp.hosting.places.late import LatePlaces
+from axe_lsp.hosting.places.late_places import LatePlaces
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine
@@ -164,7 +164,7 @@ async def _run(
         if trace is not None:
             trace(event)
 
-    people = _People(output)
+    people = _TerminalUser(output)
     approval = _approval(people, options.yes, steps)
     if known is not None and resumes:
         from axe_lsp.hosting.resuming import allow_again  # noqa: PLC0415 - only for this
@@ -221,7 +221,7 @@ async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Know
     return known
 
 
-class _People:
+class _TerminalUser:
     """The person in front of the terminal, if there is one. The terminal is opened for the first who asks."""
 
     def __init__(self, output: _Output) -> None:
@@ -247,7 +247,7 @@ class _People:
         return await (self.questions or nobody)(question)
 
 
-def _approval(people: _People, is_all_allowed: bool, steps: StepSink | None) -> Approval:
+def _approval(people: _TerminalUser, is_all_allowed: bool, steps: StepSink | None) -> Approval:
     """Asks the person in front of the terminal, if there is one.
 
     Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.

@@ -23,16 +23,16 @@ from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
 from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.safety.trust import TrustStore
-from axe_lsp.testing.campaign import Agrees, Campaign, Plan, always, run_campaign
+from axe_lsp.testing.case_session import Agrees, CaseSession, Plan, always, run_session
 from axe_lsp.testing.changes import Changes, affected_cases
 from axe_lsp.testing.from_run import remembered, write_case
 from axe_lsp.testing.running import Outcome
 from axe_lsp.testing.suite import (
     Suite,
-    appeal_of_tests,
     chosen_cases,
     load_suite,
     tests_below,
+    trust_request_of_tests,
     unused_recordings,
 )
 from axe_lsp.testing.watching import Watched, changed, watched_by
@@ -49,21 +49,21 @@ def main(arguments: Sequence[str]) -> int:
         return _new(arguments[1:])
     options = _parser().parse_args(arguments)
     try:
-        campaign = _campaign(options)
-        watched = _watched(campaign) if options.watch else Watched()
+        session = _session(options)
+        watched = _watched(session) if options.watch else Watched()
     except ConfigError as error:
         complain(error)
         return int(ExitCode.CONFIG)
-    work = _watch(watched, options) if options.watch else _once(campaign, options)
+    work = _watch(watched, options) if options.watch else _once(session, options)
     return run_until_interrupted(work)
 
 
-def _campaign(options: argparse.Namespace) -> Campaign:
+def _session(options: argparse.Namespace) -> CaseSession:
     """What the options ask for. Raises ConfigError."""
     if options.watch and (options.record or options.live):
         raise ConfigError("--watch replays recordings; --record and --live cost money each time")
     plans = _plans(options)
-    return Campaign(
+    return CaseSession(
         plans=_affected(plans, options.changed) if options.changed else plans,
         mode="record" if options.record else "live" if options.live else "replay",
         is_loose=options.loose,
@@ -77,11 +77,11 @@ def _campaign(options: argparse.Namespace) -> Campaign:
     )
 
 
-async def _once(campaign: Campaign, options: argparse.Namespace) -> int:
-    if campaign.mode == "replay" and not options.files and not options.agent:
-        for path in unused_recordings([each.suite for each in campaign.plans]):
+async def _once(session: CaseSession, options: argparse.Namespace) -> int:
+    if session.mode == "replay" and not options.files and not options.agent:
+        for path in unused_recordings([each.suite for each in session.plans]):
             _warn(f"no case uses the recording {_shown(path, working_folder())}")
-    return await _run(campaign, options.format, remembers=not options.no_history)
+    return await _run(session, options.format, remembers=not options.no_history)
 
 
 async def _watch(watched: Watched, options: argparse.Namespace) -> int:
@@ -89,22 +89,22 @@ async def _watch(watched: Watched, options: argparse.Namespace) -> int:
     while True:
         before = watched.stamps()  # Before the files are read, so that no change is missed.
         try:
-            campaign = _campaign(options)
-            wanted = _watched(campaign)
+            session = _session(options)
+            wanted = _watched(session)
         except ConfigError as error:
             complain(error)
         else:
             if wanted != watched:
                 watched = wanted
                 continue
-            await _once(campaign, options)
+            await _once(session, options)
             sys.stdout.flush()
         print("Waiting for changes; Ctrl-C ends.", file=sys.stderr, flush=True)
         await changed(watched, before)
 
 
-def _watched(campaign: Campaign) -> Watched:
-    return watched_by([each.suite for each in campaign.plans], os.environ)
+def _watched(session: CaseSession) -> Watched:
+    return watched_by([each.suite for each in session.plans], os.environ)
 
 
 def _new(arguments: Sequence[str]) -> int:
@@ -133,7 +133,7 @@ def _new(arguments: Sequence[str]) -> int:
     for note in made.notes:
         print(f"Note: {note}.")
     cases = tuple(chosen_cases(suite, [made.name]))
-    return run_until_interrupted(_run(Campaign((Plan(suite, cases),)), "text", remembers=False))
+    return run_until_interrupted(_run(CaseSession((Plan(suite, cases),)), "text", remembers=False))
 
 
 def _agreement(options: argparse.Namespace) -> Agrees:
@@ -216,14 +216,14 @@ class _History:
             self._of_project[project].event(event)
 
 
-async def _run(campaign: Campaign, format_: str, *, remembers: bool) -> int:
+async def _run(session: CaseSession, format_: str, *, remembers: bool) -> int:
     began = time.monotonic()
     report: Report = FORMATS[format_](sys.stdout)
     code = 0
     found: list[Outcome] = []
     try:
         async with _History(is_wanted=remembers) as history:
-            async for outcome in run_campaign(campaign):
+            async for outcome in run_session(session):
                 found.append(outcome)
                 report.add(outcome)
                 await history.add(outcome)
@@ -315,10 +315,10 @@ def _shown(file: Path, here: Path) -> str:
 
 
 def _require_trust(suite: Suite) -> None:
-    appeal = appeal_of_tests(suite, os.environ)
-    if appeal is not None and not TrustStore(os.environ).holds(appeal):
+    request = trust_request_of_tests(suite, os.environ)
+    if request is not None and not TrustStore(os.environ).holds(request):
         raise ConfigError(
-            f"{suite.shown} wants to allow its agents these tools, and you have not trusted that:\n{appeal.lines}\n"
+            f"{suite.shown} wants to allow its agents these tools, and you have not trusted that:\n{request.lines}\n"
             f"`axe-lsp trust {suite.shown}` allows it until the file, its recordings or its workspace change; "
             "`axe-lsp test --trust` allows it once."
         )

@@ -18,7 +18,7 @@ from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.plain_text import escaped, shown_path
-from axe_lsp.runtime.safety.trust import Appeal, TrustStore, appeal_of
+from axe_lsp.runtime.safety.trust import TrustRequest, TrustStore, trust_request_of
 
 _NOT_GRANTED = ExitCode.AGENT
 
@@ -60,21 +60,21 @@ def _parser() -> Parser:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    workspace, found = _appeals_at(options.path)
+    workspace, found = _trust_requests_at(options.path)
     if not found:
         print(f"No agent of {_shown(workspace)} reaches outside it. There is nothing to allow.")
         return 0
     store = TrustStore(os.environ)
-    wanted: list[Appeal] = []
-    for appeal in found:
-        is_trusted = not appeal.refused and store.holds(appeal)
+    wanted: list[TrustRequest] = []
+    for request in found:
+        is_trusted = not request.refused and store.holds(request)
         note = " (is allowed)" if is_trusted else ""
-        print(f"{escaped(appeal.agent)} ({escaped(appeal.file)}){note}")
-        for reach in appeal.reaches:
+        print(f"{escaped(request.agent)} ({escaped(request.file)}){note}")
+        for reach in request.reaches:
             never = f"; never allowed: {escaped(reach.refused)}" if reach.refused else ""
             print(f"  {escaped(str(reach))}{never}")
-        if not is_trusted and not appeal.refused:
-            wanted.append(appeal)
+        if not is_trusted and not request.refused:
+            wanted.append(request)
     if wanted and not options.yes and not _agrees(workspace):
         return int(_NOT_GRANTED)
     if wanted:
@@ -83,23 +83,23 @@ def _trust(options: argparse.Namespace) -> int:
     return int(ExitCode.CONFIG) if any(each.refused for each in found) else 0
 
 
-def _appeals_at(path: Path | None) -> tuple[Path, list[Appeal]]:
+def _trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:
     """The workspace, and what its agents or a file of tests reach in it. Raises ConfigError."""
     project = project_of_tests(path.absolute().parent) if path is not None else None
     if path is not None and project is not None and path.is_file():
-        return project, _appeals_of_tests(path, project)
+        return project, _trust_requests_of_tests(path, project)
     workspace, agents = _agents_at(path)
-    appeals = (appeal_of(name, agent, workspace, os.environ) for name, agent in agents)
-    return workspace, [each for each in appeals if each is not None]
+    requests = (trust_request_of(name, agent, workspace, os.environ) for name, agent in agents)
+    return workspace, [each for each in requests if each is not None]
 
 
-def _appeals_of_tests(path: Path, project: Path) -> list[Appeal]:
+def _trust_requests_of_tests(path: Path, project: Path) -> list[TrustRequest]:
     # Imported late, as only this needs it.
-    from axe_lsp.testing.suite import appeal_of_tests, load_suite
+    from axe_lsp.testing.suite import load_suite, trust_request_of_tests
 
     suite = load_suite(Path(os.path.normpath(path.absolute())), shown_path(path), project)
-    appeal = appeal_of_tests(suite, os.environ)
-    return [] if appeal is None else [appeal]
+    request = trust_request_of_tests(suite, os.environ)
+    return [] if request is None else [request]
 
 
 def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefinition]]]:

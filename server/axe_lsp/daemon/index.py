@@ -57,7 +57,7 @@ class Index:
         self._settled &= kept
 
 
-class Shelf:
+class ClientIndex:
     """The files that one client has read, and those that it finds in the index. Used by one thread at a time.
 
     A server with one client needs no index.

@@ -14,7 +14,7 @@ from itertools import islice
 from pathlib import Path
 
 from axe_lsp.daemon import disk
-from axe_lsp.daemon.index import Index, Shelf
+from axe_lsp.daemon.index import ClientIndex, Index
 from axe_lsp.tasks import Tasks, let_others_go_first
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.workspace import Change
@@ -48,7 +48,7 @@ class Indexer:
     """One worker, which does its jobs one after the other until the owner of `tasks` ends it."""
 
     def __init__(self, index: Index | None, take: Take, tasks: Tasks) -> None:
-        self._shelf = Shelf(index)
+        self._shelf = ClientIndex(index)
         self._take = take
         self._tasks = tasks
         self._jobs: asyncio.Queue[tuple[Iterator[Change], Done]] = asyncio.Queue()

@@ -7,7 +7,7 @@ import time
 from pathlib import Path
 
 from axe_lsp.agentfile.schema.key_spec import Names
-from axe_lsp.daemon.outside_facts import Standpoint, folder_in_force
+from axe_lsp.daemon.outside_facts import PathContext, folder_in_force
 from axe_lsp.features.completion.path_offers import Entry, Listing, PathTyped
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import config_folder, expand_path
@@ -19,17 +19,17 @@ _LOOKED_AT = 20_000
 _SECONDS = 0.05
 
 
-def typed_folder(typed: PathTyped, workdir: str, standpoint: Standpoint) -> Path | None:
+def typed_folder(typed: PathTyped, workdir: str, path_context: PathContext) -> Path | None:
     """The folder to be listed; None if nobody can say which one it is."""
     try:
         if typed.names is Names.GLOB:
-            start, _ = folder_in_force(workdir, standpoint)
+            start, _ = folder_in_force(workdir, path_context)
             # As for a run, a leading slash does not leave the folder where globs start.
             return start / typed.folder.lstrip("/") if start is not None else None
-        folder = expand_path(typed.folder, standpoint.environment)
+        folder = expand_path(typed.folder, path_context.environment)
         if typed.names is Names.SKILL:
-            return config_folder(standpoint.environment) / folder
-        return standpoint.workspace / folder
+            return config_folder(path_context.environment) / folder
+        return path_context.workspace / folder
     except ConfigError:
         return None
 

@@ -42,7 +42,7 @@ from axe_lsp.runtime.prompt import load_skill, system_prompt
 from axe_lsp.runtime.recordings.lookup import recording_places
 from axe_lsp.runtime.safety.allowances import START, is_allowed
 from axe_lsp.runtime.safety.reach import is_users, reaches
-from axe_lsp.runtime.safety.trust import TrustStore, appeal_of_source
+from axe_lsp.runtime.safety.trust import TrustStore, trust_request_of_source
 from axe_lsp.workspace.facts import (
     Facts,
     Found,
@@ -64,7 +64,7 @@ SHOWN_MATCHES = 50
 """Those that are remembered by name."""
 
 
-class Standpoint(Struct, frozen=True):
+class PathContext(Struct, frozen=True):
     """From where the paths of an agent are looked at.
 
     Runs start in `workspace`, which `is_usual` unless nobody can say where the agent will be run.
@@ -81,12 +81,12 @@ class Standpoint(Struct, frozen=True):
     allowances: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        return f"Standpoint({self.agent!r}, {str(self.workspace)!r})"  # All else may hold keys.
+        return f"PathContext({self.agent!r}, {str(self.workspace)!r})"  # All else may hold keys.
 
 
 def find_out(
     question: Question,
-    standpoint: Standpoint,
+    path_context: PathContext,
     go_on: Callable[[], bool] = lambda: True,
     searched: Searched | None = None,
     *,
@@ -97,12 +97,12 @@ def find_out(
     What is in `searched` is not searched again, and what was searched is put there. Only people ask
     for the memory and the length of the whole prompt; what is wrong can be told without.
     """
-    folder, is_certain = folder_in_force(question.workdir, standpoint)
+    folder, is_certain = folder_in_force(question.workdir, path_context)
     seen = Searched() if searched is None else searched
     measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
-    skill = _skill(question.skill, standpoint.environment, seen)
+    skill = _skill(question.skill, path_context.environment, seen)
     model = _model(question.model)
-    memory = _memory(question.memory, standpoint) if with_prompt else Memory(None)
+    memory = _memory(question.memory, path_context) if with_prompt else Memory(None)
     return Facts(
         question=question,
         folder=_folder(folder, seen) if folder is not None else None,
@@ -110,16 +110,16 @@ def find_out(
         skill=_found(skill.path, skill.exists) if skill is not None else None,
         skill_fault=skill.fault if skill is not None else "",
         matches={pattern: found.matches for pattern, found in measured.items()},
-        key=_key(model, standpoint, seen) if model is not None else None,
-        named_providers=_named_providers(standpoint),
-        recording=_recording(model, folder, standpoint),
+        key=_key(model, path_context, seen) if model is not None else None,
+        named_providers=_named_providers(path_context),
+        recording=_recording(model, folder, path_context),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
-        reaches=_reaches(question, standpoint, seen),
-        added=_added(question, standpoint, measured, memory) if with_prompt else None,
-        paths=_paths(question.paths, standpoint),
-        unready=tuple(_unready(question.servers, standpoint.environment)),
-        servers=tuple(_servers(question, standpoint)) if with_prompt else (),
-        stale=stale_facts(question, standpoint.file, standpoint.environment, go_on),
+        reaches=_reaches(question, path_context, seen),
+        added=_added(question, path_context, measured, memory) if with_prompt else None,
+        paths=_paths(question.paths, path_context),
+        unready=tuple(_unready(question.servers, path_context.environment)),
+        servers=tuple(_servers(question, path_context)) if with_prompt else (),
+        stale=stale_facts(question, path_context.file, path_context.environment, go_on),
     )
 
 
@@ -132,59 +132,60 @@ def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[
             yield Unready(index, "" if is_there else server.command, unset)
 
 
-def _servers(question: Question, standpoint: Standpoint) -> Iterator[KnownServer]:
+def _servers(question: Question, path_context: PathContext) -> Iterator[KnownServer]:
     """What is known of each server. None is contacted or started."""
-    environment, workspace = standpoint.environment, standpoint.workspace
+    environment, workspace = path_context.environment, path_context.workspace
     if not question.servers:
         return
-    is_trusted = _is_trusted(question, standpoint)
+    is_trusted = _is_trusted(question, path_context)
     for server in question.servers:
         program = which(server.command, path=environment.get("PATH", "")) if server.command else ""
         seen = recall(environment, workspace, server.place)
         rule = f"{START}({server.place})"
         yield KnownServer(
             program=shown_path(program or ""),
-            is_allowed=bool(server.command) and is_allowed(standpoint.allowances, START, {}, rule),
+            is_allowed=bool(server.command)
+            and is_allowed(path_context.allowances, START, {}, rule),
             is_trusted=is_trusted,
             tools=tuple(SeenTool(*each) for each in seen.tools) if seen else None,
             seen=seen.time if seen else "",
         )
 
 
-def _is_trusted(question: Question, standpoint: Standpoint) -> bool:
+def _is_trusted(question: Question, path_context: PathContext) -> bool:
     """Whether the saved file may reach where it wants to, as far as that is remembered."""
-    if standpoint.file is None:
+    if path_context.file is None:
         return False
     try:
-        source = Source(str(standpoint.file), decode(read_file(standpoint.file)))
-        asked, workspace = question.asked, standpoint.workspace
-        appeal = appeal_of_source(
-            standpoint.agent, source, asked, workspace, standpoint.environment
+        source = Source(str(path_context.file), decode(read_file(path_context.file)))
+        asked, workspace = question.asked, path_context.workspace
+        request = trust_request_of_source(
+            path_context.agent, source, asked, workspace, path_context.environment
         )
-        return appeal is None or TrustStore(standpoint.environment).holds(appeal)
+        return request is None or TrustStore(path_context.environment).holds(request)
     except (OSError, ConfigError):
         return False
 
 
-def _paths(paths: tuple[str, ...], standpoint: Standpoint) -> dict[str, Found]:
+def _paths(paths: tuple[str, ...], path_context: PathContext) -> dict[str, Found]:
     """The paths that start at the folder of the agent's own file."""
-    if standpoint.file is None:
+    if path_context.file is None:
         return {}
-    folder = standpoint.file.parent
+    folder = path_context.file.parent
     there = {each: folder / each for each in paths if each and "\0" not in each}
     return {each: _found(path, path.exists()) for each, path in there.items()}
 
 
-def folder_in_force(workdir: str, standpoint: Standpoint) -> tuple[Path | None, bool]:
+def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | None, bool]:
     """The folder where globs start, and whether it is the same wherever the agent is run."""
     try:
-        expanded = expand_path(workdir, standpoint.environment)
+        expanded = expand_path(workdir, path_context.environment)
     except ConfigError:  # There is no home folder.
         return None, False
     if "\0" in expanded:
         return None, False
-    folder = standpoint.workspace / (expanded or standpoint.workspace)
-    return folder, standpoint.is_usual or Path(expanded).is_absolute()
+    folder = path_context.workspace / (expanded or path_context.workspace)
+    return folder, path_context.is_usual or Path(expanded).is_absolute()
 
 
 def _folder(path: Path, searched: Searched) -> Found:
@@ -278,25 +279,25 @@ def _model(text: str) -> ModelName | None:
         return None
 
 
-def _named_providers(standpoint: Standpoint) -> tuple[str, ...] | None:
+def _named_providers(path_context: PathContext) -> tuple[str, ...] | None:
     """The providers that config.toml adds to those that are built in."""
     try:
-        return _config(standpoint).named_providers()
+        return _config(path_context).named_providers()
     except ConfigError:
         return None
 
 
-def _key(model: ModelName, standpoint: Standpoint, searched: Searched) -> ProviderKey | None:
+def _key(model: ModelName, path_context: PathContext, searched: Searched) -> ProviderKey | None:
     name = str(model)
     if name not in searched.keys:
-        searched.keys[name] = _look_for_key(model, standpoint)
+        searched.keys[name] = _look_for_key(model, path_context)
     return searched.keys[name]
 
 
-def _look_for_key(model: ModelName, standpoint: Standpoint) -> ProviderKey | None:
+def _look_for_key(model: ModelName, path_context: PathContext) -> ProviderKey | None:
     provider = model.provider
     try:
-        config = _config(standpoint)
+        config = _config(path_context)
     except ConfigError:  # No run gets as far as asking for a key.
         return None
     row = config.provider(provider)
@@ -312,9 +313,9 @@ def _look_for_key(model: ModelName, standpoint: Standpoint) -> ProviderKey | Non
     )
 
 
-def _config(standpoint: Standpoint) -> UserConfig:
+def _config(path_context: PathContext) -> UserConfig:
     """config.toml as its author sees it. Raises ConfigError."""
-    environment, text = standpoint.environment, standpoint.open_config
+    environment, text = path_context.environment, path_context.open_config
     if text is None:
         return load_user_config(environment)
     # Half a character, which an editor may send, is for runs to complain of.
@@ -322,12 +323,14 @@ def _config(standpoint: Standpoint) -> UserConfig:
 
 
 def _recording(
-    model: ModelName | None, folder: Path | None, standpoint: Standpoint
+    model: ModelName | None, folder: Path | None, path_context: PathContext
 ) -> Recording | None:
     if model is None or model.provider != REPLAY_PROVIDER or folder is None or "\0" in model.name:
         return None
     try:
-        places = recording_places(model.name, folder, standpoint.workspace, standpoint.environment)
+        places = recording_places(
+            model.name, folder, path_context.workspace, path_context.environment
+        )
     except ConfigError:
         return None
     there = next(filter(is_file, places), None)
@@ -335,25 +338,27 @@ def _recording(
     return Recording(searched, uri_of(there) if there is not None else "")
 
 
-def _memory(config: MemoryConfig, standpoint: Standpoint) -> Memory:
+def _memory(config: MemoryConfig, path_context: PathContext) -> Memory:
     if not config.enabled:
         return Memory(None)
-    return load_memory(standpoint.agent, config, standpoint.workspace, standpoint.environment)
+    return load_memory(path_context.agent, config, path_context.workspace, path_context.environment)
 
 
-def _reaches(question: Question, standpoint: Standpoint, searched: Searched) -> tuple[Reach, ...]:
-    asked = question.asked, standpoint.workspace
+def _reaches(
+    question: Question, path_context: PathContext, searched: Searched
+) -> tuple[Reach, ...]:
+    asked = question.asked, path_context.workspace
     if asked not in searched.reaches:
-        searched.reaches[asked] = reaches(*asked, standpoint.environment)
-    found, file = searched.reaches[asked], standpoint.file
+        searched.reaches[asked] = reaches(*asked, path_context.environment)
+    found, file = searched.reaches[asked], path_context.file
     # Asked last: most agents reach for nothing, and each has a path of its own to follow.
-    is_free = found and file is not None and is_users(file, standpoint.environment)
+    is_free = found and file is not None and is_users(file, path_context.environment)
     return () if is_free else found
 
 
 def _added(
     question: Question,
-    standpoint: Standpoint,
+    path_context: PathContext,
     measured: Mapping[str, _Measured],
     memory: Memory,
 ) -> int | None:
@@ -361,7 +366,7 @@ def _added(
     sizes = dict(size for found in measured.values() for size in found.texts.items())
     empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
     try:
-        skill = load_skill(question.skill, standpoint.environment)
+        skill = load_skill(question.skill, path_context.environment)
     except ConfigError:  # The run would fail.
         return None
     return len(system_prompt("", skill, empty, memory.entries)) + sum(sizes.values())

@@ -16,15 +16,15 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.file_patterns import usual_folders
 from axe_lsp.agentfile.lookup_order import AgentPlaces
-from axe_lsp.agentfile.programs import AGENTS
+from axe_lsp.agentfile.other_programs import AGENTS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.index import Index
 from axe_lsp.daemon.indexer import Indexer
-from axe_lsp.daemon.inquiries import Inquiries
 from axe_lsp.daemon.links import LinkedFolders, real_uris
 from axe_lsp.daemon.outside_watcher import OutsideWatcher
+from axe_lsp.daemon.queries import Queries
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
@@ -61,7 +61,7 @@ class View:
         self._background = Tasks()
         self._is_watching = False
         self._indexer = Indexer(index, self._take, self._background)
-        self.inquiries = Inquiries(
+        self.queries = Queries(
             environment,
             self.workspace_of,
             self._open_config,
@@ -69,7 +69,7 @@ class View:
         )
         self._outside_watcher = OutsideWatcher(
             lambda: self.snapshot,
-            self.inquiries.facts,
+            self.queries.facts,
             self._learn,
             self._background,
         )

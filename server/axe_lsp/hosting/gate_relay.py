@@ -32,17 +32,17 @@ class OutgoingRequests:
         """Wait to be let in; the request is sent and answered inside. Raises ProviderError."""
         number = next(self._numbers)
         news = self._open[number] = asyncio.Queue()
-        end: protocol.Passed | None = protocol.Passed(number)
+        end: protocol.GateRelease | None = protocol.GateRelease(number)
         patience = entry.deadline - asyncio.get_running_loop().time()
-        self._send(protocol.Knocked(number, key, most, entry.attempts, patience))
+        self._send(protocol.GateRequest(number, key, most, entry.attempts, patience))
         try:
             await _let_in(news, entry)
             try:
                 yield
-                end = protocol.Passed(number, is_answered=True)
+                end = protocol.GateRelease(number, is_answered=True)
             except ProviderError as error:
                 end = None
-                self._send(protocol.Passed(number, refusal=_told(error)))
+                self._send(protocol.GateRelease(number, refusal=_told(error)))
                 error.was_shared = _refusal_in(await news.get()).was_shared
                 raise
         finally:
@@ -50,7 +50,7 @@ class OutgoingRequests:
                 self._send(end)
             del self._open[number]
 
-    def hear(self, message: protocol.Held | protocol.LetIn | protocol.Barred) -> None:
+    def hear(self, message: protocol.Held | protocol.GateGrant | protocol.GateRefusal) -> None:
         """The message of the process above; ignored if the request was given up meanwhile."""
         news = self._open.get(message.number)
         if news is not None:
@@ -62,7 +62,7 @@ async def _let_in(news: asyncio.Queue[Message], entry: Entry) -> None:
     if isinstance(message, protocol.Held):
         with entry.waiting(message.seconds):
             message = await news.get()
-    if not isinstance(message, protocol.LetIn):
+    if not isinstance(message, protocol.GateGrant):
         raise _error(_refusal_in(message))
 
 
@@ -75,7 +75,7 @@ class IncomingRequests:
         self._send = send
         self._open: dict[int, tuple[asyncio.Task[None], asyncio.Future[None]]] = {}
 
-    def knock(self, knocked: protocol.Knocked) -> None:
+    def knock(self, knocked: protocol.GateRequest) -> None:
         """A request wants to pass."""
         number = knocked.number
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
@@ -83,7 +83,7 @@ class IncomingRequests:
         self._open[number] = task, ended
         task.add_done_callback(lambda _: self._open.pop(number))
 
-    def end(self, passed: protocol.Passed) -> None:
+    def end(self, passed: protocol.GateRelease) -> None:
         """A request has passed, or was given up."""
         if passed.number not in self._open:
             return  # It was told that it may not.
@@ -100,15 +100,15 @@ class IncomingRequests:
         for task, _ in list(self._open.values()):
             task.cancel()
 
-    async def _let_pass(self, knocked: protocol.Knocked, ended: asyncio.Future[None]) -> None:
+    async def _let_pass(self, knocked: protocol.GateRequest, ended: asyncio.Future[None]) -> None:
         deadline = asyncio.get_running_loop().time() + knocked.patience
         entry = Entry(knocked.attempts, deadline, self._held(knocked.number))
         try:
             async with self._gates.passage(knocked.gate, knocked.most, entry):
-                self._send(protocol.LetIn(knocked.number))
+                self._send(protocol.GateGrant(knocked.number))
                 await ended
         except ProviderError as error:
-            self._send(protocol.Barred(knocked.number, _told(error)))
+            self._send(protocol.GateRefusal(knocked.number, _told(error)))
 
     def _held(self, number: int) -> Callable[[float], AbstractContextManager[None]]:
         @contextmanager
@@ -120,7 +120,7 @@ class IncomingRequests:
 
 
 def _refusal_in(message: Message) -> protocol.Refusal:
-    assert isinstance(message, protocol.Barred)
+    assert isinstance(message, protocol.GateRefusal)
     return message.refusal
 
 

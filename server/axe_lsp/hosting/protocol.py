@@ -249,7 +249,7 @@ class Refusal(JsonStruct, frozen=True):
     codes: tuple[str, ...] = ()
 
 
-class Knocked(Message, frozen=True, tag="knock"):
+class GateRequest(Message, frozen=True, tag="knock"):
     """From a host that makes a run for a tree of this process: a request wants to pass a gate.
 
     The other fields are those of `runtime/providers/gate.py`. The run may wait for `patience` seconds.
@@ -269,13 +269,13 @@ class Held(Message, frozen=True, tag="held"):
     seconds: float
 
 
-class LetIn(Message, frozen=True, tag="let-in"):
+class GateGrant(Message, frozen=True, tag="let-in"):
     """To such a host: the request of that number passes."""
 
     number: int
 
 
-class Passed(Message, frozen=True, tag="passed"):
+class GateRelease(Message, frozen=True, tag="passed"):
     """From such a host: the request of that number was answered or refused, or nobody waits for it any more."""
 
     number: int
@@ -283,7 +283,7 @@ class Passed(Message, frozen=True, tag="passed"):
     refusal: Refusal | None = None
 
 
-class Barred(Message, frozen=True, tag="barred"):
+class GateRefusal(Message, frozen=True, tag="barred"):
     """To such a host: what its gate says of a refusal, or why the request of that number does not pass."""
 
     number: int
@@ -329,8 +329,8 @@ ToHost = (
     | Answered
     | EditorAnswered
     | Held
-    | LetIn
-    | Barred
+    | GateGrant
+    | GateRefusal
     | Committed
     | Ping
     | Leave
@@ -348,8 +348,8 @@ FromHost = (
     | Stepped
     | Committing
     | Withdrawn
-    | Knocked
-    | Passed
+    | GateRequest
+    | GateRelease
     | Finished
     | Previewed
     | Failed

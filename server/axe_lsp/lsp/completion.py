@@ -155,7 +155,7 @@ def _paths(session: Session, place: Position) -> tuple[list[Completion], bool]:
     typed = path_typed(place.file, place.offset)
     if typed is None:
         return [], True
-    listing = session.view.inquiries.listing(place.file, typed)
+    listing = session.view.queries.listing(place.file, typed)
     return path_offers(typed, listing), listing.is_complete
 
 

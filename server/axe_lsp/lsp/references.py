@@ -33,6 +33,6 @@ def _skill_users(session: Session, uri: str) -> list[types.Location] | None:
     locations = Locations(session)
     return [
         locations.location(file.uri, file.outside.skill.range)
-        for file in session.view.inquiries.skill_users(uri, session.view.snapshot.files())
+        for file in session.view.queries.skill_users(uri, session.view.snapshot.files())
         if file.outside.skill is not None
     ] or None

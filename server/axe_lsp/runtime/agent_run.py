@@ -53,11 +53,11 @@ from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.run_log import First
 from axe_lsp.runtime.runs import Order, RunResult, model_of
-from axe_lsp.runtime.safety.approval import Wish
+from axe_lsp.runtime.safety.approval import ApprovalRequest
 from axe_lsp.runtime.safety.questions import Answer, question_of_model, question_of_server
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.safety.trust import Appeal, shadow_warning
+from axe_lsp.runtime.safety.trust import TrustRequest, shadow_warning
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.editor import EditorOfRun
@@ -195,12 +195,12 @@ class AgentRun:
         """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
         services, order = self._services, self._order
         asked = (order, definition, services.resolve, services.workspace)
-        decided: Sequence[Appeal] = ()
+        decided: Sequence[TrustRequest] = ()
         # A link may lead elsewhere when the user has answered.
-        while (appeals := await services.gate.appeals(*asked)) and appeals != decided:
+        while (requests := await services.gate.requests(*asked)) and requests != decided:
             with self._scope.clock.stopped(), self._log.asking():
-                await services.gate.decide(appeals, order.ids)
-            decided = appeals
+                await services.gate.decide(requests, order.ids)
+            decided = requests
         file = definition.source.path if definition.source is not None else ""
         own = (each.reaches for each in decided if each.file == shown_path(file))
         self._admitted = tuple(chain.from_iterable(own))
@@ -249,10 +249,10 @@ class AgentRun:
         with self._scope.clock.stopped(), self._log.asking():
             return await self._services.ask(question)
 
-    async def _approve(self, wish: Wish) -> str:
+    async def _approve(self, request: ApprovalRequest) -> str:
         """Somebody has to decide, who may take their time."""
         with self._scope.clock.stopped(), self._log.asking():
-            return await self._services.approve(wish)
+            return await self._services.approve(request)
 
     async def _talk(self, prepared: Prepared, remote: RemoteTools, own: tuple[Tool, ...]) -> None:
         if self._tree.on_ready and self._order.ids.depth == 0:

@@ -53,7 +53,7 @@ from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import restore
 from axe_lsp.runtime.resuming.saved import keep_after, keep_before
 from axe_lsp.runtime.run_log import Result, Room, RunLog
-from axe_lsp.runtime.safety.approval import Approve, Wish
+from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.shortening import context_limit
@@ -94,10 +94,10 @@ class Surroundings(Struct, frozen=True):
         """Tell of something in this run that did not end it."""
         self.tree.warn(self.prepared.order.ids, text)
 
-    async def approve(self, wish: Wish) -> str:
+    async def approve(self, request: ApprovalRequest) -> str:
         """Somebody has to decide, who may take their time."""
         with self.clock.stopped(), self.log.asking():
-            return await self.tree.services.approve(wish)
+            return await self.tree.services.approve(request)
 
     def delegator(self, turn: int) -> Delegator:
         """The agent of this run, as its children see it that are called in a turn."""
@@ -547,8 +547,8 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     copied = around.prepared.order.copied
     is_copied = copied is not None and copied.has(around.workplace.folder)
 
-    async def approve(wish: Wish) -> str:
-        refusal = await around.approve(wish)
+    async def approve(request: ApprovalRequest) -> str:
+        refusal = await around.approve(request)
         if not refusal:  # Nobody knows of a call without this step whether it took effect.
             if not is_copied:  # A copy is gone before anybody can undo what was done in it.
                 await keep_before(around.log, turn, call, around.workplace, around.secrets())

@@ -50,7 +50,7 @@ class Tool(Struct, frozen=True, omit_defaults=True):
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True):
-    """The model's wish to have a tool run (001-1.3). `arguments` is the raw JSON object.
+    """The model's request to have a tool run (001-1.3). `arguments` is the raw JSON object.
 
     `id` is the provider's. `alias` is what events say instead, if another call of the same answer has
     that id. `is_broken`: the arguments are no JSON object, or the provider says that they are not whole.

@@ -15,7 +15,7 @@ import time
 from functools import lru_cache
 from threading import Lock, Timer
 
-from axe_lsp.runtime.own_programs import main_of
+from axe_lsp.runtime.module_command import module_command
 from axe_lsp.runtime.safety.process_hardening import bare_environment
 
 if sys.platform != "win32":
@@ -80,7 +80,7 @@ atexit.register(_MATCHER.close)
 
 def _started() -> subprocess.Popen[bytes]:
     return subprocess.Popen(  # noqa: S603 - our own
-        main_of(__name__),
+        module_command(__name__),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,

@@ -27,7 +27,7 @@ from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.safety.reach import is_users
-from axe_lsp.runtime.safety.trust import Appeal
+from axe_lsp.runtime.safety.trust import TrustRequest
 
 _NOT_COPIED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
 """Folders of a workspace that a copy leaves out."""
@@ -181,7 +181,7 @@ def files_below(root: Path) -> Iterator[Path]:
         yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
 
 
-def appeal_of_tests(suite: Suite, environment: Environment) -> Appeal | None:
+def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustRequest | None:
     """What `allow` of a file of tests needs the user's trust for; None without it, and for the user's own files.
 
     The digest is that of all that decides which calls are made, and what they work on: the file, its recordings
@@ -195,7 +195,7 @@ def appeal_of_tests(suite: Suite, environment: Environment) -> Appeal | None:
     for path in (*(suite.recording(case) for case in suite.cases.cases), *copied):
         content = path.read_bytes() if path.is_file() else b""
         digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
-    return Appeal(
+    return TrustRequest(
         agent=suite.cases.agent,
         file=shown_path(suite.path),
         workspace=shown_path(suite.project.resolve()),

@@ -42,7 +42,7 @@ class Indirect(Struct, frozen=True):
 NOTHING_FURTHER = Indirect()
 
 
-class Touched(Struct, frozen=True):
+class FileChange(Struct, frozen=True):
     """A file before and after; None where it does not exist."""
 
     uri: str
@@ -92,7 +92,7 @@ class Touched(Struct, frozen=True):
 
 
 def directly_affected(
-    before: Snapshot, after: Snapshot, touched: Sequence[Touched]
+    before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
 ) -> frozenset[str]:
     """The files that changed, and those that name them, share their name or call them."""
     affected = {each.uri for each in touched}
@@ -123,7 +123,7 @@ def named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:
         yield from snapshot.names.get(snapshot.places.locate(uri).stem, ())
 
 
-def deeper(before: Snapshot, after: Snapshot, touched: Sequence[Touched]) -> frozenset[str]:
+def deeper(before: Snapshot, after: Snapshot, touched: Sequence[FileChange]) -> frozenset[str]:
     """The files below which agents may be called from another depth than before."""
     if not after.complete:
         return frozenset()

@@ -32,7 +32,7 @@ from axe_lsp.agentfile.lookup_order import (
     precedence,
     root_of,
 )
-from axe_lsp.agentfile.programs import AGENTS, Program
+from axe_lsp.agentfile.other_programs import AGENTS, Program
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 
 CONFIG_FILE = SETTINGS_FILE

@@ -10,8 +10,8 @@ from msgspec.structs import replace
 
 from axe_lsp.workspace.affected import (
     NOTHING_FURTHER,
+    FileChange,
     Indirect,
-    Touched,
     deeper,
     directly_affected,
     named_alike,
@@ -178,14 +178,14 @@ def _with_facts(
     return {uri: each for uri, each in {**known, **new}.items() if uri not in closed}
 
 
-def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[Touched]:
+def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[FileChange]:
     for uri in dict.fromkeys(change.uri for change in changes):
         old, new = before.file(uri), after.file(uri)
         if old is not new:
-            yield Touched(uri, old, new)
+            yield FileChange(uri, old, new)
 
 
-def _settings_changed(touched: Sequence[Touched]) -> bool:
+def _settings_changed(touched: Sequence[FileChange]) -> bool:
     """Whether a program's settings declare other agents than before."""
     return any(
         (each.old.declarations if each.old is not None else ())
@@ -194,7 +194,7 @@ def _settings_changed(touched: Sequence[Touched]) -> bool:
     )
 
 
-def _with_names(before: Snapshot, touched: Sequence[Touched]) -> Mapping[str, tuple[str, ...]]:
+def _with_names(before: Snapshot, touched: Sequence[FileChange]) -> Mapping[str, tuple[str, ...]]:
     moved = [each for each in touched if each.appears_or_goes]
     if not moved:
         return before.names
@@ -237,7 +237,7 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 
 
 def _with_calls(
-    before: Snapshot, after: Snapshot, touched: Sequence[Touched]
+    before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
 ) -> tuple[Snapshot, Rewired]:
     """With who calls whom after these changes. Nobody asks before all folders have been read."""
     if not after.complete:
@@ -252,7 +252,7 @@ def _with_calls(
 
 
 def _relisted(
-    before: Snapshot, after: Snapshot, touched: Sequence[Touched]
+    before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
 ) -> tuple[set[str], set[str]]:
     """The files whose lists may mean other agents than before, and the names by which that may be so."""
     uris, names = set[str](), set[str]()

@@ -11,8 +11,8 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.text.clashes import clashes
 from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.redefinitions import redefinitions
 from axe_lsp.agentfile.text.toml import parse_tree
 from support.carets import annotate, dedented, source
 
@@ -117,7 +117,7 @@ def test_the_corpus_clashes_exactly_where_tomli_says_so() -> None:
     assert sum(clash is True for *_, clash in judged) > 50
     for name, text, clash in judged:
         if clash is not None:
-            assert bool(list(clashes(parse_tree(text)[0]))) == clash, name
+            assert bool(list(redefinitions(parse_tree(text)[0]))) == clash, name
 
 
 NAMES = st.sampled_from(["a", "b", "c", "a.b", "b.a", "a.b.c", "b.c"])
@@ -132,9 +132,9 @@ LINES = st.one_of(
 
 @given(st.lists(LINES, max_size=8).map("\n".join))
 def test_whatever_clashes_for_tomli_clashes_here_and_nothing_else(text: str) -> None:
-    assert bool(list(clashes(parse_tree(text)[0]))) == is_clash(text)
+    assert bool(list(redefinitions(parse_tree(text)[0]))) == is_clash(text)
 
 
 @pytest.mark.parametrize("text", ["[[a]]\n[a.b]\n[[a]]\n[a.b]", "[a.b]\n[a]\n[a.c]"])
 def test_tables_of_different_parents_do_not_clash(text: str) -> None:
-    assert not list(clashes(parse_tree(text)[0]))
+    assert not list(redefinitions(parse_tree(text)[0]))

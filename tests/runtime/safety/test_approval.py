@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.events import RunIds, ToolEnd
-from axe_lsp.runtime.safety.approval import Approval, Rehearsal, Wish, allowed
+from axe_lsp.runtime.safety.approval import Approval, ApprovalRequest, Rehearsal, allowed
 from axe_lsp.runtime.safety.questions import Answer, Question, denial
 from support.engines import agent, bench, running
 from support.scripted_provider import PATIENCE, Call, Says, ScriptedProvider, calls_agent
@@ -43,10 +43,10 @@ async def test_who_decides_knows_what_is_wanted_and_by_whom(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     (tmp_path / "b.txt").touch()
-    wishes = []
+    requests = []
 
-    async def refuse(wish: Wish) -> str:
-        wishes.append((wish.run.agent, wish.tool, wish.arguments))
+    async def refuse(request: ApprovalRequest) -> str:
+        requests.append((request.run.agent, request.tool, request.arguments))
         return "the user said no"
 
     read = Call("read_file", {"path": "b.txt"})
@@ -54,7 +54,7 @@ async def test_who_decides_knows_what_is_wanted_and_by_whom(
     agents = agent("a", tools=["read_file", "write_file"])
     async with bench(provider, tmp_path, agents, approve=refuse) as work:
         await work.run("a")
-    assert wishes == [("a", "write_file", WRITE.arguments)]
+    assert requests == [("a", "write_file", WRITE.arguments)]
     (refused,) = [event.content for event in work.of(ToolEnd) if event.is_error]
     assert refused == "write_file was not allowed: the user said no"
 
@@ -129,17 +129,17 @@ class Person:
         return self._answers.setdefault(details, future)
 
 
-def wish(details: str, tool: str = "run_command", root: str = "r") -> Wish:
+def request(details: str, tool: str = "run_command", root: str = "r") -> ApprovalRequest:
     async def rehearse() -> Rehearsal:
         return Rehearsal("run a command", details)
 
-    return Wish(RunIds("x", root, "a"), tool, {"command": details}, rehearse)
+    return ApprovalRequest(RunIds("x", root, "a"), tool, {"command": details}, rehearse)
 
 
 async def test_parallel_questions_each_get_their_own_answer() -> None:
     person = Person()
     approve = Approval(person)
-    async with running(approve(wish("one"))) as one, running(approve(wish("two"))) as two:
+    async with running(approve(request("one"))) as one, running(approve(request("two"))) as two:
         await person.heard(2)
         person.answer_to("two").set_result(denial("not this"))
         assert await two == "the user said no: not this"
@@ -152,21 +152,21 @@ async def test_for_this_run_is_for_the_same_call_in_the_whole_tree_and_for_open_
     person = Person()
     approve = Approval(person)
     async with (
-        running(approve(wish("one"))) as one,
-        running(approve(wish("one"))) as same,
-        running(approve(wish("two"))) as two,
+        running(approve(request("one"))) as one,
+        running(approve(request("one"))) as same,
+        running(approve(request("two"))) as two,
     ):
         await person.heard(3)
         for details, decision in (("one", "allowForRun"), ("two", "deny")):
             person.answer_to(details).set_result(Answer(decision))
         assert (await one, await same, await two) == ("", "", "the user said no")
-    assert await approve(wish("one")) == ""
+    assert await approve(request("one")) == ""
     person.forget("one")
     for other in (
-        wish("one; rm -r x"),
-        wish("one "),
-        wish("one", tool="write_file"),
-        wish("one", root="another"),
+        request("one; rm -r x"),
+        request("one "),
+        request("one", tool="write_file"),
+        request("one", root="another"),
     ):
         asked = len(person.asked)
         person.answer_to((await other.rehearse()).details).cancel()
@@ -185,11 +185,11 @@ async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> N
         await rehearsed.wait()
         return Rehearsal("run a command", "one")
 
-    slow = Wish(RunIds("x", "r", "a"), "run_command", {}, rehearse)
+    slow = ApprovalRequest(RunIds("x", "r", "a"), "run_command", {}, rehearse)
     async with running(approve(slow)) as two:
         await rehearsing.wait()
         person.answer_to("one").set_result(Answer("allowForRun"))
-        assert await approve(wish("one")) == ""
+        assert await approve(request("one")) == ""
         rehearsed.set()
         assert await two == ""
     assert [question.details for question in person.asked] == ["one"]
@@ -198,7 +198,7 @@ async def test_for_this_run_holds_for_a_call_that_is_just_being_rehearsed() -> N
 async def test_a_question_shows_what_a_terminal_would_obey_or_turn_round() -> None:
     person = Person()
     person.answer_to("echo a\\r\\x1b[2Jb\ncat \\u202ex").set_result(Answer("allow"))
-    assert await Approval(person)(wish("echo a\r\x1b[2Jb\ncat \u202ex")) == ""
+    assert await Approval(person)(request("echo a\r\x1b[2Jb\ncat \u202ex")) == ""
     (question,) = person.asked
     assert question.reason == 'agent "a" wants to run a command'
 

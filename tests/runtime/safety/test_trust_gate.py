@@ -13,7 +13,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, load
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety import trust
-from axe_lsp.runtime.safety.trust import Appeal, TrustGate
+from axe_lsp.runtime.safety.trust import TrustGate, TrustRequest
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")
 
@@ -36,11 +36,11 @@ class Children:
         text = _TEXT.replace("SKILL.md", str(self.skill))
         return replace(load(text), source=Source(str(path), text))
 
-    async def called(self) -> tuple[Appeal, ...]:
+    async def called(self) -> tuple[TrustRequest, ...]:
         """What has to be decided before a child begins."""
         ids = RunIds("c", "r", "child", depth=1, parent_run_id="r")
         order = Order(ids, self.workspace, "count", "count")
-        found = await self._gate.appeals(
+        found = await self._gate.requests(
             order, self._definition, lambda *_: self._definition, self.workspace
         )
         return tuple(found)
@@ -65,5 +65,5 @@ async def test_a_link_that_has_changed_is_noticed_by_the_next_child(tmp_path: Pa
     await asyncio.sleep(0)
     children.skill.unlink()
     children.skill.symlink_to(tmp_path / "secrets")
-    (appeal,) = await children.called()
-    assert [each.place for each in appeal.reaches] == [str(tmp_path / "secrets")]
+    (request,) = await children.called()
+    assert [each.place for each in request.reaches] == [str(tmp_path / "secrets")]

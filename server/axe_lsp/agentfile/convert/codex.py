@@ -7,7 +7,7 @@ Source: openai/codex, `codex-rs/core/src/config/agent_roles.rs`, and recorded ru
 
 from __future__ import annotations
 
-from axe_lsp.agentfile import programs
+from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.codex_agent import READ_ONLY, codex_agent
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
 from axe_lsp.agentfile.convert.models import (
@@ -96,7 +96,7 @@ def _write_servers(writing: Writing) -> None:
 CODEX = Format(
     "codex",
     "Codex",
-    programs.CODEX.agents,
+    other_programs.CODEX.agents,
     ".toml",
     is_markdown=False,
     keys={

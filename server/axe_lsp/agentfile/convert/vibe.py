@@ -6,7 +6,7 @@ compared without case, as globs or as `re:` expressions, and `disabled_tools` ha
 
 from __future__ import annotations
 
-from axe_lsp.agentfile import programs
+from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
 from axe_lsp.agentfile.convert.neutral import ConversionError
@@ -105,7 +105,7 @@ def _write_servers(writing: Writing) -> None:
 VIBE = Format(
     "vibe",
     "Mistral Vibe",
-    programs.VIBE.agents,
+    other_programs.VIBE.agents,
     ".toml",
     is_markdown=False,
     keys={

@@ -14,9 +14,9 @@ from typing import Any
 
 import tomli
 
-from axe_lsp.agentfile.text.clashes import clashes
 from axe_lsp.agentfile.text.difference import difference
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
+from axe_lsp.agentfile.text.redefinitions import redefinitions
 from axe_lsp.agentfile.text.toml import SyntaxProblem, parse_rest, parse_tree
 from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
 
@@ -195,7 +195,7 @@ def _problems(
 ) -> Iterator[SyntaxProblem]:
     """Everything that keeps the text from being TOML, as far as it can be told at once."""
     yield from found
-    clashing = [SyntaxProblem(*each) for each in clashes(document)]
+    clashing = [SyntaxProblem(*each) for each in redefinitions(document)]
     yield from clashing
     if not found and not (clashing and verdict.msg.startswith(_CLASH)):
         yield _explain(text, document, verdict)
@@ -261,7 +261,7 @@ def _in_words(text: str, offset: int, message: str) -> str:
     if message.startswith("Escaped character"):
         return "this escape does not name a character"
     if message.startswith(_CLASH):
-        return "this clashes with what is written above"
+        return "this redefinitions with what is written above"
     return message[:1].lower() + message[1:]
 
 

@@ -20,7 +20,7 @@ from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
-from axe_lsp.hosting.places.late import LatePlaces
+from axe_lsp.hosting.places.late_places import LatePlaces
 from axe_lsp.hosting.question_relay import OutgoingQuestions
 from axe_lsp.hosting.resuming import (
     KeptSteps,

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from axe_lsp.runtime.own_programs import main_of
+from axe_lsp.runtime.module_command import module_command
 
 if TYPE_CHECKING:
     from distributed import Worker
@@ -36,7 +36,7 @@ async def dask_setup(worker: Worker) -> None:
 async def hands(comm: Comm) -> None:
     """Connect whoever asks with hands of their own. Dask looks for the name of this parameter."""
     process = await asyncio.create_subprocess_exec(
-        *main_of("axe_lsp.cli.main"),
+        *module_command("axe_lsp.cli.main"),
         "hands",
         stdin=PIPE,
         stdout=PIPE,

@@ -281,9 +281,9 @@ class _RemoteRun:
                 self._steps.take(step)
             case protocol.Committing():
                 self._steps.commit(message, self._link.send)
-            case protocol.Knocked():
+            case protocol.GateRequest():
                 self._requests.knock(message)
-            case protocol.Passed():
+            case protocol.GateRelease():
                 self._requests.end(message)
 
     async def _decide(self, question: Question) -> Answer:

@@ -31,14 +31,14 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
-from axe_lsp.runtime.own_programs import main_of
+from axe_lsp.runtime.module_command import module_command
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.testing.from_run import NewCase, remembered, write_case
 from axe_lsp.testing.inputs import AgentInputs, Inputs, agents_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agents_of_tests
 
-_COMMAND = (*main_of("axe_lsp.cli.main"), "test")
+_COMMAND = (*module_command("axe_lsp.cli.main"), "test")
 
 _ASKS = "experimental.axe.replaceRecording"
 """Declared by clients that show a change of a recording and ask the user."""

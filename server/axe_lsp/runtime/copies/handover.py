@@ -17,7 +17,7 @@ from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.resuming.saved import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover
-from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
+from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.tool import Hands, ToolError
@@ -75,7 +75,7 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
             return _failed(copy, planned.conflicts)
         for file in planned.files:
             if file not in refusals:
-                refusal = refusals[file] = await agent.approve(_wish(file, agent))
+                refusal = refusals[file] = await agent.approve(_approval_request(file, agent))
                 if refusal and not refusal.startswith(SAID_NO):  # Nobody looks at the others.
                     return _failed(copy, [f"{file.path}: {refusal}"])
         files = [file for file in planned.files if not refusals[file]]
@@ -123,7 +123,7 @@ async def _planned(copy: Copy, kept: str, agent: Returning) -> Plan:
     return await anyio.to_thread.run_sync(find)
 
 
-def _wish(file: Planned, agent: Returning) -> Wish:
+def _approval_request(file: Planned, agent: Returning) -> ApprovalRequest:
     # A rule for `write_file` allows what that tool could do, and nothing else.
     as_write = agent.changes == "apply" and file.is_write
     shown = file.rehearsal.told(lambda text: redact(text, agent.secrets))
@@ -132,7 +132,7 @@ def _wish(file: Planned, agent: Returning) -> Wish:
         return shown
 
     tool = "write_file" if as_write else APPLY_CHANGES
-    return Wish(agent.ids, tool, {"path": redact(file.path, agent.secrets)}, rehearse)
+    return ApprovalRequest(agent.ids, tool, {"path": redact(file.path, agent.secrets)}, rehearse)
 
 
 async def _keep_before(files: Iterable[Planned], agent: Returning) -> None:

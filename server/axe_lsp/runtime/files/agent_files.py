@@ -21,7 +21,7 @@ from axe_lsp.agentfile.lookup_order import (
     layers_of,
     near_folders,
 )
-from axe_lsp.agentfile.programs import AGENTS, CODEX, PROGRAMS, Program, program_of
+from axe_lsp.agentfile.other_programs import AGENTS, CODEX, PROGRAMS, Program, program_of
 from axe_lsp.agentfile.schema import agent_name
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.nearest import nearest

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from axe_lsp.agentfile.programs import PROGRAMS
+from axe_lsp.agentfile.other_programs import PROGRAMS
 from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError
 

@@ -8,8 +8,8 @@ from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
-from axe_lsp.agentfile.programs import AGENTS, PROGRAMS, Program
-from axe_lsp.agentfile.programs import project_of as project_of_program
+from axe_lsp.agentfile.other_programs import AGENTS, PROGRAMS, Program
+from axe_lsp.agentfile.other_programs import project_of as project_of_program
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import (
     Environment,

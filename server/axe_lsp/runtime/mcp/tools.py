@@ -35,11 +35,11 @@ from axe_lsp.runtime.errors import ConfigError, McpServerError, RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp import SDK_MISSING
+from axe_lsp.runtime.mcp.approval_requests import request_to_call, request_to_start
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.elicitation import AskForServer, Elicitor
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
 from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, remember
-from axe_lsp.runtime.mcp.wish import wish_to_call, wish_to_start
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.allowances import START
@@ -167,7 +167,7 @@ async def _begin(connection: Connection, around: RunAround, secrets: Collection[
 
 async def _admit(server: McpServer, around: RunAround, secrets: Collection[str]) -> None:
     """Raises McpServerError if the user does not want the server to start."""
-    refusal = await around.approve(wish_to_start(server, around.ids, secrets))
+    refusal = await around.approve(request_to_start(server, around.ids, secrets))
     if refusal == NOBODY.why:
         line = redact(server.shown_place, secrets)
         refusal = (
@@ -182,15 +182,15 @@ async def call_remote(
 ) -> ToolResult:
     """Execute a call, if that is allowed. Always returns a result."""
     if remote.changed or not remote.only_reads:
-        wish = wish_to_call(call, remote, run, secrets)
+        request = request_to_call(call, remote, run, secrets)
         is_shown = False
 
         async def rehearse() -> Rehearsal:
             nonlocal is_shown
             is_shown = True
-            return await wish.rehearse()
+            return await request.rehearse()
 
-        refusal = await approve(replace(wish, rehearse=rehearse))
+        refusal = await approve(replace(request, rehearse=rehearse))
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
         # Who has allowed everything beforehand has not seen what the server says now.

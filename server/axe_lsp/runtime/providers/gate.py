@@ -42,14 +42,14 @@ class _Passage:
         self.is_shared = False
 
 
-class _Ticket:
+class _Waiter:
     """A request that waits to be let in; `order` says which is first."""
 
     def __init__(self, order: tuple[int, int]) -> None:
         self.order = order
         self.woken = anyio.Event()
 
-    def __lt__(self, other: _Ticket) -> bool:
+    def __lt__(self, other: _Waiter) -> bool:
         return self.order < other.order
 
 
@@ -81,7 +81,7 @@ class Gate:
         self._held_until = -math.inf
         self._refusal: ProviderError | None = None
         self._in_flight: set[_Passage] = set()
-        self._queue: list[_Ticket] = []
+        self._queue: list[_Waiter] = []
         self._numbers = count()
 
     @asynccontextmanager
@@ -114,7 +114,7 @@ class Gate:
     async def _let_in(self, entry: Entry) -> None:
         if not self._queue and self._is_open(entry):
             return
-        ticket = _Ticket((-entry.attempts, next(self._numbers)))
+        ticket = _Waiter((-entry.attempts, next(self._numbers)))
         insort(self._queue, ticket)
         try:
             self._check_time(entry)
@@ -124,7 +124,7 @@ class Gate:
             self._queue.remove(ticket)
             self._wake()
 
-    async def _turn_of(self, ticket: _Ticket, entry: Entry) -> None:
+    async def _turn_of(self, ticket: _Waiter, entry: Entry) -> None:
         while not (self._queue[0] is ticket and self._is_open(entry)):
             ticket.woken = anyio.Event()
             with anyio.move_on_after(self._hold if self._hold > 0 else _PROBE_SECONDS):

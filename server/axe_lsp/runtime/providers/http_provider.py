@@ -40,7 +40,7 @@ from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
 from axe_lsp.runtime.providers.gate import OwnGates
 from axe_lsp.runtime.providers.gates import Entry, Gates, gate_key
-from axe_lsp.runtime.providers.originals import forget_originals, with_readable
+from axe_lsp.runtime.providers.original_answers import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
 from axe_lsp.runtime.providers.terms import (

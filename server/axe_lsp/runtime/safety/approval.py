@@ -42,7 +42,7 @@ class Rehearsal(Struct, frozen=True):
         )
 
 
-class Wish(Struct, frozen=True):
+class ApprovalRequest(Struct, frozen=True):
     """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
 
     `address` is that of the MCP server that is started, or whose tool it is, as its agent file has it:
@@ -60,16 +60,16 @@ class Wish(Struct, frozen=True):
     is_changed: bool = False
 
 
-Approve = Callable[[Wish], Awaitable[str]]
+Approve = Callable[[ApprovalRequest], Awaitable[str]]
 """Decides: "" if the call may be executed, else why not, which the model is told."""
 
 
-async def nobody_to_ask(_: Wish) -> str:
+async def nobody_to_ask(_: ApprovalRequest) -> str:
     """The decision where no user can be asked."""
     return NOBODY.why
 
 
-async def allowed(_: Wish) -> str:
+async def allowed(_: ApprovalRequest) -> str:
     """The decision of a user who has agreed to everything beforehand."""
     return ""
 
@@ -101,19 +101,19 @@ class Approval:
         self._for_run: set[_Subject] = set()
         self._open: dict[_Subject, set[anyio.CancelScope]] = {}
 
-    async def __call__(self, wish: Wish) -> str:
-        """Decide about a wish."""
+    async def __call__(self, request: ApprovalRequest) -> str:
+        """Decide about a request."""
         rules = self.allowances
-        if wish.is_changed:
+        if request.is_changed:
             rules = tuple(each for each in rules if is_for_everything(each))
-        if is_allowed(rules, wish.tool, wish.arguments, wish.address):
+        if is_allowed(rules, request.tool, request.arguments, request.address):
             return ""
-        rehearsal = await wish.rehearse()
-        answer = await self.decide(_question(wish, rehearsal))
+        rehearsal = await request.rehearse()
+        answer = await self.decide(_question(request, rehearsal))
         if answer.decision == "deny":
             return answer.why or SAID_NO
         # A link may have been turned round while the question was open.
-        return "" if (await wish.rehearse()).subject == rehearsal.subject else _MOVED
+        return "" if (await request.rehearse()).subject == rehearsal.subject else _MOVED
 
     def allow_for_run(self, root: str, tool: str, subject: str) -> None:
         """Allow a root run once more what it was allowed in a former process."""
@@ -145,19 +145,19 @@ class Approval:
         return answer
 
 
-def _question(wish: Wish, rehearsal: Rehearsal) -> Question:
+def _question(request: ApprovalRequest, rehearsal: Rehearsal) -> Question:
     shown = rehearsal.told(escaped_lines)
     purpose = shown.purpose.replace("\n", " ")
     return Question(
-        run=wish.run,
-        tool=wish.tool,
-        arguments=wish.arguments,
-        reason=f"agent {quoted(escaped(wish.run.agent))} wants to {purpose}",
+        run=request.run,
+        tool=request.tool,
+        arguments=request.arguments,
+        reason=f"agent {quoted(escaped(request.run.agent))} wants to {purpose}",
         details=shown.details,
         change=shown.change,
         subject=_digest(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
         for_run=rehearsal.for_run,
-        call_id=wish.call_id,
+        call_id=request.call_id,
     )
 
 

@@ -26,7 +26,7 @@ class Change(JsonStruct, frozen=True):
 
 
 class Question(JsonStruct, frozen=True):
-    """A wish as a person is asked about it.
+    """An approval request as a person is asked about it.
 
     `reason` is one line, `details` the command or the change that it is about, `change` the same
     for who can show two texts side by side. None holds anything that would make a terminal show

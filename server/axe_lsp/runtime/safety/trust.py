@@ -39,7 +39,7 @@ _VERSION = 1
 _ONLY_THE_USER = 0o600
 
 
-class Appeal(Struct, frozen=True):
+class TrustRequest(Struct, frozen=True):
     """An agent file that wants to reach out of its workspace, and where to."""
 
     agent: str
@@ -59,7 +59,7 @@ class Appeal(Struct, frozen=True):
         return "\n".join(f"  {escaped(str(each))}" for each in self.reaches)
 
 
-def appeal_of(
+def trust_request_of(
     agent: str,
     definition: AgentDefinition,
     workspace: Path,
@@ -67,27 +67,27 @@ def appeal_of(
     *,
     skill: str = "",
     workdir: str = "",
-) -> Appeal | None:
-    """The appeal of an agent's file; None if it reaches nothing outside, or the file is the user's own.
+) -> TrustRequest | None:
+    """The request of an agent's file; None if it reaches nothing outside, or the file is the user's own.
 
     `skill` and `workdir` were said by somebody else and stand in for those of the file.
     """
     if definition.source is None:
         return None
     asked = asked_by(definition)
-    wish = _Wish(agent, definition.source, asked, workspace, skill, workdir)
-    return _appeal(environment, wish)
+    reaching = _Reaching(agent, definition.source, asked, workspace, skill, workdir)
+    return _trust_request(environment, reaching)
 
 
-def appeal_of_source(
+def trust_request_of_source(
     agent: str, source: Source, asked: Asked, workspace: Path, environment: Environment
-) -> Appeal | None:
+) -> TrustRequest | None:
     """The same for a file of which only the text is known, and what it asks for."""
-    return _appeal(environment, _Wish(agent, source, asked, workspace, "", ""))
+    return _trust_request(environment, _Reaching(agent, source, asked, workspace, "", ""))
 
 
-class _Wish(Struct, frozen=True):
-    """All that an appeal depends on, except for links on the disk and the environment."""
+class _Reaching(Struct, frozen=True):
+    """All that an request depends on, except for links on the disk and the environment."""
 
     agent: str
     source: Source
@@ -97,10 +97,10 @@ class _Wish(Struct, frozen=True):
     workdir: str
 
 
-def _appeal(environment: Environment, wish: _Wish) -> Appeal | None:
-    source, asked, workspace = wish.source, wish.asked, wish.workspace
+def _trust_request(environment: Environment, reaching: _Reaching) -> TrustRequest | None:
+    source, asked, workspace = reaching.source, reaching.asked, reaching.workspace
     # Hardly any agent reaches out, and whose file it is takes many looks at the disk.
-    found = reaches(asked, workspace, environment, skill=wish.skill, workdir=wish.workdir)
+    found = reaches(asked, workspace, environment, skill=reaching.skill, workdir=reaching.workdir)
     if not found or is_users(source.path, environment):
         return None
     import hashlib
@@ -108,8 +108,8 @@ def _appeal(environment: Environment, wish: _Wish) -> Appeal | None:
     # The skill and the folder of the command line make no other file of it.
     whole = reaches(asked, workspace, environment)
     content = json.dumps([source.text, [str(each) for each in whole]])
-    return Appeal(
-        agent=wish.agent,
+    return TrustRequest(
+        agent=reaching.agent,
         file=shown_path(source.path),
         workspace=shown_path(workspace.resolve()),
         reaches=found,
@@ -117,15 +117,15 @@ def _appeal(environment: Environment, wish: _Wish) -> Appeal | None:
     )
 
 
-def _appeals_of_tree(
+def _requests_of_tree(
     order: Order,
     definition: AgentDefinition,
     resolve: Resolve,
     workspace: Path,
     environment: Environment,
-) -> list[Appeal]:
+) -> list[TrustRequest]:
     """Those of an agent and of all that it can call by name, each file once."""
-    own = appeal_of(
+    own = trust_request_of(
         order.ids.agent,
         definition,
         workspace,
@@ -135,8 +135,8 @@ def _appeals_of_tree(
     )
     found = [own] if own is not None else []
     for child, agent in _children(definition, order.workdir, resolve, workspace, environment):
-        appeal = appeal_of(agent, child, workspace, environment)
-        found += [appeal] if appeal is not None else []
+        request = trust_request_of(agent, child, workspace, environment)
+        found += [request] if request is not None else []
     return found
 
 
@@ -179,13 +179,13 @@ def check_memory_is_trusted(
     agent: str, definition: AgentDefinition, workspace: Path, environment: Environment
 ) -> None:
     """Raises ConfigError if the agent's memory lies where it may not, or not without trust. Nobody is asked."""
-    appeal = appeal_of(agent, definition, workspace, environment)
-    if appeal is None or not any(each.key == MEMORY for each in appeal.reaches):
+    request = trust_request_of(agent, definition, workspace, environment)
+    if request is None or not any(each.key == MEMORY for each in request.reaches):
         return
-    if appeal.refused:
-        raise ConfigError(_refusal(appeal))
-    if not TrustStore(environment).holds(appeal):
-        raise ConfigError(_denial(appeal))
+    if request.refused:
+        raise ConfigError(_refusal(request))
+    if not TrustStore(environment).holds(request):
+        raise ConfigError(_denial(request))
 
 
 class Trusted(Struct, frozen=True):
@@ -204,9 +204,9 @@ class TrustStore:
     def __init__(self, environment: Environment) -> None:
         self.path = state_folder(environment) / "trust.json"
 
-    def holds(self, appeal: Appeal) -> bool:
+    def holds(self, request: TrustRequest) -> bool:
         """Whether the user trusts the file as it is, in this folder."""
-        wanted = (appeal.workspace, appeal.digest)
+        wanted = (request.workspace, request.digest)
         return any((each.folder, each.digest) == wanted for each in self.all())
 
     def all(self) -> list[Trusted]:
@@ -224,7 +224,7 @@ class TrustStore:
                 "remove it, and trust what you need again"
             ) from error
 
-    def add(self, granted: Iterable[Appeal]) -> None:
+    def add(self, granted: Iterable[TrustRequest]) -> None:
         """Remember that the user trusts these files, instead of what they were before."""
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         new = [
@@ -283,89 +283,89 @@ class TrustGate:
         self.trusts_all = trusts_all
         self.granted = set(granted)
         self._connects = connects
-        self._appeal = once_a_step(partial(_appeal, environment))
+        self._trust_request = once_a_step(partial(_trust_request, environment))
         self._one_at_a_time = anyio.Lock()
 
-    async def appeals(
+    async def requests(
         self, order: Order, definition: AgentDefinition, resolve: Resolve, workspace: Path
-    ) -> Sequence[Appeal]:
+    ) -> Sequence[TrustRequest]:
         """The decisions that an agent needs before it may begin.
 
         For a root everything that it may call is looked at as well, so that nobody is asked in the middle of a run.
         """
         if order.ids.depth:
-            return self._appeals_of_child(order, definition, workspace)
-        whole = partial(_appeals_of_tree, order, definition, resolve, workspace, self._environment)
+            return self._requests_of_child(order, definition, workspace)
+        whole = partial(_requests_of_tree, order, definition, resolve, workspace, self._environment)
         if not definition.sub_agents and definition.task is None:
             return whole()
         # Many files may be read; other runs must not wait for that.
         return await anyio.to_thread.run_sync(whole, abandon_on_cancel=True)
 
-    async def decide(self, appeals: Iterable[Appeal], run: RunIds) -> None:
+    async def decide(self, requests: Iterable[TrustRequest], run: RunIds) -> None:
         """Return if the agents may begin. Raises ConfigError if one of them may not."""
-        for appeal in appeals:
-            await self._decide(appeal, run)
+        for request in requests:
+            await self._decide(request, run)
 
-    def _appeals_of_child(
+    def _requests_of_child(
         self, order: Order, definition: AgentDefinition, workspace: Path
-    ) -> Sequence[Appeal]:
+    ) -> Sequence[TrustRequest]:
         """Looked for once in a step: a thousand children of one agent ask for the same."""
         source, asked = definition.source, asked_by(definition)
         if source is None:
             return ()
-        found = self._appeal(
-            _Wish(order.ids.agent, source, asked, workspace, order.skill, order.workdir)
+        found = self._trust_request(
+            _Reaching(order.ids.agent, source, asked, workspace, order.skill, order.workdir)
         )
         return () if found is None else (found,)
 
-    async def _decide(self, appeal: Appeal, run: RunIds) -> None:
-        if not self._connects and all(each.key == SERVER for each in appeal.reaches):
+    async def _decide(self, request: TrustRequest, run: RunIds) -> None:
+        if not self._connects and all(each.key == SERVER for each in request.reaches):
             return
-        if appeal.refused:
-            raise ConfigError(_refusal(appeal))
+        if request.refused:
+            raise ConfigError(_refusal(request))
         async with self._one_at_a_time:
-            if self._is_granted(appeal):
+            if self._is_granted(request):
                 return
-            answer = await self._ask(_question(appeal, run))
+            answer = await self._ask(_question(request, run))
             if answer.decision == "deny":
-                raise ConfigError(_denial(appeal, self._advice))
-            self.granted.add(appeal.digest)
+                raise ConfigError(_denial(request, self._advice))
+            self.granted.add(request.digest)
             if answer.decision == "allow":
-                TrustStore(self._environment).add([appeal])
+                TrustStore(self._environment).add([request])
 
-    def _is_granted(self, appeal: Appeal) -> bool:
-        if self.trusts_all or appeal.digest in self.granted:
+    def _is_granted(self, request: TrustRequest) -> bool:
+        if self.trusts_all or request.digest in self.granted:
             return True
-        return TrustStore(self._environment).holds(appeal)
+        return TrustStore(self._environment).holds(request)
 
 
-def _question(appeal: Appeal, run: RunIds) -> Question:
-    where = escaped(appeal.workspace)
+def _question(request: TrustRequest, run: RunIds) -> Question:
+    where = escaped(request.workspace)
     return Question(
-        run=replace(run, agent=appeal.agent),
+        run=replace(run, agent=request.agent),
         tool=TRUST,
-        arguments={"file": appeal.file, "reaches": [str(each) for each in appeal.reaches]},
-        reason=f"agent {quoted(escaped(appeal.agent))} of {where} wants to reach out of this workspace",
-        details=f"{appeal.lines}\nIts file is {escaped(appeal.file)}. A plain yes is remembered until that changes.",
+        arguments={"file": request.file, "reaches": [str(each) for each in request.reaches]},
+        reason=f"agent {quoted(escaped(request.agent))} of {where} wants to reach out of this workspace",
+        details=f"{request.lines}\nIts file is {escaped(request.file)}. A plain yes is remembered until that changes.",
     )
 
 
-def _refusal(appeal: Appeal) -> str:
-    told = "\n".join(f"  {escaped(str(each))}: {escaped(each.refused)}" for each in appeal.refused)
+def _refusal(request: TrustRequest) -> str:
+    told = "\n".join(f"  {escaped(str(each))}: {escaped(each.refused)}" for each in request.refused)
     return (
-        f"agent {quoted(appeal.agent)} asks for what no agent of a workspace gets:\n{told}\n"
-        f"Remove it from {escaped(appeal.file)}, or move the agent to your own agents if you have written it."
+        f"agent {quoted(request.agent)} asks for what no agent of a workspace gets:\n{told}\n"
+        f"Remove it from {escaped(request.file)}, or move the agent to your own agents if you have written it."
     )
 
 
-def _denial(appeal: Appeal, advice: str = "") -> str:
+def _denial(request: TrustRequest, advice: str = "") -> str:
     usual = (
-        f"`{trust_command(appeal)}` allows it until {escaped(appeal.file)} changes; "
+        f"`{trust_command(request)}` allows it until {escaped(request.file)} changes; "
         "`axe-lsp run --trust` allows it for one run."
     )
     return (
-        f"agent {quoted(appeal.agent)} reaches out of the workspace {escaped(appeal.workspace)}, "
-        f"and you have not trusted that:\n{appeal.lines}\n{advice or usual}"
+        f"agent {quoted(request.agent)} reaches out of the workspace {escaped(request.workspace)}, "
+        f"and you have not trusted that:\n{request.lines}\n{advice or usual}"
     )
 
 
@@ -374,14 +374,12 @@ def reach_warning(
 ) -> str:
     """A text for the user who is shown what a run would send that needs their trust, or ""."""
     skill, workdir = request.skill, request.workdir
-    appeal = appeal_of(
+    asked = trust_request_of(
         request.agent, definition, workspace, environment, skill=skill, workdir=workdir
     )
-    if appeal is None:
+    if asked is None:
         return ""
-    return (
-        f"agent {quoted(appeal.agent)} needs your trust to run (`axe-lsp trust`):\n{appeal.lines}"
-    )
+    return f"agent {quoted(asked.agent)} needs your trust to run (`axe-lsp trust`):\n{asked.lines}"
 
 
 def shadow_warning(agent: str, definition: AgentDefinition) -> str:
@@ -395,12 +393,12 @@ def shadow_warning(agent: str, definition: AgentDefinition) -> str:
     )
 
 
-def trust_command(appeal: Appeal) -> str:
+def trust_command(request: TrustRequest) -> str:
     """The command that trusts a file whose run was refused."""
     import shlex  # noqa: PLC0415 - hardly ever needed
 
-    folder = Path(appeal.file).parent
-    if is_agents_folder(folder) and Path(appeal.workspace) in folder.parents:
-        return f"axe-lsp trust {shlex.quote(escaped(appeal.workspace))}"
-    file = shlex.quote(escaped(appeal.file))
-    return f"cd {shlex.quote(escaped(appeal.workspace))} && axe-lsp trust {file}"
+    folder = Path(request.file).parent
+    if is_agents_folder(folder) and Path(request.workspace) in folder.parents:
+        return f"axe-lsp trust {shlex.quote(escaped(request.workspace))}"
+    file = shlex.quote(escaped(request.file))
+    return f"cd {shlex.quote(escaped(request.workspace))} && axe-lsp trust {file}"

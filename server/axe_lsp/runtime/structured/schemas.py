@@ -18,7 +18,7 @@ from typing import Any
 from msgspec import Struct
 
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.own_programs import main_of
+from axe_lsp.runtime.module_command import module_command
 from axe_lsp.runtime.safety.process_hardening import bare_environment
 
 Schema = Mapping[str, Json]
@@ -94,7 +94,7 @@ def _check_in_process(schema: Schema, name: str, value: Json) -> str:
     try:
         question = json.dumps([schema, name, value]).encode()
         done = subprocess.run(  # noqa: S603 - our own
-            main_of(__name__),
+            module_command(__name__),
             input=question,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
-from axe_lsp.runtime.safety.approval import Approve, Rehearsal, Wish
+from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools.tool import BuiltinTool, Shown, ToolError, Workplace
 
@@ -89,7 +89,9 @@ async def execute_tool(
     if tool.writes and workplace.read_only:
         return ToolResult(call.id, "this agent may look at files but not write them", is_error=True)
     try:
-        refusal = await approve(_wish(tool, call, run, workplace)) if tool.rehearse else ""
+        refusal = (
+            await approve(_approval_request(tool, call, run, workplace)) if tool.rehearse else ""
+        )
         if refusal:
             return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
         hands = None if tool.is_here else workplace.hands
@@ -103,7 +105,9 @@ async def execute_tool(
         return ToolResult(call.id, valid_text(str(error)), is_error=True)
 
 
-def _wish(tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace) -> Wish:
+def _approval_request(
+    tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace
+) -> ApprovalRequest:
     """The call as others may see it."""
     secrets = known_secrets(workplace.environment)
 
@@ -116,4 +120,4 @@ def _wish(tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace) 
         return rehearsal.told(lambda text: redact(text, secrets))
 
     arguments = redacted_table(call.arguments, secrets)
-    return Wish(run, call.name, arguments, rehearse, call_id=call.event_id)
+    return ApprovalRequest(run, call.name, arguments, rehearse, call_id=call.event_id)

@@ -22,12 +22,12 @@ from axe_lsp.acp.connection import (
 )
 from axe_lsp.acp.editor import ClientEditor
 from axe_lsp.acp.offers import Offers, no_agent, offers_in
-from axe_lsp.acp.outlet import Outlet
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.prompt import read_prompt
 from axe_lsp.acp.servers import ClientServer, servers_meant
 from axe_lsp.acp.session import Session, former_messages, request_error
 from axe_lsp.acp.subagents import SubagentUpdates
+from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import Updates
 from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.history import sessions
@@ -52,7 +52,7 @@ _log = logging.getLogger(__name__)
 _Result = TypeVar("_Result")
 
 
-class Desk:
+class Sessions:
     """The open sessions. Those that agents work for live on one event loop."""
 
     def __init__(
@@ -68,7 +68,7 @@ class Desk:
         self._children: set[str] = set()
         self._sessions: dict[str, Session] = {}
         self._runs = Runs()
-        self._outlet = Outlet(client.notify, self._warn)
+        self._queue = UpdateQueue(client.notify, self._warn)
         self._editor = ClientEditor(client, capabilities)
         self._tasks = Tasks()
         self._watched: dict[Path, asyncio.Task[None]] = {}
@@ -161,8 +161,8 @@ class Desk:
         command = command_in(prompt.task)
         if command:
             text = await _in_thread(answer_to, command, session.stored, session.more_folders)
-            self._outlet.say(session.id, "agent_message_chunk", str(uuid4()), text)
-            self._outlet.flush()
+            self._queue.say(session.id, "agent_message_chunk", str(uuid4()), text)
+            self._queue.flush()
             return "end_turn"
         try:
             return await session.prompt(prompt)
@@ -177,7 +177,7 @@ class Desk:
     def tell_commands(self, session: Session) -> None:
         """Tell the client what can be typed besides messages."""
         commands = [{"name": name, "description": text} for name, text in COMMANDS.items()]
-        self._outlet.send(
+        self._queue.send(
             session.id,
             {"sessionUpdate": "available_commands_update", "availableCommands": commands},
         )
@@ -189,7 +189,7 @@ class Desk:
     def _warn(self, session: str, text: str) -> None:
         if self._has_notices:
             update = {"sessionUpdate": "notice", "severity": "warning", "title": text}
-            self._outlet.send(session, update)
+            self._queue.send(session, update)
         else:
             _log.warning("%s", text)
 
@@ -205,7 +205,7 @@ class Desk:
             stored,
             offers,
             self._runs,
-            self._outlet,
+            self._queue,
             permissions,
             editor=self._editor,
             make_updates=make,

@@ -41,7 +41,7 @@ async def always(_outcome: Outcome, _before: str, _after: str) -> bool:
     return True
 
 
-class Campaign(Struct, frozen=True):
+class CaseSession(Struct, frozen=True):
     """What is run and how. `max_cost` is in US dollars, 0 for no limit.
 
     `updates`: cases with a recording are recorded again, if somebody `agrees`.
@@ -60,15 +60,15 @@ class Campaign(Struct, frozen=True):
     models: tuple[str, ...] = ()
 
 
-async def run_campaign(campaign: Campaign) -> AsyncIterator[Outcome]:
+async def run_session(session: CaseSession) -> AsyncIterator[Outcome]:
     """The outcomes, in the order of files and cases. Raises ConfigError."""
     http = HttpProvider(dict(os.environ))
-    work = _Work(campaign)
+    work = _Work(session)
     tasks: list[asyncio.Task[Outcome]] = []
     try:
-        for plan in campaign.plans:
+        for plan in session.plans:
             lookup = Lookup(agent_places([plan.suite.project], os.environ))
-            bench = Bench(plan.suite, lookup.resolver(), http, campaign.trusts_all)
+            bench = Bench(plan.suite, lookup.resolver(), http, session.trusts_all)
             for case in plan.cases:
                 tasks += map(asyncio.create_task, work.begin(bench, case))
         for task in tasks:
@@ -83,27 +83,27 @@ async def run_campaign(campaign: Campaign) -> AsyncIterator[Outcome]:
 class _Work:
     """The cases that run at the same time, and what they have cost until now."""
 
-    def __init__(self, campaign: Campaign) -> None:
-        self._campaign = campaign
-        self._free = asyncio.Semaphore(campaign.jobs)
+    def __init__(self, session: CaseSession) -> None:
+        self._session = session
+        self._free = asyncio.Semaphore(session.jobs)
         self._cost = 0.0
 
     def begin(self, bench: Bench, case: Case) -> Iterator[Coroutine[Any, Any, Outcome]]:
         """The outcome of a case, with `--live` one for each model."""
-        if self._campaign.mode != "live":
+        if self._session.mode != "live":
             yield self._in_turn(bench, case)
             return
-        for model in self._campaign.models or ("",):
+        for model in self._session.models or ("",):
             yield self._live(bench, case, model)
 
     async def _in_turn(self, bench: Bench, case: Case, model: str = "") -> Outcome:
         async with self._free:
-            limit = self._campaign.max_cost
+            limit = self._session.max_cost
             if 0 < limit <= self._cost:
                 message = f"the cost limit of ${limit:g} is reached"
                 return _without_run(bench.suite, case, "unfinished", message)
             outcome = await self._run(bench, case, model)
-            if self._campaign.mode != "replay":
+            if self._session.mode != "replay":
                 self._cost += outcome.cost
             return outcome
 
@@ -112,7 +112,7 @@ class _Work:
 
         What the provider failed at, and what was not begun, is no run of it, and the verdict then.
         """
-        times = range(self._campaign.repeats)
+        times = range(self._session.repeats)
         outcomes = await asyncio.gather(*(self._in_turn(bench, case, model) for _ in times))
         done = [each for each in outcomes if each.verdict in ("passed", "failed")]
         passed = [each for each in done if each.verdict == "passed"]
@@ -135,12 +135,12 @@ class _Work:
         return shown
 
     async def _run(self, bench: Bench, case: Case, model: str) -> Outcome:
-        campaign = self._campaign
-        if campaign.mode == "live":
+        session = self._session
+        if session.mode == "live":
             return await run_case(bench, case, Live(), model)
         path = bench.suite.recording(case)
-        if campaign.mode == "record" and (campaign.updates or not path.exists()):
-            return await _record(bench, case, campaign.agrees)
+        if session.mode == "record" and (session.updates or not path.exists()):
+            return await _record(bench, case, session.agrees)
         if not path.is_file():
             shown = bench.suite.shown
             command = f"axe-lsp test --record '{shown}::{case.name}'"
@@ -151,7 +151,7 @@ class _Work:
         except ConfigError as error:
             return _without_run(bench.suite, case, "failed", str(error))
         replays_tools = bench.suite.cases.replays_tools
-        answers = Replayed(recording, is_loose=campaign.is_loose, replays_tools=replays_tools)
+        answers = Replayed(recording, is_loose=session.is_loose, replays_tools=replays_tools)
         return await run_case(bench, case, answers)
 
 

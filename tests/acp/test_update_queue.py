@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from axe_lsp.acp.outlet import Outlet
+from axe_lsp.acp.update_queue import UpdateQueue
 
 Json = Any
 
@@ -16,7 +16,7 @@ class Heard:
     def __init__(self) -> None:
         self.updates: list[Json] = []
         self.news = asyncio.Event()
-        self.outlet = Outlet(self._notify, lambda _, text: None)
+        self.queue = UpdateQueue(self._notify, lambda _, text: None)
 
     def _notify(self, method: str, params: Json) -> None:
         assert method == "session/update"
@@ -31,16 +31,16 @@ class Heard:
 async def test_the_first_piece_goes_at_once_and_those_after_it_together() -> None:
     heard = Heard()
     for piece in "abc":
-        heard.outlet.say("s", "agent_message_chunk", "1", piece)
+        heard.queue.say("s", "agent_message_chunk", "1", piece)
     assert heard.texts == ["a"]
-    heard.outlet.flush()
+    heard.queue.flush()
     assert heard.texts == ["a", "bc"]
 
 
 async def test_what_waits_goes_by_itself() -> None:
     heard = Heard()
     for piece in "abc":
-        heard.outlet.say("s", "agent_message_chunk", "1", piece)
+        heard.queue.say("s", "agent_message_chunk", "1", piece)
     heard.news.clear()
     await heard.news.wait()
     assert heard.texts == ["a", "bc"]
@@ -48,9 +48,9 @@ async def test_what_waits_goes_by_itself() -> None:
 
 async def test_text_goes_before_what_comes_after_it() -> None:
     heard = Heard()
-    heard.outlet.say("s", "agent_message_chunk", "1", "a")
-    heard.outlet.say("s", "agent_message_chunk", "1", "b")
-    heard.outlet.send("s", {"sessionUpdate": "tool_call", "toolCallId": "t"})
+    heard.queue.say("s", "agent_message_chunk", "1", "a")
+    heard.queue.say("s", "agent_message_chunk", "1", "b")
+    heard.queue.send("s", {"sessionUpdate": "tool_call", "toolCallId": "t"})
     assert [update["sessionUpdate"] for update in heard.updates] == [
         "agent_message_chunk",
         "agent_message_chunk",
@@ -60,10 +60,10 @@ async def test_text_goes_before_what_comes_after_it() -> None:
 
 async def test_pieces_of_two_messages_never_mix() -> None:
     heard = Heard()
-    heard.outlet.say("s", "agent_thought_chunk", "1", "a")
-    heard.outlet.say("s", "agent_thought_chunk", "1", "b")
-    heard.outlet.say("s", "agent_message_chunk", "2", "c")
-    heard.outlet.flush()
+    heard.queue.say("s", "agent_thought_chunk", "1", "a")
+    heard.queue.say("s", "agent_thought_chunk", "1", "b")
+    heard.queue.say("s", "agent_message_chunk", "2", "c")
+    heard.queue.flush()
     assert [(update["messageId"], update["content"]["text"]) for update in heard.updates] == [
         ("1", "a"),
         ("1", "b"),
@@ -74,19 +74,19 @@ async def test_pieces_of_two_messages_never_mix() -> None:
 async def test_of_many_states_of_a_call_the_first_and_the_last_go() -> None:
     heard = Heard()
     for number in range(5):
-        heard.outlet.send_soon(
+        heard.queue.send_soon(
             "s", "call", lambda number=number: {"toolCallId": "call", "n": number}
         )
-    heard.outlet.flush()
+    heard.queue.flush()
     assert [update["n"] for update in heard.updates] == [0, 4]
 
 
 async def test_the_end_of_a_call_replaces_a_state_that_waits() -> None:
     heard = Heard()
     for number in range(2):
-        heard.outlet.send_soon(
+        heard.queue.send_soon(
             "s", "call", lambda number=number: {"toolCallId": "call", "n": number}
         )
-    heard.outlet.send("s", {"sessionUpdate": "tool_call_update", "toolCallId": "call", "n": 9})
-    heard.outlet.flush()
+    heard.queue.send("s", {"sessionUpdate": "tool_call_update", "toolCallId": "call", "n": 9})
+    heard.queue.flush()
     assert [update["n"] for update in heard.updates] == [0, 9]

@@ -18,7 +18,7 @@ _BETWEEN_LOGS = 0.5
 """Seconds between two states of the same call."""
 
 
-class Outlet:
+class UpdateQueue:
     """The updates on their way to a client.
 
     `notify` sends a notification; `warn` is called with a session and a text that the user should see.

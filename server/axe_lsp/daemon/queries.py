@@ -18,13 +18,13 @@ from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Scope
 
 if TYPE_CHECKING:
-    from axe_lsp.daemon.outside_facts import Standpoint
+    from axe_lsp.daemon.outside_facts import PathContext
 
 _SEARCH_SECONDS = 2.0
 """For what the globs of one file match."""
 
 
-class Inquiries:
+class Queries:
     """Each call is one question, and its answer is what is so at that moment.
 
     `workspace_of` says where runs of the agents in a folder start, `open_config` what text config.toml
@@ -48,8 +48,8 @@ class Inquiries:
         from axe_lsp.daemon.outside_facts import find_out
 
         end = time.monotonic() + _SEARCH_SECONDS
-        standpoint = self._standpoint(file)
-        return find_out(file.question, standpoint, lambda: go_on() and time.monotonic() < end)
+        path_context = self._standpoint(file)
+        return find_out(file.question, path_context, lambda: go_on() and time.monotonic() < end)
 
     def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
         """The content of the folder of a path that is being typed, within a moment."""
@@ -65,11 +65,11 @@ class Inquiries:
         path = path_of(uri)
         return list(users_of(path, files, self._environment)) if path is not None else []
 
-    def _standpoint(self, file: AgentFile) -> Standpoint:
-        from axe_lsp.daemon.outside_facts import Standpoint
+    def _standpoint(self, file: AgentFile) -> PathContext:
+        from axe_lsp.daemon.outside_facts import PathContext
 
         path = path_of(file.uri)
-        return Standpoint(
+        return PathContext(
             agent=file.place.stem,
             workspace=self._workspace_of(path.parent if path is not None else None),
             environment=self._environment,

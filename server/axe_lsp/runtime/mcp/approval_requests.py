@@ -15,22 +15,22 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.allowances import START
-from axe_lsp.runtime.safety.approval import Rehearsal, Wish
+from axe_lsp.runtime.safety.approval import ApprovalRequest, Rehearsal
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 
 _SHOWN_DESCRIPTION = 1000
 """Characters of what a server says of a tool that it has changed."""
 
 
-def wish_to_start(server: McpServer, run: RunIds, secrets: Collection[str]) -> Wish:
-    """The wish to start a server, with the line that others may see."""
+def request_to_start(server: McpServer, run: RunIds, secrets: Collection[str]) -> ApprovalRequest:
+    """The request to start a server, with the line that others may see."""
     line = redact(server.shown_place, secrets)
 
     async def rehearse() -> Rehearsal:
         purpose = f"start the MCP server {quoted(server.name)}"
         return Rehearsal(purpose, line, subject=server.line, for_run="this MCP server")
 
-    return Wish(run, START, {"command": line}, rehearse, _address(server))
+    return ApprovalRequest(run, START, {"command": line}, rehearse, _address(server))
 
 
 def _address(server: McpServer) -> str:
@@ -38,8 +38,10 @@ def _address(server: McpServer) -> str:
     return f"{START}({server.line})" if server.is_command else server.url
 
 
-def wish_to_call(call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Collection[str]) -> Wish:
-    """The wish to call a tool, named `server/tool`, with its arguments as others may see them.
+def request_to_call(
+    call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Collection[str]
+) -> ApprovalRequest:
+    """The request to call a tool, named `server/tool`, with its arguments as others may see them.
 
     What was allowed for a tool is not allowed for one of which its server says something else.
     """
@@ -60,4 +62,6 @@ def wish_to_call(call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Colle
 
     name = f"{server.name}/{call.name}"
     address = _address(server)
-    return Wish(run, name, arguments, rehearse, address, call.event_id, bool(remote.changed))
+    return ApprovalRequest(
+        run, name, arguments, rehearse, address, call.event_id, bool(remote.changed)
+    )

@@ -1,7 +1,7 @@
 """Keys and tables that are written twice, or once as one thing and once as another.
 
 TOML forbids it (1.1, "Keys" and "Table"). tomli stops at the first one; this finds them all, and
-says what each one clashes with. What is half-typed clashes with nothing.
+says what each one redefinitions with. What is half-typed redefinitions with nothing.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Document, Entry, KeyPart, Table, Value, ValueKind
 
 
-def clashes(document: Document) -> Iterator[tuple[TextRange, str]]:
-    """Every later one of two that clash, in written order, and what it clashes with."""
+def redefinitions(document: Document) -> Iterator[tuple[TextRange, str]]:
+    """Every later one of two that clash, in written order, and what it redefinitions with."""
     root = _Node(_Origin.HEADER)
     for table in document.tables:
         node: _Node | str = root
@@ -50,7 +50,7 @@ class _Node(Struct):
 
 
 def _enter_header(root: _Node, table: Table, parts: Sequence[KeyPart]) -> _Node | str:
-    """The table below a header, or what the header clashes with."""
+    """The table below a header, or what the header redefinitions with."""
     here = root
     *front, last = parts
     for index, part in enumerate(front):
@@ -85,7 +85,7 @@ def _inside(value: Value) -> Iterator[tuple[TextRange, str]]:
 
 
 def _put(table: _Node, parts: Sequence[KeyPart], value: Value) -> str | None:
-    """Set a key; returns what it clashes with, if it does."""
+    """Set a key; returns what it redefinitions with, if it does."""
     here = table
     *front, last = parts
     for index, part in enumerate(front):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 
 
-def main_of(module: str) -> Sequence[str]:
+def module_command(module: str) -> Sequence[str]:
     """The command that runs `main` of a module of ours in a process of its own.
 
     `-m` would import from the current directory first, which is a workspace: opening one must not run
