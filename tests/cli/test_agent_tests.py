@@ -678,3 +678,26 @@ def test_check_finds_stale_recordings(home: Home, project: Project) -> None:
         'axe/tests/release.toml:8:10: warning[stale-recording]: the recording is stale: run 1 (agent "lead")'
         in out
     )
+
+
+def test_a_case_that_needs_more_than_the_file_has_gets_another_file(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    def new_case(task: str, *answers: Says | Refuses) -> tuple[int, str, str]:
+        provider.script("m-lead", *answers)
+        home.call("run", "lead", "-p", task)
+        run = json.loads(home.call("history", "list", "--json")[1])[0]
+        return home.call("test", "new", run["runId"][:8])
+
+    project.write("src/a.py", "a = 1\n")
+    read = Says(calls=[Call("read_file", {"path": "src/a.py"})])
+    assert new_case("Say hello", Says("Hello."))[0] == 0
+    code, out, _ = new_case("x" * 400, read, Says("One."))
+    assert (code, out.startswith("axe/tests/lead-2.toml::xxx")) == (0, True), out
+    assert new_case("Read again", read, Says("One."))[1].startswith("axe/tests/lead-2.toml::")
+    assert new_case("Say bye", Says("Bye."))[1].startswith("axe/tests/lead.toml::")
+
+    code, out, err = new_case("Fail", Refuses(401, "no key"))
+    assert (code, out) == (2, "")
+    assert 'agent "lead" got no answer in this run' in err
+    assert "Fail" not in (project.tests / "lead.toml").read_text()

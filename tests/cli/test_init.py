@@ -45,7 +45,7 @@ def test_the_first_agent_runs_with_the_key_that_is_there(
     ("environment", "config", "model"),
     [
         ({"OPENAI_API_KEY": "sk-0123456789"}, "", "openai/gpt-6.1-terra"),
-        ({"GEMINI_API_KEY": "AIza0123456789"}, "", "google/gemini-4-carbon"),
+        ({"GEMINI_API_KEY": "AIza0123456789"}, "", "google/gemini-4-neon"),
         ({}, '[providers.openai]\napi_key = "sk-0123456789"\n', "openai/gpt-6.1-terra"),
         (
             {"OPENAI_API_KEY": "sk-0123456789", "ANTHROPIC_API_KEY": "sk-ant-0123456789"},

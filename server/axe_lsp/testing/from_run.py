@@ -6,6 +6,7 @@ import os
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +46,7 @@ from axe_lsp.testing.relocation import WORKSPACE, renamed_request, renamed_respo
 from axe_lsp.testing.suite import load_suite
 
 _LONGEST = 80
-"""Characters of an argument that a case compares. Longer ones are mostly contents of files, and prose."""
+"""Characters of an argument that a case compares; longer ones are mostly contents of files, and prose. And of a name."""
 
 _TASK_WORDS = 8
 _READING = frozenset({"read_file", "list_directory", "grep", "find_files"})
@@ -117,6 +118,11 @@ def _recorded(log: RunLog, ids: RunIds, start: Start, secrets: Collection[str]) 
         )
         # What is said between two answers without calls is not kept, so any request fits.
         sent = sent or None
+    if not turns:
+        raise ConfigError(
+            f"agent {quoted(ids.agent)} got no answer in this run, so there is nothing to replay; "
+            "name a run in which every agent was answered"
+        )
     return RecordedRun(
         agent=ids.agent,
         model=first.model,
@@ -147,7 +153,7 @@ def _place(path: Path, folder: Path) -> Path:
 def write_case(run: Remembered, into: Path | None) -> NewCase:
     """Add a case to a file of tests, by default that of the agent. Overwrites nothing. Raises ConfigError."""
     request, project = run.start.request, Path(run.start.workplace.workspace)
-    file = into or project / TEST_FOLDERS[0] / f"{request.agent}.toml"
+    file = into or _file_for(run, project)
     there = load_suite(file, shown_path(file), project).cases if file.exists() else None
     if there is not None and there.agent != request.agent:
         raise ConfigError(
@@ -182,9 +188,23 @@ def write_case(run: Remembered, into: Path | None) -> NewCase:
     return NewCase(file, name, recording, tuple(_notes(run, there)))
 
 
+def _file_for(run: Remembered, project: Path) -> Path:
+    """The file of the agent's tests; one with a number if those before give their cases less than this one needs."""
+    agent = run.start.request.agent
+    for number in count(1):
+        name = f"{agent}.toml" if number == 1 else f"{agent}-{number}.toml"
+        file = project / TEST_FOLDERS[0] / name
+        if not file.exists():
+            return file
+        there = load_suite(file, shown_path(file), project).cases
+        if there.agent == agent and not list(_notes(run, there)):
+            return file
+    raise AssertionError  # Some number is free.
+
+
 def _name(task: str, there: Cases | None) -> str:
     words = re.findall(r"[\w'-]+", task)[:_TASK_WORDS]
-    base = " ".join(words) or "case"
+    base = " ".join(words)[:_LONGEST].rstrip() or "case"
     taken = {each.name for each in there.cases} if there is not None else set()
     names = (base if number == 1 else f"{base} {number}" for number in range(1, len(taken) + 2))
     return next(each for each in names if each not in taken)
