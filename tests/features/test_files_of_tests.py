@@ -443,3 +443,21 @@ def test_an_agent_tells_how_many_tests_it_has_and_how_many_are_stale() -> None:
     stale = {tests.outside.paths[0].value: "the prompt is another one"}
     workspace.apply([], facts={TESTS: Facts(tests.question, stale=stale)})
     assert told(LEAD) == "3 tests, 1 stale"
+
+
+def test_an_agent_that_is_an_argument_of_an_expected_call_is_a_reference() -> None:
+    text = (
+        'agent = "lead"\n[[case]]\nname = "a"\ntask = "x"\n[[case.expect.tools]]\ncalls = [\n'
+        '  { name = "call_agent", args = { agent = "scout" } },\n'
+        '  { name = "call_agent", args = { agent = { equals = "gone" } } },\n'
+        '  { name = "call_agent", args = { agent = { matches = "s.*" }, task = "gone" } },\n'
+        '  { name = "read_file", args = { agent = "gone" } },\n'
+        "]\n"
+    )
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in AGENTS.items()]
+    workspace.apply([*changes, Change(TESTS, text)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    assert [each.name for each in file.references] == ["lead", "scout", "gone"]
+    assert [each.range.of(text) for each in file.references] == ['"lead"', '"scout"', '"gone"']

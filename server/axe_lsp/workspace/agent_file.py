@@ -257,6 +257,9 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
     )
 
 
+_CALLED_AGENT = ("case", "expect", "tools", "calls", "args", "agent")
+
+
 def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:
     """The agents of axe that single keys name, in tests."""
     lookup = values.lookup
@@ -272,6 +275,20 @@ def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:
         name = decode(lookup.parse.text, value)
         if isinstance(name, str) and name.strip():
             yield Reference(name, value.range, item.path, callers=callers.get(value.range, ()))
+    if place.dialect is AGENT_TESTS:
+        for case in tests.cases:
+            yield from _agents_in_calls(case.run)
+
+
+def _agents_in_calls(run: Expected) -> Iterator[Reference]:
+    """The agents that expected calls of `call_agent` name as an argument."""
+    calls = [call for tools in run.tools for call in tools.calls if call.name == "call_agent"]
+    named = [each for call in calls for each in call.args if each.path == ("agent",)]
+    for each in (one for argument in named for one in argument.checks):
+        if each.word == "equals" and isinstance(each.wanted, str) and each.wanted.strip():
+            yield Reference(each.wanted, each.range, _CALLED_AGENT)
+    for child in run.children:
+        yield from _agents_in_calls(child.run)
 
 
 def _expected_calls(
