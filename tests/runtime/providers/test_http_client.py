@@ -185,6 +185,17 @@ async def test_headers_have_names_in_small_letters_and_bytes_come_as_they_are(
     await client.close()
 
 
+async def test_a_byte_order_mark_before_the_first_line_is_none_of_its_text(
+    provider: ScriptedProvider,
+) -> None:
+    provider.script("m", Raw(b"\xef\xbb\xbfdata: 1\n\xef\xbb\xbfdata: 2\n"))
+    client = HttpClient()
+    async with client.post(f"{provider.url}/v1/messages", {}, b'{"model": "m"}') as answer:
+        lines = [line async for line in answer.lines()]
+    await client.close()
+    assert lines == [b"data: 1", b"\xef\xbb\xbfdata: 2"]
+
+
 @pytest.mark.parametrize("is_bare", [False, True])
 async def test_deflate_is_read_with_and_without_the_frame_of_zlib(
     provider: ScriptedProvider, is_bare: bool

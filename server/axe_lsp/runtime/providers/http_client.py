@@ -18,6 +18,7 @@ import ssl
 import sys
 import zlib
 from base64 import b64encode
+from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext
@@ -106,17 +107,18 @@ class HttpAnswer:
         """The lines of the body as they arrive, without their ends.
 
         They end at LF or CR LF only, and not at U+2028 and others, which may stand in the JSON of an
-        event.
+        event. A byte order mark before the first one is none of its text (HTML standard, 9.2.6).
         """
         pending: list[bytes] = []
+        mark = BOM_UTF8
         async for chunk in self.chunks():
             *ends, rest = chunk.split(b"\n")
             for end in ends:
-                yield b"".join((*pending, end)).removesuffix(b"\r")
-                pending = []
+                yield b"".join((*pending, end)).removesuffix(b"\r").removeprefix(mark)
+                pending, mark = [], b""
             pending.append(rest)
         if any(pending):
-            yield b"".join(pending)
+            yield b"".join(pending).removeprefix(mark)
 
     async def chunks(self) -> AsyncIterator[bytes]:
         """The bytes of the body as they arrive, decompressed. Raises NoAnswerError."""
