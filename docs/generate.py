@@ -18,17 +18,17 @@ from pathlib import Path
 
 import shtab
 
+from axe_lsp.agentfile.convert.format_table import FORMATS
 from axe_lsp.agentfile.convert.formats import Format
-from axe_lsp.agentfile.convert.neutral import FIELDS
-from axe_lsp.agentfile.convert.table import FORMATS
+from axe_lsp.agentfile.convert.intermediate import FIELDS
 from axe_lsp.agentfile.rights import RIGHTS
 from axe_lsp.agentfile.schema import agent_keys, key_spec
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.models import ENDING_SOURCES, MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
-from axe_lsp.cli.completion import SHELLS
 from axe_lsp.cli.main import COMMANDS
+from axe_lsp.cli.shell_completion import SHELLS
 from axe_lsp.daemon import project_severities
 from axe_lsp.features.describe import dearer, price
 from axe_lsp.features.rule import Rule

@@ -16,13 +16,13 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.cli.agent_search import agent_search, named_file
 from axe_lsp.cli.check import check
-from axe_lsp.cli.whereabouts import named_file, whereabouts
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.view import View
 from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.hosting.protocol import Workplace
-from axe_lsp.hosting.resuming import resolver
+from axe_lsp.hosting.stored_steps import resolver
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.runs import Resolve
@@ -152,7 +152,7 @@ async def in_the_editor(folder: Path, agents: Agents) -> tuple[Meant, set[str], 
 
 
 def on_the_command_line(folder: Path, agents: Agents) -> Meant:
-    here = whereabouts()
+    here = agent_search()
     file = named_file(str(folder / agents.caller / "caller.toml"), here.folder)
     resolve = here.lookup.resolver(file)
     workspace = here.workspace_of(folder / agents.caller / "caller.toml")
@@ -209,7 +209,7 @@ def test_the_workspace_is_found_from_its_subfolders(
     for folder, workspace in workspaces.items():
         folder.mkdir(parents=True, exist_ok=True)
         monkeypatch.chdir(folder)
-        assert whereabouts().workspace == workspace
+        assert agent_search().workspace == workspace
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="folders have no owner here")
@@ -220,7 +220,7 @@ def test_agents_that_another_user_has_put_above_are_not_found(
     (tmp_path / "src").mkdir()
     monkeypatch.setattr(os, "geteuid", lambda: tmp_path.stat().st_uid + 1)
     monkeypatch.chdir(tmp_path / "src")
-    assert whereabouts().workspace == tmp_path / "src"
+    assert agent_search().workspace == tmp_path / "src"
 
 
 def test_the_users_own_agents_and_named_folders_work_in_the_current_folder(
@@ -234,8 +234,8 @@ def test_the_users_own_agents_and_named_folders_work_in_the_current_folder(
     other = tmp_path / "other" / "axe" / "agents"
     for folder in (agents, other, tmp_path / "config" / "axe" / "agents"):
         put(folder / "a.toml")
-    assert whereabouts().workspace_of(agents / "a.toml") == tmp_path / "project"
-    assert whereabouts().workspace_of(other / "a.toml") == tmp_path / "other"
-    assert whereabouts().workspace_of(tmp_path / "config" / "axe" / "agents" / "a.toml") == src
-    assert whereabouts().workspace_of(src / "a.toml") == src
-    assert whereabouts(other).workspace_of(other / "a.toml") == src
+    assert agent_search().workspace_of(agents / "a.toml") == tmp_path / "project"
+    assert agent_search().workspace_of(other / "a.toml") == tmp_path / "other"
+    assert agent_search().workspace_of(tmp_path / "config" / "axe" / "agents" / "a.toml") == src
+    assert agent_search().workspace_of(src / "a.toml") == src
+    assert agent_search(other).workspace_of(other / "a.toml") == src

@@ -17,7 +17,7 @@ from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.features.rules import RULES
 from axe_lsp.lsp.server import AxeServer
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 
 ROOT = Path(__file__).parent.parent
 PACKAGE = ROOT / "server" / "axe_lsp"
@@ -70,12 +70,14 @@ def test_every_rule_is_in_the_list_of_rules(name: str) -> None:
 def test_every_tool_is_in_the_tables_of_tools(name: str) -> None:
     if "\nTOOL = " not in (PACKAGE / f"runtime/tools/{name}.py").read_text("utf-8"):
         return
-    assert name in BUILTIN_TOOLS, f"add {name} to _NAMES in runtime/tools/table.py"
+    assert name in BUILTIN_TOOLS, f"add {name} to _NAMES in runtime/tools/tool_table.py"
     assert name in TOOLS, f"add {name} to TOOLS in agentfile/schema/agent_keys.py"
 
 
 def test_agent_files_may_name_exactly_the_tools_that_runs_have() -> None:
-    assert list(TOOLS) == list(BUILTIN_TOOLS), "TOOLS and runtime/tools/table.py list other tools"
+    assert list(TOOLS) == list(BUILTIN_TOOLS), (
+        "TOOLS and runtime/tools/tool_table.py list other tools"
+    )
 
 
 def test_editors_of_acp_are_told_what_each_tool_does() -> None:

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.schema.providers import Wire
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.http_provider import format_of
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import WireFormat, to_json
 from benchmarks.results import Ratio, Row, Table
 from benchmarks.timing import Sample, in_rounds, timed
@@ -21,7 +21,7 @@ _RESULT = ('line %d: "quoted", a tab\t and the rest of a line of a file\n' * 400
 
 _REQUESTS, _ONCE, _ANEW = "axe-lsp, all requests", "each message once", "each request again"
 
-_OWN = Terms(current=True)
+_OWN = Restrictions(current=True)
 _WIRES: tuple[Wire, ...] = ("anthropic", "openai-chat", "ollama")
 """Of a provider's own server, which is told what to cache: the dearest way to ask."""
 
@@ -60,13 +60,13 @@ def _all_requests(wire_format: WireFormat, messages: Sequence[Message]) -> None:
     request = _request()
     for end in range(1, len(messages) + 1, 2):
         request = replace(request, messages=tuple(messages[:end]))
-        encode_body(wire_format, request, stream=False, terms=_OWN)
+        encode_body(wire_format, request, stream=False, restrictions=_OWN)
 
 
 def _all_anew(wire_format: WireFormat, messages: Sequence[Message]) -> None:
     for end in range(1, len(messages) + 1, 2):
         request = replace(_request(), messages=tuple(messages[:end]))
-        encode_body(wire_format, request, stream=False, terms=_OWN)
+        encode_body(wire_format, request, stream=False, restrictions=_OWN)
 
 
 def _once(wire_format: WireFormat, messages: Sequence[Message]) -> None:

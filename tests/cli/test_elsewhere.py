@@ -20,7 +20,7 @@ import pytest
 from support.answers import Call, Says, calls_agent
 from support.clusters import Cluster
 from support.command_line import Home
-from support.machines import Machines
+from support.machines import SshMachines
 from support.processes import Sleepers
 from support.repositories import Repository
 from support.scripted_provider import PATIENCE, Answer, Hold, ScriptedProvider
@@ -39,8 +39,8 @@ def repository(home: Home) -> Repository:
 
 
 @pytest.fixture
-def machines(home: Home, tmp_path: Path) -> Machines:
-    machines = Machines(tmp_path / "machines", "build1")
+def machines(home: Home, tmp_path: Path) -> SshMachines:
+    machines = SshMachines(tmp_path / "machines", "build1")
     machines.configure(home.config.parent)
     return machines
 
@@ -50,7 +50,7 @@ def runs(command: str) -> Says:
 
 
 def test_the_machine_of_on_has_the_root_as_well(
-    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: SshMachines
 ) -> None:
     provider.script("m", runs("echo $MACHINE; echo changed > a.txt; pwd"), Says("helped"))
     code, out, err = home.call("run", "helper", "-p", "go", "--yes", "-v", "--on", "ssh://build1")
@@ -67,7 +67,7 @@ def test_the_machine_of_on_has_the_root_as_well(
 
 
 def test_on_here_wins_over_config_toml(
-    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: SshMachines
 ) -> None:
     provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
     provider.script("m", runs("echo here > a.txt"), Says("helped"))
@@ -97,7 +97,7 @@ def test_what_is_no_engine_is_said_before_anything_begins(home: Home, on: str, t
 
 
 def test_a_killed_run_leaves_nothing_there_and_is_resumed_with_its_files(
-    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: SshMachines
 ) -> None:
     hold, sleepers = Hold(), Sleepers()
     provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
@@ -127,7 +127,7 @@ def test_a_killed_run_leaves_nothing_there_and_is_resumed_with_its_files(
 
 
 def test_ctrl_c_ends_a_command_there_within_a_second(
-    home: Home, provider: ScriptedProvider, repository: Repository, machines: Machines
+    home: Home, provider: ScriptedProvider, repository: Repository, machines: SshMachines
 ) -> None:
     sleepers = Sleepers()
     provider.script("m", runs(sleepers.command), Says("helped"))
@@ -243,7 +243,7 @@ class Sshd:
 
     @property
     def left(self) -> list[Path]:
-        return list(self.there.glob("axe/hands/*"))
+        return list(self.there.glob("axe/tool-server/*"))
 
 
 @pytest.fixture

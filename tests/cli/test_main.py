@@ -141,7 +141,7 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
         "axe_lsp.hosting.supervisor.isolated_runs",
         "axe_lsp.hosting.protocol",
         "axe_lsp.hosting.history.queries",
-        "axe_lsp.runtime.mcp.tools",
+        "axe_lsp.runtime.mcp.server_tools",
         "axe_lsp.runtime.preview",
         "axe_lsp.runtime.recordings.file",
         "axe_lsp.runtime.tools.read_file",

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.cli.cells import cells
 from axe_lsp.cli.progress import Line, Progress, Style
+from axe_lsp.cli.text_width import cells
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,

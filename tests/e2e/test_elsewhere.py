@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from support.answers import Call, Says, calls_agent
-from support.machines import Machines
+from support.machines import SshMachines
 from support.repositories import Repository
 from support.scripted_provider import ScriptedProvider
 from support.session import Project, agent_file
@@ -17,7 +17,7 @@ def test_the_setting_chooses_the_engine_and_events_tell_the_place(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
     project = Project(tmp_path, provider.environment)
-    machines = Machines(tmp_path / "machines", "build1")
+    machines = SshMachines(tmp_path / "machines", "build1")
     machines.configure(tmp_path / "home" / ".config")
     config = tmp_path / "home" / ".config" / "axe" / "config.toml"
     config.write_text(config.read_text().replace('engine = "ssh"', 'engine = "here"'))

@@ -19,7 +19,7 @@ from axe_lsp.features.rename import rename
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.runtime.children.delegation import call_agent_tool
 from axe_lsp.runtime.children.task import task_tools
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found
 from axe_lsp.workspace.places import Places

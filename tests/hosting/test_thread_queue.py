@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import threading
 
-from axe_lsp.hosting.thread_queue import Handover
+from axe_lsp.hosting.thread_queue import ThreadQueue
 from support.scripted_provider import PATIENCE
 
 
 def test_what_came_together_is_taken_together_and_in_order() -> None:
-    handover: Handover[int] = Handover(together=0)
+    handover: ThreadQueue[int] = ThreadQueue(together=0)
     for number in range(5):
         handover.put(number)
     assert handover.take(most=3) == [0, 1, 2]
@@ -19,11 +19,11 @@ def test_what_came_together_is_taken_together_and_in_order() -> None:
 
 
 def test_who_waits_in_vain_gets_nothing() -> None:
-    assert Handover[int](together=0).take(patience=0) == []
+    assert ThreadQueue[int](together=0).take(patience=0) == []
 
 
 def test_what_is_urgent_does_not_wait_for_more() -> None:
-    handover: Handover[str] = Handover(together=10 * PATIENCE)
+    handover: ThreadQueue[str] = ThreadQueue(together=10 * PATIENCE)
     taken: list[str] = []
     thread = threading.Thread(target=lambda: taken.extend(handover.take()), daemon=True)
     thread.start()
@@ -34,7 +34,7 @@ def test_what_is_urgent_does_not_wait_for_more() -> None:
 
 
 def test_what_can_wait_waits_for_something_that_can_not() -> None:
-    handover: Handover[str] = Handover(together=0, longer=10 * PATIENCE)
+    handover: ThreadQueue[str] = ThreadQueue(together=0, longer=10 * PATIENCE)
     taken: list[str] = []
     thread = threading.Thread(target=lambda: taken.extend(handover.take()), daemon=True)
     thread.start()
@@ -48,7 +48,7 @@ def test_what_can_wait_waits_for_something_that_can_not() -> None:
 
 
 def test_what_is_left_over_is_taken_at_once() -> None:
-    handover: Handover[int] = Handover(together=0, longer=10 * PATIENCE)
+    handover: ThreadQueue[int] = ThreadQueue(together=0, longer=10 * PATIENCE)
     for number in range(4):
         handover.put(number)
     assert handover.take(most=2) == [0, 1]
@@ -59,7 +59,7 @@ def test_what_is_left_over_is_taken_at_once() -> None:
 
 
 def test_nothing_is_lost_between_threads() -> None:
-    handover: Handover[int] = Handover(together=0)
+    handover: ThreadQueue[int] = ThreadQueue(together=0)
     numbers = list(range(20_000))
 
     def put() -> None:

@@ -7,7 +7,7 @@ from lsprotocol import types
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.lsp.server import AxeServer
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.conversion import shared_converter
+from axe_lsp.rpc.lsp_json import shared_converter
 
 KNOWS_ALL = {
     "textDocument": {

@@ -14,7 +14,7 @@ from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.server import AxeServer
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.conversion import to_json
+from axe_lsp.rpc.lsp_json import to_json
 
 EVERYTHING = {"documentChanges": True, "resourceOperations": ["create", "rename", "delete"]}
 NEW = NewFile("file:///new.toml", "name = 1\n")

@@ -75,7 +75,7 @@ def test_converting_a_message_completes_few_classes() -> None:
     run(
         "import axe_lsp.lsp\n"
         "from axe_lsp.rpc.deferred_types import _pending\n"
-        "from axe_lsp.rpc.conversion import read_params\n"
+        "from axe_lsp.rpc.lsp_json import read_params\n"
         "read_params('textDocument/hover', {'textDocument': {'uri': 'u'},"
         " 'position': {'line': 1, 'character': 1}})\n"
         "assert len(_pending) > 530, len(_pending)\n"

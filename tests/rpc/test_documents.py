@@ -10,8 +10,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
-from axe_lsp.rpc.conversion import read_params
 from axe_lsp.rpc.documents import Document, Documents, EditedText, NotOpenError
+from axe_lsp.rpc.lsp_json import read_params
 
 ENCODINGS: list[PositionEncoding] = ["utf-8", "utf-16", "utf-32"]
 UNIT_BYTES = {"utf-8": ("utf-8", 1), "utf-16": ("utf-16-le", 2), "utf-32": ("utf-32-le", 4)}

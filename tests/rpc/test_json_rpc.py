@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.rpc.conversion import to_json
+from axe_lsp.rpc.lsp_json import to_json
 from axe_lsp.serving.json_rpc import (
     Invalid,
     Notification,

@@ -21,7 +21,7 @@ from axe_lsp.runtime.events import (
     ToolEnd,
     TurnBegin,
 )
-from axe_lsp.runtime.resuming.former import before
+from axe_lsp.runtime.resuming.previous_run import before
 from axe_lsp.runtime.run_log import Asked, Begun, Known, Log, Step, decoded
 from axe_lsp.runtime.runs import RunRequest, RunResult
 from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed

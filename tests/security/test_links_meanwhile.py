@@ -21,8 +21,8 @@ from axe_lsp.runtime.files import context_files, opening
 from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.recordings.file import load_recording
-from axe_lsp.runtime.recordings.lookup import find_recording
-from axe_lsp.runtime.resuming import saved, undoing
+from axe_lsp.runtime.recordings.recording_path import find_recording
+from axe_lsp.runtime.resuming import saved_files, undoing
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.tools import edit_file, editor_files, list_directory, read_file, write_file
@@ -229,8 +229,8 @@ async def test_a_file_that_an_editor_is_asked_for(work: Path, swap: Swap) -> Non
 def test_what_is_kept_for_undo(work: Path, swap: Swap) -> None:
     place = work / "sub" / "notes.txt"
     swap()
-    assert saved._content(place, ()) == (None, "unreadable")
-    assert saved._digest_in(place) is None
+    assert saved_files._content(place, ()) == (None, "unreadable")
+    assert saved_files._digest_in(place) is None
 
 
 @pytest.mark.parametrize("before", [b"before\n", None])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from axe_lsp.testing.case_session import CaseSession, Plan, run_session
-from axe_lsp.testing.running import Outcome
+from axe_lsp.testing.run_case import Outcome
 from axe_lsp.testing.suite import load_suite
 
 AGENTS = {

@@ -9,7 +9,7 @@ from axe_lsp.agentfile.schema.providers import Wire
 from axe_lsp.runtime.messages import Request
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.http_provider import format_of
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import WireFormat
 
 _WIRES: dict[str, Wire] = {
@@ -58,8 +58,12 @@ def tools_of(body: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
 
 
 def encode(
-    wire_format: WireFormat, request: Request, *, stream: bool = False, terms: Terms | None = None
+    wire_format: WireFormat,
+    request: Request,
+    *,
+    stream: bool = False,
+    restrictions: Restrictions | None = None,
 ) -> dict[str, Any]:
     """The body of a request."""
-    body: dict[str, Any] = json.loads(encode_body(wire_format, request, stream, terms))
+    body: dict[str, Any] = json.loads(encode_body(wire_format, request, stream, restrictions))
     return body

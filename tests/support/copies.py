@@ -61,7 +61,7 @@ class Place:
         *,
         allow: tuple[str, ...] = ("write_file", "run_command"),
         more: Mapping[str, str] | None = None,
-        places: Any = None,
+        machines: Any = None,
         **keys: Any,
     ) -> AsyncIterator[tuple[Bench, Person]]:
         person = Person(allow)
@@ -73,7 +73,7 @@ class Place:
         }
         approve = person.approval
         async with bench(
-            self.provider, self.folder, agents, self.environment, approve=approve, places=places
+            self.provider, self.folder, agents, self.environment, approve=approve, machines=machines
         ) as made:
             yield made, person
 

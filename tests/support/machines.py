@@ -15,7 +15,7 @@ from support.scripted_provider import PATIENCE
 
 _SSH = """\
 #!/bin/sh
-# ssh OPTIONS... HOST COMMAND: starts the hands of that machine, whatever the command is.
+# ssh OPTIONS... HOST COMMAND: starts the tool server of that machine, whatever the command is.
 before=; host=
 for each; do before=$host; host=$each; done
 host=$before
@@ -27,24 +27,24 @@ env >"{folder}/$host/environment"
 lies="{folder}/$host.lies"
 [ -e "$lies" ] && exec {python} -c '{liar}' "$lies" "{folder}/$host" "$PATH"
 exec env -i PATH="$PATH" HOME="{folder}/$host" MACHINE="$host" SOME_API_KEY=of-the-machine \\
-  {python} -m axe_lsp hands
+  {python} -m axe_lsp tool-server
 """
 
 _LIAR = """\
 import pathlib, re, subprocess, sys
 lies, home, path = sys.argv[1:]
 wrong, right = pathlib.Path(lies).read_text().split("\\n", 1)
-command = [sys.executable, "-m", "axe_lsp", "hands"]
-hands = subprocess.Popen(command, stdout=subprocess.PIPE, env={"PATH": path, "HOME": home})
-for line in hands.stdout:
+command = [sys.executable, "-m", "axe_lsp", "tool-server"]
+server = subprocess.Popen(command, stdout=subprocess.PIPE, env={"PATH": path, "HOME": home})
+for line in server.stdout:
     told = re.sub(wrong, lambda _: right, line.decode())
     sys.stdout.write(told)
     sys.stdout.flush()
 """
 
 
-class Machines:
-    """Machines with these names, named in a config.toml."""
+class SshMachines:
+    """SshMachines with these names, named in a config.toml."""
 
     def __init__(self, folder: Path, *hosts: str) -> None:
         self.folder = folder
@@ -83,25 +83,25 @@ class Machines:
         return (self.folder / host / "environment").read_text()
 
     def pids(self, host: str) -> list[int]:
-        """The hands that were started on a machine, and that are there."""
+        """The tool servers that were started on a machine, and still run."""
         file = self.folder / host / "pids"
         pids = [int(line) for line in file.read_text().split()] if file.exists() else []
         return [pid for pid in pids if _is_there(pid)]
 
     def kill(self, host: str, number: int = signal.SIGKILL) -> None:
-        """Send a signal to the hands of a machine."""
+        """Send a signal to the tool servers of a machine."""
         for pid in self.pids(host):
             with suppress(ProcessLookupError):
                 os.kill(pid, number)
 
     def copies(self, host: str) -> list[Path]:
         """The copies that there are on a machine."""
-        return list((self.folder / host).glob(".local/state/axe/hands/*/*/tree"))
+        return list((self.folder / host).glob(".local/state/axe/tool-server/*/*/tree"))
 
     async def wait_until_gone(self, within: float = PATIENCE) -> None:
         """Until no machine has a process any more; fails if that does not come about.
 
-        The end of this ssh kills the hands, so copies may be left, which the next hands delete.
+        The end of this ssh kills the tool server, so copies may be left, which the next one deletes.
         """
         until = time.monotonic() + within
         while left := [pid for host in self.hosts for pid in self.pids(host)]:

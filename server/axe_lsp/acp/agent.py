@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
-from axe_lsp.acp.connection import (
+from axe_lsp.acp.client_connection import (
     INVALID_PARAMS,
     Connection,
     Reply,
     RequestError,
     read_params,
 )
-from axe_lsp.acp.servers import ClientServer
+from axe_lsp.acp.client_mcp_servers import ClientServer
 
 if TYPE_CHECKING:
     from axe_lsp.acp.sessions import Sessions

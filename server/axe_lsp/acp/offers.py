@@ -12,9 +12,9 @@ from msgspec import Struct
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import EFFORTS
+from axe_lsp.runtime.agent_search import agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.whereabouts import whereabouts_in
 
 AS_IN_FILE = "file"
 """The value of an option that leaves the choice to the agent file."""
@@ -57,7 +57,7 @@ class Offers(Struct, frozen=True):
 
 def offers_in(folder: Path) -> Offers:
     """What can be chosen in a folder. Blocks. Raises RunError if no agent can be run there."""
-    here = whereabouts_in(folder)
+    here = agent_search_in(folder)
     found = list(here.agents.list())
     sound = [(name, it) for name, _, it in found if isinstance(it, AgentDefinition)]
     called = {child for _, agent in sound for child in agent.sub_agents}

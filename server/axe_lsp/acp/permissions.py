@@ -9,8 +9,8 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-from axe_lsp.acp.connection import Connection, RequestError
-from axe_lsp.acp.inputs import InputNeededError, form_of
+from axe_lsp.acp.client_connection import Connection, RequestError
+from axe_lsp.acp.input_forms import InputNeededError, form_of
 from axe_lsp.acp.updates import Update, Updates
 from axe_lsp.runtime.safety.questions import (
     ASK_USER,

@@ -10,37 +10,37 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from axe_lsp.acp.connection import (
+from axe_lsp.acp.client_connection import (
     AUTH_REQUIRED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
     INVALID_REQUEST,
     RequestError,
 )
-from axe_lsp.acp.editor import ClientEditor, EditorOfMessage
-from axe_lsp.acp.inputs import InputNeededError, require_input
+from axe_lsp.acp.client_editor import ClientEditor, EditorOfMessage
+from axe_lsp.acp.content_blocks import Prompt
+from axe_lsp.acp.input_forms import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.permissions import Permissions
-from axe_lsp.acp.prompt import Prompt
 from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import STOP_REASONS, STOP_REASONS_OF_LIMITS, Updates, replayed
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.hosting.history import sessions
+from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import HistoryError, history_file, written_history
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import tree_events
-from axe_lsp.hosting.history.sessions import StoredSession
+from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.protocol import Start, Workplace
-from axe_lsp.hosting.resuming import continuation_of
+from axe_lsp.hosting.stored_steps import continuation_of
 from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.supervisor import Runs
+from axe_lsp.runtime.agent_search import agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Answer, Question
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.whereabouts import whereabouts_in
 from axe_lsp.settings import Settings
 
 _LONGEST_TITLE = 80
@@ -207,7 +207,7 @@ class Session:
         Blocks. Raises RunError, RequestError, or InputNeededError.
         """
         stored = self.stored
-        here = whereabouts_in(self.folder)
+        here = agent_search_in(self.folder)
         try:
             definition = here.agents.resolve(stored.agent)
         except ConfigError as error:
@@ -256,7 +256,7 @@ class Session:
         """The run whose conversation goes on; "" for the first message. Blocks. Raises RunError."""
         try:
             with opened_history() as connection:
-                return sessions.last_kept(connection, self.id)
+                return stored_sessions.last_kept(connection, self.id)
         except HistoryError:
             if self.stored.title:
                 raise
@@ -322,14 +322,14 @@ def request_error(error: RunError) -> RequestError:
 
 def _keep(stored: StoredSession, root: str) -> None:
     with written_history(history_file(os.environ)) as connection:
-        sessions.keep(connection, stored, root)
+        stored_sessions.keep(connection, stored, root)
 
 
 def former_messages(session_id: str) -> list[tuple[str, str, list[Any]]]:
     """What the history has of a session: of each message the folder, the task and the events. Blocks."""
     told = []
     with opened_history() as connection:
-        for root in sessions.roots(connection, session_id):
+        for root in stored_sessions.roots(connection, session_id):
             (folder,) = connection.execute(
                 "SELECT workspace FROM runs WHERE run_id = ?", (root,)
             ).fetchone()

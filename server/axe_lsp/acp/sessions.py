@@ -13,27 +13,27 @@ from uuid import uuid4
 
 from msgspec.structs import replace
 
-from axe_lsp.acp.commands import COMMANDS, answer_to, command_in
-from axe_lsp.acp.connection import (
+from axe_lsp.acp.client_connection import (
     INVALID_PARAMS,
     NOT_FOUND,
     Connection,
     RequestError,
 )
-from axe_lsp.acp.editor import ClientEditor
+from axe_lsp.acp.client_editor import ClientEditor
+from axe_lsp.acp.client_mcp_servers import ClientServer, servers_meant
+from axe_lsp.acp.content_blocks import read_prompt
 from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.permissions import Permissions
-from axe_lsp.acp.prompt import read_prompt
-from axe_lsp.acp.servers import ClientServer, servers_meant
 from axe_lsp.acp.session import Session, former_messages, request_error
+from axe_lsp.acp.slash_commands import COMMANDS, answer_to, command_in
 from axe_lsp.acp.subagents import SubagentUpdates
 from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import Updates
 from axe_lsp.daemon.watch import watch
-from axe_lsp.hosting.history import sessions
+from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import history_file, written_history
 from axe_lsp.hosting.history.local import opened_history
-from axe_lsp.hosting.history.sessions import StoredSession
+from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
@@ -255,16 +255,17 @@ async def _in_thread(function: Callable[..., _Result], *arguments: Any) -> _Resu
 
 def _found(session_id: str) -> StoredSession | None:
     with opened_history() as connection:
-        return sessions.find(connection, session_id)
+        return stored_sessions.find(connection, session_id)
 
 
 def _page(
     folder: str | None, before: int | None
 ) -> tuple[list[StoredSession], int | None, dict[str, list[str]]]:
     with opened_history() as connection:
-        found, rest = sessions.page(connection, folder, before, _PAGE)
+        found, rest = stored_sessions.page(connection, folder, before, _PAGE)
         more = {
-            each.session_id: sessions.more_folders(connection, each.session_id) for each in found
+            each.session_id: stored_sessions.more_folders(connection, each.session_id)
+            for each in found
         }
         return found, rest, more
 
@@ -273,7 +274,7 @@ def _forget(session_id: str) -> None:
     path = history_file(os.environ)
     if path.exists():
         with written_history(path) as connection:
-            sessions.forget(connection, session_id)
+            stored_sessions.forget(connection, session_id)
 
 
 def _declares(capabilities: dict[str, Any], *path: str) -> bool:

@@ -9,11 +9,11 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.schema.tool_names import tools_meant
-from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 

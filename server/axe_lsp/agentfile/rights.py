@@ -12,7 +12,7 @@ from enum import Enum
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 
 
 class May(Enum):

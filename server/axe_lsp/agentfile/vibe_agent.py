@@ -16,8 +16,8 @@ from urllib.parse import urlsplit
 from msgspec import Struct, ValidationError, convert
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Params, SubAgentsConfig
+from axe_lsp.agentfile.mcp_servers import McpServer, command_fault, folder_fault, variables_in
 from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS
-from axe_lsp.agentfile.servers import McpServer, command_fault, folder_fault, variables_in
 from axe_lsp.agentfile.text.ranges import quoted
 
 TOOLS: Mapping[str, tuple[str, ...]] = {

@@ -12,15 +12,15 @@ from pathlib import Path
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.scaffold import scaffold
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.cli.agent_search import agent_search, project_agents_folder
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
-from axe_lsp.cli.whereabouts import project_agents_folder, whereabouts
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
+from axe_lsp.runtime.files.default_model import model_to_begin_with
 from axe_lsp.runtime.files.folders import config_folder
 from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.files.usual_model import model_to_begin_with
 from axe_lsp.runtime.plain_text import os_fault, shown_path, valid_text, visible
 from axe_lsp.runtime.preview import shown_number
 
@@ -131,7 +131,7 @@ def _parser() -> Parser:
 
 
 def _folders(options: argparse.Namespace) -> AgentFolders:
-    return whereabouts(agents_folder(options.agents_dir)).agents
+    return agent_search(agents_folder(options.agents_dir)).agents
 
 
 def _folder_for_new(options: argparse.Namespace) -> Path:

@@ -15,12 +15,12 @@ from shlex import quote
 
 from msgspec.structs import replace
 
+from axe_lsp.cli.agent_search import agent_search, named_file
 from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
 from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.run import in_workspace, report_failure
 from axe_lsp.cli.run_hints import tell_how_to_go_on
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import named_file, whereabouts
 from axe_lsp.hosting.history.lease import require_kept
 from axe_lsp.hosting.history.queries import find_run
 from axe_lsp.runtime.errors import ConfigError, RunError
@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 def _require(options: argparse.Namespace) -> None:
     """Look for the agent before somebody writes to it. Raises RunError."""
-    here = whereabouts(agents_folder(options.agents_dir))
+    here = agent_search(agents_folder(options.agents_dir))
     if named_file(options.agent, here.folder) is None:
         here.agents.find(options.agent)
 
@@ -75,7 +75,7 @@ def _answer(message: str, options: argparse.Namespace, former: str, run_id: str)
 
     calls = CallDetails()
     try:
-        here = whereabouts(agents_folder(options.agents_dir))
+        here = agent_search(agents_folder(options.agents_dir))
         file = named_file(options.agent, here.folder)
         agent = file.stem if file is not None else options.agent
         request, workspace = in_workspace(RunRequest(agent, message), here, file)

@@ -15,8 +15,8 @@ from msgspec.structs import replace
 
 from axe_lsp import __version__
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
-from axe_lsp.cli.cells import shown_cells
 from axe_lsp.cli.streams import is_coloured
+from axe_lsp.cli.text_width import shown_cells
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import RULES, missing_api_key
 from axe_lsp.runtime.plain_text import visible

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from axe_lsp.agentfile.convert.table import FORMATS
+from axe_lsp.agentfile.convert.format_table import FORMATS
+from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.conversion import add_options, convert_all, files_at, options_of
+from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
@@ -22,7 +22,7 @@ def main(arguments: Sequence[str]) -> int:
     parser = _parser()
     chosen = parser.parse_args(arguments)
     try:
-        named = chosen.agents or [str(whereabouts().workspace)]
+        named = chosen.agents or [str(agent_search().workspace)]
         paths = dict.fromkeys(file for each in named for file in _files(each))
     except ConfigError as error:
         complain(error)
@@ -44,7 +44,7 @@ def _files(name: str) -> Iterator[Path]:
     elif path.exists() or "/" in name or path.suffix:
         yield from files_at(path)
     else:
-        yield whereabouts().agents.find(name)
+        yield agent_search().agents.find(name)
 
 
 def _parser() -> Parser:

@@ -13,16 +13,16 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, shown
-from axe_lsp.cli.whereabouts import whereabouts
+from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.recordings.named_replays import NamedReplays
 from axe_lsp.runtime.safety.trust import check_memory_is_trusted
-from axe_lsp.runtime.whereabouts import Whereabouts
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -33,7 +33,7 @@ def main(arguments: Sequence[str]) -> int:
             raise AgentError("cannot specify both --all and an agent name")
         if not options.all and not options.agent:
             raise AgentError("agent name is required (or use --all)")
-        here = whereabouts(agents_folder(options.agents_dir))
+        here = agent_search(agents_folder(options.agents_dir))
         if options.all:
             _collect_all(here, options)
         else:
@@ -59,7 +59,7 @@ def _parser() -> Parser:
     return parser
 
 
-def _collect_all(here: Whereabouts, options: argparse.Namespace) -> None:
+def _collect_all(here: AgentSearch, options: argparse.Namespace) -> None:
     """One agent's failure is told and stops no other one. Raises AgentError at the end if any."""
     agents = {
         name: agent
@@ -87,7 +87,7 @@ def _collect_all(here: Whereabouts, options: argparse.Namespace) -> None:
 def _collect(
     name: str,
     agent: AgentDefinition,
-    here: Whereabouts,
+    here: AgentSearch,
     options: argparse.Namespace,
     done: set[Path],
 ) -> None:

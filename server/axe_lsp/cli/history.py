@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import get_args
 
+from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table
 from axe_lsp.cli.streams import complain, tell_person
-from axe_lsp.cli.whereabouts import spellings
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
 from axe_lsp.hosting.history.queries import (

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
-from axe_lsp.cli.cells import cells, cut, one_line
+from axe_lsp.cli.text_width import cells, cut, one_line
 from axe_lsp.hosting.history.tree_text import duration, local_time
 from axe_lsp.runtime.json_data import Json
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from axe_lsp.agentfile.convert.axe import AXE
 from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.conversion import add_options, convert_all, files_at, options_of
+from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder

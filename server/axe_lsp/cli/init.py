@@ -16,15 +16,15 @@ from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.splices import literal
+from axe_lsp.cli.agent_search import project_agents_folder
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import project_agents_folder
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import check_name
+from axe_lsp.runtime.files.default_model import usual_model
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
-from axe_lsp.runtime.files.usual_model import usual_model
 from axe_lsp.runtime.plain_text import os_fault
 
 _AGENT = '''\

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TextIO
 
-from axe_lsp.cli.cells import cells
 from axe_lsp.cli.progress import Line, Style
+from axe_lsp.cli.text_width import cells
 
 _ERASE_LINE = "\x1b[K"
 _ERASE_BELOW = "\x1b[J"

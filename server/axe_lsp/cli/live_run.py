@@ -32,7 +32,7 @@ from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import is_coloured, shown
-from axe_lsp.hosting.places.late_places import LatePlaces
+from axe_lsp.hosting.machines.late_machines import LateMachines
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine
@@ -167,7 +167,7 @@ async def _run(
     people = _TerminalUser(output)
     approval = _approval(people, options.yes, steps)
     if known is not None and resumes:
-        from axe_lsp.hosting.resuming import allow_again  # noqa: PLC0415 - only for this
+        from axe_lsp.hosting.stored_steps import allow_again  # noqa: PLC0415 - only for this
 
         allow_again(approval, known, run_id)
     gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
@@ -183,7 +183,7 @@ async def _run(
         ask=people.ask,
         steps=steps,
         elsewhere=_elsewhere(live, approval, gate),
-        places=LatePlaces(dict(os.environ), options.on),
+        machines=LateMachines(dict(os.environ), options.on),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
@@ -209,7 +209,7 @@ async def _run(
 
 async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Known:
     """What a new run takes over from a former one."""
-    from axe_lsp.hosting.resuming import former_of, taken_over  # noqa: PLC0415 - only for this
+    from axe_lsp.hosting.stored_steps import former_of, taken_over  # noqa: PLC0415 - only for this
 
     known, taken, warning = await taken_over(
         start, await asyncio.to_thread(former_of, start), os.environ

@@ -44,19 +44,20 @@ COMMANDS = {
         "axe_lsp.cli.acp", "offer agents to editors that speak the Agent Client Protocol"
     ),
     "mcp": Command("axe_lsp.cli.mcp", "offer agents as tools to MCP clients"),
-    "hands": Command(
-        "axe_lsp.cli.hands", "execute tools for agents on another machine; ssh or Dask starts it"
+    "tool-server": Command(
+        "axe_lsp.cli.tool_server",
+        "execute tools for agents on another machine; ssh or Dask starts it",
     ),
     "demo": Command(
         "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"
     ),
     "bench": Command("axe_lsp.cli.bench", "measure axe-lsp against other tools, from a checkout"),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
-    "completion": Command("axe_lsp.cli.completion", "print the completion of a shell"),
+    "completion": Command("axe_lsp.cli.shell_completion", "print the completion of a shell"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 
-_SERVERS = ("acp", "hands", "mcp", "serve")
+_SERVERS = ("acp", "tool-server", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
 INTERRUPTED = 130

@@ -46,8 +46,8 @@ def _run(options: argparse.Namespace) -> int:
     token = "" if options.no_token else _token(options)
     try:
         # Imported late: wrong arguments are answered at once. It brings the SDK along.
-        from axe_lsp.mcp_server.calls import Calls
         from axe_lsp.mcp_server.server import AgentServer
+        from axe_lsp.mcp_server.tool_calls import Calls
     except ImportError as error:
         if error.name is not None and error.name.startswith("axe_lsp"):
             raise

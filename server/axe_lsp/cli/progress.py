@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
-from axe_lsp.cli.cells import cells, cut, dollars, one_line
+from axe_lsp.cli.text_width import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,

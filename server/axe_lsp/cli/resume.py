@@ -11,19 +11,19 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
 from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.run import report_failure
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import spellings
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.lease import require_resumable
 from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.steps import known_steps
 from axe_lsp.hosting.history.tree_text import number_of
 from axe_lsp.hosting.protocol import Start
-from axe_lsp.hosting.resuming import fork_of, former_of, order_of, resolver, taken_over
+from axe_lsp.hosting.stored_steps import fork_of, former_of, order_of, resolver, taken_over
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
 from axe_lsp.runtime.json_data import Json

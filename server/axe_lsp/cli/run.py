@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.cli.agent_search import agent_search, named_file, spellings
 from axe_lsp.cli.arguments import (
     Parser,
     add_agent,
@@ -26,7 +27,7 @@ from axe_lsp.cli.envelope import CallDetails, failure_as_json
 from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import named_file, spellings, whereabouts
+from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.messages import Json
@@ -35,7 +36,6 @@ from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
-from axe_lsp.runtime.whereabouts import Whereabouts
 
 if TYPE_CHECKING:
     from axe_lsp.cli.live_run import Former
@@ -51,7 +51,7 @@ def main(arguments: Sequence[str]) -> int:
             from axe_lsp.runtime.files.execution import execution  # noqa: PLC0415
 
             execution(os.environ, options.on)
-        here = whereabouts(agents_folder(options.agents_dir))
+        here = agent_search(agents_folder(options.agents_dir))
         file = named_file(options.agent, here.folder)
         request, workspace = in_workspace(_request(options, file), here, file)
         resolve = here.lookup.resolver(file)
@@ -91,7 +91,7 @@ def report_failure(error: RunError, options: argparse.Namespace, calls: CallDeta
 
 
 def in_workspace(
-    request: RunRequest, here: Whereabouts, file: Path | None
+    request: RunRequest, here: AgentSearch, file: Path | None
 ) -> tuple[RunRequest, Path]:
     """The request as it is made in the agent's workspace, and that workspace.
 

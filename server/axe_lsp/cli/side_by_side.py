@@ -7,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from axe_lsp.cli.cells import cells, cut
+from axe_lsp.cli.text_width import cells, cut
 from axe_lsp.hosting.history.tree_text import Drawing
 from axe_lsp.runtime.plain_text import visible
 

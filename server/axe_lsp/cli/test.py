@@ -26,7 +26,7 @@ from axe_lsp.runtime.safety.trust import TrustStore
 from axe_lsp.testing.case_session import Agrees, CaseSession, Plan, always, run_session
 from axe_lsp.testing.changes import Changes, affected_cases
 from axe_lsp.testing.from_run import remembered, write_case
-from axe_lsp.testing.running import Outcome
+from axe_lsp.testing.run_case import Outcome
 from axe_lsp.testing.suite import (
     Suite,
     chosen_cases,

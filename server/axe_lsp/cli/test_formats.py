@@ -16,7 +16,7 @@ from axe_lsp.cli.streams import is_coloured
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.testing.observed import Observed, ObservedCall
 from axe_lsp.testing.result import as_json
-from axe_lsp.testing.running import Outcome, Rate, Verdict
+from axe_lsp.testing.run_case import Outcome, Rate, Verdict
 
 _SIGNS: Mapping[Verdict, str] = {
     "passed": "ok",

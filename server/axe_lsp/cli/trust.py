@@ -11,9 +11,9 @@ from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import complain
-from axe_lsp.cli.whereabouts import whereabouts
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
@@ -107,9 +107,9 @@ def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefini
     if path is not None and not path.exists():
         raise ConfigError(f"no such file or folder: {shown_path(path)}")
     if path is not None and not path.is_dir():
-        here, file = whereabouts(), path.absolute()
+        here, file = agent_search(), path.absolute()
         return here.folder, iter([(path.stem, here.lookup.resolver(file)(path.stem, Caller()))])
-    workspace = path.absolute() if path is not None else whereabouts().workspace
+    workspace = path.absolute() if path is not None else agent_search().workspace
     places = agent_places([workspace], os.environ)
     seen = Lookup(places).seen_from(Caller())
     # Each file, not each name: of two with one name, either may be called.
@@ -138,7 +138,7 @@ def _list() -> int:
 
 
 def _revoke(path: Path | None) -> int:
-    folder = shown_path((path or whereabouts().workspace).resolve())
+    folder = shown_path((path or agent_search().workspace).resolve())
     count = TrustStore(os.environ).revoke(folder)
     files = "file" if count == 1 else "files"
     print(f"Revoked in {escaped(folder)}: {count} {files}.")

@@ -11,7 +11,7 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.resuming import undoable
+from axe_lsp.hosting.stored_steps import undoable
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo, undo

@@ -6,8 +6,8 @@ import sys
 import time
 
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.cli.cells import dollars
 from axe_lsp.cli.streams import shown
+from axe_lsp.cli.text_width import dollars
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
@@ -32,7 +32,7 @@ from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview import params_line, timeout_line
 from axe_lsp.runtime.runs import RunResult
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, unknown_tool
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS, unknown_tool
 
 PREVIEW_CHARACTERS = 80
 """How much of a sub-agent's task is shown."""

@@ -16,7 +16,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.tasks import Tasks
 
 if TYPE_CHECKING:
-    from axe_lsp.daemon.ollama import Ollama
+    from axe_lsp.daemon.ollama_models import Ollama
     from axe_lsp.hosting.supervisor.supervisor import Runs
 
 _LAST_SECONDS = 1.0
@@ -44,7 +44,7 @@ class Daemon:
     @cached_property
     def ollama(self) -> Ollama:
         """The user's own models. Imported with the first question about them."""
-        from axe_lsp.daemon.ollama import Ollama
+        from axe_lsp.daemon.ollama_models import Ollama
 
         return Ollama(self.environment, self._background)
 

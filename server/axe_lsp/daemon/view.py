@@ -20,11 +20,11 @@ from axe_lsp.agentfile.other_programs import AGENTS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
+from axe_lsp.daemon.disk_queries import Queries
 from axe_lsp.daemon.index import Index
 from axe_lsp.daemon.indexer import Indexer
 from axe_lsp.daemon.links import LinkedFolders, real_uris
 from axe_lsp.daemon.outside_watcher import OutsideWatcher
-from axe_lsp.daemon.queries import Queries
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects

@@ -36,7 +36,7 @@ from axe_lsp.features.describe_facts import (
     skill_facts,
     workdir_facts,
 )
-from axe_lsp.features.in_force import in_force, table_in_force
+from axe_lsp.features.effective_value import effective_value, table_in_force
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -118,7 +118,7 @@ def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -
         ]
         parts += ["In force:", "\n".join(rows)] if rows else []
     else:
-        found = in_force(file.open, spec, path)
+        found = effective_value(file.open, spec, path)
         parts += [f"In force: `{found.value}` · {found.origin}"] if found is not None else []
     return "\n\n".join([*parts, *_outside(snapshot, file, spec)])
 

@@ -16,7 +16,7 @@ from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.amounts import shown_files, shown_tokens
 from axe_lsp.features.describe import key_markdown
 from axe_lsp.features.describe_facts import glob_markdown, prompt_facts, prompt_size
-from axe_lsp.features.in_force import zero_means_default
+from axe_lsp.features.effective_value import zero_means_default
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot

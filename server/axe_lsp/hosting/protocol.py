@@ -10,7 +10,7 @@ from msgspec.json import Decoder
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.lookup_order import AgentPlaces
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork, RunIds

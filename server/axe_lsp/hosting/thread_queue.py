@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 Item = TypeVar("Item")
 
 
-class Handover(Generic[Item]):
+class ThreadQueue(Generic[Item]):
     """A queue of values from any thread, taken in the same order.
 
     What is put may wait `together` seconds for more to come, unless it is urgent; what `can_wait`, `longer`.

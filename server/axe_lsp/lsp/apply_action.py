@@ -26,8 +26,8 @@ from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
-from axe_lsp.rpc.conversion import MisfitError, structured
 from axe_lsp.rpc.language_server import RequestFailed
+from axe_lsp.rpc.lsp_json import MisfitError, structured
 from axe_lsp.runtime.errors import ConfigError
 
 

@@ -25,8 +25,8 @@ from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import workspace_edit
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.default_model import model_to_begin_with
 from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.files.usual_model import model_to_begin_with
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 

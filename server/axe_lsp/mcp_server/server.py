@@ -28,8 +28,8 @@ from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
 from axe_lsp import __version__
 from axe_lsp.daemon.watch import watch
-from axe_lsp.mcp_server.calls import Calls, Context
-from axe_lsp.mcp_server.tools import Toolbox, toolbox
+from axe_lsp.mcp_server.agent_tools import Toolbox, toolbox
+from axe_lsp.mcp_server.tool_calls import Calls, Context
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.tasks import Tasks
 

@@ -36,8 +36,8 @@ from pygls.exceptions import (
 )
 from pygls.protocol import LanguageServerProtocol
 
-from axe_lsp.rpc.conversion import MisfitError, read_params, read_result, to_json
 from axe_lsp.rpc.framing import frame
+from axe_lsp.rpc.lsp_json import MisfitError, read_params, read_result, to_json
 from axe_lsp.serving.json_rpc import (
     Invalid,
     JsonObject,

@@ -27,7 +27,7 @@ from axe_lsp.runtime.children.isolation import (
     wants_process,
 )
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.copies.watch import CopyWatch
+from axe_lsp.runtime.copies.place_reports import PlaceReports
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
@@ -62,7 +62,7 @@ from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.editor import EditorOfRun
 from axe_lsp.runtime.tools.sandbox import sandbox_of, sandbox_warning
-from axe_lsp.runtime.tools.tool import Hands, Workplace
+from axe_lsp.runtime.tools.tool import RemoteCopy, Workplace
 from axe_lsp.runtime.unsupported import unsupported_warning
 from axe_lsp.runtime.usage import BudgetLimit
 
@@ -149,18 +149,20 @@ class AgentRun:
         """Whether it works in a copy of its own."""
         if self._order.ids.depth:
             return definition.isolation.mode == "copy"
-        return self._services.places is not None and self._services.places.takes_root
+        return self._services.machines is not None and self._services.machines.takes_root
 
-    def _watch(self) -> CopyWatch:
+    def _watch(self) -> PlaceReports:
         """Who hears of the place where its tools work."""
         warn, ids = self._services.warn, self._order.ids
-        return CopyWatch(ids, self._journal.emit, self._scope.clock, warn)
+        return PlaceReports(ids, self._journal.emit, self._scope.clock, warn)
 
-    def _hands(self, folder: Path) -> Hands | None:
+    def _remote_copy(self, folder: Path) -> RemoteCopy | None:
         """The copy on another machine that is like the one in which it works here."""
         copied = self._order.copied
         return (
-            self._tree.hands.get(copied.at) if copied is not None and copied.has(folder) else None
+            self._tree.remote_copies.get(copied.at)
+            if copied is not None and copied.has(folder)
+            else None
         )
 
     async def _work_as(self, definition: AgentDefinition, first: First | None) -> None:
@@ -214,7 +216,7 @@ class AgentRun:
         if is_recorded or not (prepared.definition.mcp_servers or of_client):
             return nullcontext(RemoteTools())
         # Imported late: hardly any agent has servers.
-        from axe_lsp.runtime.mcp.tools import RunAround, remote_tools
+        from axe_lsp.runtime.mcp.server_tools import RunAround, remote_tools
 
         taken = {tool.name for tool in prepared.request.tools} - {*known}
         workplace = self._workplace(prepared, RemoteTools())
@@ -261,8 +263,14 @@ class AgentRun:
         self._conversation = Conversation(prepared.request, who)
         around = self._surroundings(prepared, remote, own)
         workplace = around.workplace
-        if workplace.hands is not None and workplace.watch is not None and self._in_copy is None:
-            workplace.watch.placed(*workplace.hands.place)  # That of the agent which has called it.
+        if (
+            workplace.remote_copy is not None
+            and workplace.watch is not None
+            and self._in_copy is None
+        ):
+            workplace.watch.placed(
+                *workplace.remote_copy.place
+            )  # That of the agent which has called it.
         # A run that continues another one, or is forked from one, has this from that one.
         if self._log.begun is None or self._first is None:
             around.log.keep_first(first_of(prepared, remote.by_name))
@@ -440,7 +448,7 @@ class AgentRun:
         return self._retrying
 
     def _workplace(self, prepared: Prepared, remote: RemoteTools) -> Workplace:
-        hands = self._hands(prepared.prompt.folder)
+        remote_copy = self._remote_copy(prepared.prompt.folder)
         return Workplace(
             folder=prepared.prompt.folder,
             more_folders=tuple(map(Path, self._order.more_folders)),
@@ -450,8 +458,8 @@ class AgentRun:
             ask=partial(self._ask, remote),
             agents=(*self._order.above, self._order.ids.agent),
             editor=self._editor(prepared.prompt.folder),
-            hands=hands,
-            watch=self._watch() if hands is not None else None,
+            remote_copy=remote_copy,
+            watch=self._watch() if remote_copy is not None else None,
         )
 
     def _editor(self, folder: Path) -> EditorOfRun | None:
@@ -538,7 +546,7 @@ class AgentRun:
 
     def _is_far(self, order: Order) -> bool:
         """Whether an agent works in a copy on another machine, to which only this process leads."""
-        return order.copied is not None and order.copied.at in self._tree.hands
+        return order.copied is not None and order.copied.at in self._tree.remote_copies
 
     async def _make_child(self, order: Order) -> RunResult:
         """Make a run that this one asks for, in this process unless its agent wants its own."""

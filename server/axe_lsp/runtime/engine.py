@@ -18,7 +18,6 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal, Redactor
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.memory.location import forget_run
-from axe_lsp.runtime.once_a_step import once_a_step
 from axe_lsp.runtime.prepare import Prepared, prepare_request, root_order
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
@@ -26,6 +25,7 @@ from axe_lsp.runtime.recordings.named_replays import NamedReplays
 from axe_lsp.runtime.run_log import Known, Log
 from axe_lsp.runtime.runs import Order, RunRequest, RunResult
 from axe_lsp.runtime.services import OnReady, RunServices, Tree
+from axe_lsp.runtime.shared_lookups import once_a_step
 
 
 class Engine:

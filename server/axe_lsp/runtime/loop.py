@@ -51,14 +51,19 @@ from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import restore
-from axe_lsp.runtime.resuming.saved import keep_after, keep_before
+from axe_lsp.runtime.resuming.saved_files import keep_after, keep_before
 from axe_lsp.runtime.run_log import Result, Room, RunLog
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.shortening import context_limit
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS, changes_something, execute_tool, unknown_tool
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import (
+    BUILTIN_TOOLS,
+    changes_something,
+    execute_tool,
+    unknown_tool,
+)
 
 CallOrder = Literal["reads", "changes", "apart"]
 """Whether a call only looks, may change something, or has nothing to do with the others, as the
@@ -184,9 +189,9 @@ async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, 
     calls, left_out = calls[:MAX_CALLS], calls[MAX_CALLS:]
     order = [around.order_of(call) if config.parallel else "changes" for call in calls]
     results = await execute_calls(calls, execute, order, config.max_concurrent)
-    hands = around.workplace.hands
-    if hands is not None and hands.fault:
-        raise RunError(hands.fault)
+    remote_copy = around.workplace.remote_copy
+    if remote_copy is not None and remote_copy.fault:
+        raise RunError(remote_copy.fault)
     if left_out:
         many = f"{len(left_out):,} tool calls of one answer"
         who = quoted(around.prepared.order.ids.agent)
@@ -573,13 +578,13 @@ async def _call_remote(
     around: Surroundings, call: ToolCall, remote: RemoteTool, approve: Approve
 ) -> ToolResult:
     # Imported by whoever has made this connection.
-    from axe_lsp.runtime.mcp.tools import call_remote
+    from axe_lsp.runtime.mcp.server_tools import call_remote
 
     run, secrets = around.prepared.order.ids, around.secrets()
-    hands = None if remote.only_reads else around.workplace.hands
+    remote_copy = None if remote.only_reads else around.workplace.remote_copy
     try:
         # A server may change files of the copy here.
-        async with hands.alike() if hands is not None else nullcontext():
+        async with remote_copy.alike() if remote_copy is not None else nullcontext():
             return await call_remote(call, remote, run, approve, secrets)
     except ToolError as error:
         return ToolResult(call.id, str(error), is_error=True)

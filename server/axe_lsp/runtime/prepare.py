@@ -35,7 +35,7 @@ from axe_lsp.runtime.structured.output import Output, output_of
 from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
 from axe_lsp.runtime.structured.schemas import canonical_json
 from axe_lsp.runtime.structured.typed_input import with_input
-from axe_lsp.runtime.tools.table import ordinary_tools
+from axe_lsp.runtime.tools.tool_table import ordinary_tools
 
 
 class Prepared(Struct, frozen=True):

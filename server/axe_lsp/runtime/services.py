@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable
 from axe_lsp.runtime.events import EventSink, RunIds
 from axe_lsp.runtime.files.folders import Environment
@@ -28,17 +28,17 @@ from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.tools.editor import Editor
-from axe_lsp.runtime.tools.tool import Hands, Watch
+from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
 
 
-class Places(Protocol):
+class Machines(Protocol):
     """Where agents in copies work: here, or on other machines."""
 
     @property
     def takes_root(self) -> bool:
         """Whether a root works in a copy there, too, whatever its file says."""
 
-    def __call__(self, copy: Any, watch: Watch) -> AbstractAsyncContextManager[Hands | None]:
+    def __call__(self, copy: Any, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
         """The copy on another machine that is like a `copies.Copy` here; None if there is none. Raises ConfigError."""
 
 
@@ -83,7 +83,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `recorded` has the results of tools: none is executed then, and no MCP server is connected.
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     - `editor` reads and writes files and runs commands for them, as far as it can.
-    - `places` says where agents in copies work; without it they work here.
+    - `machines` says where agents in copies work; without it they work here.
     """
 
     resolve: Resolve
@@ -102,7 +102,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     elsewhere: Elsewhere | None = None
     recorded: RecordedTools | None = None
     editor: Editor | None = None
-    places: Places | None = None
+    machines: Machines | None = None
 
 
 class Tree(Struct, frozen=True):
@@ -110,7 +110,7 @@ class Tree(Struct, frozen=True):
 
     `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
     `request_gates` decide how many requests providers get at once. The `log` has what is kept of the tree.
-    `hands` are the copies on other machines, by the folder of the copy here.
+    `remote_copies` are the copies on other machines, by the folder of the copy here.
     """
 
     services: RunServices
@@ -121,7 +121,7 @@ class Tree(Struct, frozen=True):
     live: dict[str, Stoppable]
     on_ready: OnReady | None = None
     warned: set[str] = field(default_factory=set)
-    hands: dict[str, Hands] = field(default_factory=dict)
+    remote_copies: dict[str, RemoteCopy] = field(default_factory=dict)
 
     def warn(self, run: RunIds, text: str) -> None:
         """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""

@@ -18,7 +18,7 @@ from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.recordings.file import dump_recording, load_recording, save_recording
 from axe_lsp.runtime.recordings.recording import Recording
 from axe_lsp.testing.answers import Live, Replayed
-from axe_lsp.testing.running import Bench, Outcome, Rate, run_case
+from axe_lsp.testing.run_case import Bench, Outcome, Rate, run_case
 from axe_lsp.testing.suite import Suite
 from axe_lsp.testing.verdicts import Failure
 

@@ -24,7 +24,7 @@ from axe_lsp.hosting.history.queries import find_run, tree_events
 from axe_lsp.hosting.history.steps import known_steps
 from axe_lsp.hosting.notifications import event_of
 from axe_lsp.hosting.protocol import Start
-from axe_lsp.hosting.resuming import order_of
+from axe_lsp.hosting.stored_steps import order_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, Event, RunIds
 from axe_lsp.runtime.files.opening import opened_folder

@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from axe_lsp.runtime.json_data import Json, to_json
-from axe_lsp.testing.running import Outcome, Rate, Verdict
+from axe_lsp.testing.run_case import Outcome, Rate, Verdict
 from axe_lsp.testing.verdicts import Failure
 
 

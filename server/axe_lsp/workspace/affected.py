@@ -10,8 +10,8 @@ from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import entangled, reachable
+from axe_lsp.workspace.graph_update import UNCHANGED, Rewired
 from axe_lsp.workspace.places import Place
-from axe_lsp.workspace.rewiring import UNCHANGED, Rewired
 from axe_lsp.workspace.snapshot import Snapshot
 
 

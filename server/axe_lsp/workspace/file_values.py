@@ -8,11 +8,11 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from axe_lsp.agentfile.check.fast_path import ShortenedText, ValidValues
+from axe_lsp.agentfile.mcp_servers import written_server
 from axe_lsp.agentfile.rights import Server, asked_by_server
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested, node_of
-from axe_lsp.agentfile.servers import written_server
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Table, Value, ValueKind

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile
 from axe_lsp.workspace.calls import Calls, Levels, levels
-from axe_lsp.workspace.rewiring import Rewired
+from axe_lsp.workspace.graph_update import Rewired
 from axe_lsp.workspace.snapshot import Snapshot
 
 LONGEST = 50

@@ -12,7 +12,7 @@ from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.layers import Layers
 from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
-from axe_lsp.workspace.spelling import Spelling
+from axe_lsp.workspace.similar_names import Spelling
 
 Files = Mapping[str, AgentFile]
 """By URI."""

@@ -19,11 +19,11 @@ from axe_lsp.workspace.affected import (
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.graph_update import UNCHANGED, Rewired, all_calls, calls_after, rewired
 from axe_lsp.workspace.layers import affected_by, layers_after, with_declared
 from axe_lsp.workspace.places import Place, Places, Scope
-from axe_lsp.workspace.rewiring import UNCHANGED, Rewired, all_calls, calls_after, rewired
+from axe_lsp.workspace.similar_names import Spelling
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
-from axe_lsp.workspace.spelling import Spelling
 
 
 class Change(Struct, frozen=True):

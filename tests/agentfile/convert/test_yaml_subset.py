@@ -9,7 +9,7 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.convert.neutral import ConversionError
+from axe_lsp.agentfile.convert.intermediate import ConversionError
 from axe_lsp.agentfile.convert.yaml_subset import read_yaml, yaml_lines
 
 TEXT = st.text(

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.servers import written_server
+from axe_lsp.agentfile.mcp_servers import written_server
 from axe_lsp.runtime.events import ToolEnd
 from axe_lsp.runtime.mcp import connection
 from axe_lsp.runtime.safety.approval import Approval, Approve, allowed

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.runtime.errors import (
     ConfigError,
     McpServerError,
@@ -24,7 +24,7 @@ from axe_lsp.runtime.errors import (
 )
 from axe_lsp.runtime.events import ToolBegin, ToolEnd
 from axe_lsp.runtime.mcp import connection
-from axe_lsp.runtime.mcp.tools import access_to, coerced
+from axe_lsp.runtime.mcp.server_tools import access_to, coerced
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import Approval, allowed
 from axe_lsp.runtime.safety.questions import Answer as Reply

@@ -11,10 +11,10 @@ from typing import Any
 import anyio
 import pytest
 
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.rights import asked_by_server
-from axe_lsp.agentfile.servers import McpServer
 from axe_lsp.runtime.errors import ConfigError, McpServerError, RunCancelledError
-from axe_lsp.runtime.mcp import connection, server_process
+from axe_lsp.runtime.mcp import connection, stdio_server
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault
 from axe_lsp.runtime.safety.approval import Approval, allowed
@@ -309,7 +309,7 @@ async def test_a_server_that_has_died_is_started_once_more(
 async def test_a_line_without_an_end_ends_the_connection(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(server_process, "LONGEST_LINE", 100_000)
+    monkeypatch.setattr(stdio_server, "LONGEST_LINE", 100_000)
     ending = "serve(lambda name: sys.stdout.write('x' * 200_000) and sys.stdout.flush())"
     provider.script("m-bot", TELL, Says("done"))
     async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:

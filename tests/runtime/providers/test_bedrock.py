@@ -23,7 +23,7 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers.failures import refusal
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import WireError
 from axe_lsp.runtime.providers.wires import bedrock
 from support.answers import aws_event
@@ -137,14 +137,18 @@ def test_claude_thinks_as_it_does_at_its_makers() -> None:
 
 def test_what_is_worth_caching_is_marked() -> None:
     request = Request(CLAUDE, (ASK,), "s", tools=(TOOL,))
-    body = encode(bedrock, request, terms=Terms(current=True))
+    body = encode(bedrock, request, restrictions=Restrictions(current=True))
     places = body["system"], body["toolConfig"]["tools"], body["messages"][0]["content"]
     assert [place[-1] for place in places] == [POINT] * 3
-    nova = encode(bedrock, Request("nova", (ASK,), "s", tools=(TOOL,)), terms=Terms(current=True))
+    nova = encode(
+        bedrock,
+        Request("nova", (ASK,), "s", tools=(TOOL,)),
+        restrictions=Restrictions(current=True),
+    )
     assert POINT not in nova["toolConfig"]["tools"]
     assert POINT in nova["system"]
-    refused = Terms(current=True, refused=frozenset({"cache_control"}))
-    assert "cachePoint" not in str(encode(bedrock, request, terms=refused))
+    refused = Restrictions(current=True, refused=frozenset({"cache_control"}))
+    assert "cachePoint" not in str(encode(bedrock, request, restrictions=refused))
 
 
 def test_blocks_go_back_as_they_came_and_results_in_the_next_message() -> None:

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.body import encode_body
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from support.answers import DIALECTS, Dialect
 from support.bodies import FORMATS, path_tells_streams
 
@@ -43,14 +43,14 @@ def request(messages: list[Message], system: str = "s") -> Request:
 def test_a_request_that_grows_is_as_one_that_is_new(
     dialect: Dialect, current: bool, said: list[tuple[str, dict[str, str], list[str]]], system: str
 ) -> None:
-    wire_format, terms = FORMATS[dialect], Terms(current)
+    wire_format, restrictions = FORMATS[dialect], Restrictions(current)
     messages = history(said)
     growing = request(messages[:1], system)
     for end in range(1, len(messages) + 1, 2):
         growing = replace(growing, messages=tuple(messages[:end]))
         fresh = request(messages[:end], system)
-        assert encode_body(wire_format, growing, False, terms) == encode_body(
-            wire_format, fresh, False, terms
+        assert encode_body(wire_format, growing, False, restrictions) == encode_body(
+            wire_format, fresh, False, restrictions
         )
 
 
@@ -83,7 +83,10 @@ def test_what_was_sent_is_the_beginning_of_what_is_sent_next(dialect: Dialect) -
     growing = request(messages[:3])
     before = encode_body(FORMATS[dialect], growing, stream=False)
     after = encode_body(
-        FORMATS[dialect], replace(growing, messages=tuple(messages)), stream=False, terms=None
+        FORMATS[dialect],
+        replace(growing, messages=tuple(messages)),
+        stream=False,
+        restrictions=None,
     )
     if not FORMATS[dialect].SHAPE.cache_mark:
         assert after.startswith(before.removesuffix(b"]}"))
@@ -117,6 +120,6 @@ def test_a_long_run_encodes_no_message_again(dialect: Dialect, most: int) -> Non
     growing = request(messages[:1])
     for end in range(1, len(messages) + 1, 2):
         growing = replace(growing, messages=tuple(messages[:end]))
-        encode_body(Counting(), growing, stream=False, terms=Terms(current=True))
+        encode_body(Counting(), growing, stream=False, restrictions=Restrictions(current=True))
     assert len(encoded) == len(messages)
     assert max(encoded.values()) == most

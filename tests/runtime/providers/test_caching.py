@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.schema.providers import PROVIDERS, Provider
 from axe_lsp.runtime.events import AgentEnd, TurnEnd
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wires import anthropic
 from support.answers import Call, Dialect
 from support.bodies import FORMATS, encode
@@ -23,7 +23,7 @@ MARK = {"cache_control": {"type": "ephemeral"}}
 CALL = Message("assistant", tool_calls=(ToolCall("1", "t"),))
 RESULTS = Message("tool", tool_results=(ToolResult("1", "a"), ToolResult("2", "b")))
 TOOLS = (Tool("t", "first"), Tool("u", "last"))
-OWN = Terms(current=True)
+OWN = Restrictions(current=True)
 
 
 def marked(value: Any, path: str = "") -> list[str]:
@@ -39,7 +39,7 @@ def marked(value: Any, path: str = "") -> list[str]:
 @pytest.mark.req("003-21")
 def test_tools_system_prompt_and_the_last_two_turns_are_cached() -> None:
     messages = (Message("user", "ask"), CALL, RESULTS, CALL, RESULTS)
-    body = encode(anthropic, Request("m", messages, "s", tools=TOOLS), terms=OWN)
+    body = encode(anthropic, Request("m", messages, "s", tools=TOOLS), restrictions=OWN)
     assert marked(body) == [
         ".system[0]",
         ".tools[1]",
@@ -51,7 +51,7 @@ def test_tools_system_prompt_and_the_last_two_turns_are_cached() -> None:
 
 @pytest.mark.req("003-21")
 def test_the_first_request_caches_what_the_second_will_begin_with() -> None:
-    body = encode(anthropic, Request("m", (Message("user", "ask"),), tools=TOOLS), terms=OWN)
+    body = encode(anthropic, Request("m", (Message("user", "ask"),), tools=TOOLS), restrictions=OWN)
     assert body["messages"] == [
         {"role": "user", "content": [{"type": "text", "text": "ask", **MARK}]}
     ]
@@ -59,7 +59,7 @@ def test_the_first_request_caches_what_the_second_will_begin_with() -> None:
 
 
 def test_who_has_no_tools_has_no_second_turn() -> None:
-    body = encode(anthropic, Request("m", (Message("user", "ask"),), "s"), terms=OWN)
+    body = encode(anthropic, Request("m", (Message("user", "ask"),), "s"), restrictions=OWN)
     assert marked(body) == [".system[0]"]
 
 

@@ -27,7 +27,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wires import bedrock
 from support.answers import (
     DIALECTS,
@@ -369,7 +369,7 @@ TO_BEDROCK = {
 @pytest.mark.parametrize("current", [False, True], ids=["", "cached"])
 @pytest.mark.parametrize("what", TO_BEDROCK)
 def test_requests_to_bedrock_are_of_its_types(what: str, current: bool) -> None:
-    body = encode(FORMATS["bedrock"], TO_BEDROCK[what], terms=Terms(current))
+    body = encode(FORMATS["bedrock"], TO_BEDROCK[what], restrictions=Restrictions(current))
     report = ParamValidator().validate({**body, "modelId": "m"}, _converse().input_shape)
     assert not report.has_errors(), report.generate_report()
 

@@ -21,7 +21,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import WireError
 from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
@@ -396,7 +396,7 @@ def test_effort_and_sampling_are_sent_as_each_service_wants_them() -> None:
     here = encode(openai, request)
     assert here.items() >= {"reasoning_effort": "low", **sampling}.items()
     assert "reasoning" not in here
-    there = encode(openai, request, terms=Terms(provider="openrouter"))
+    there = encode(openai, request, restrictions=Restrictions(provider="openrouter"))
     assert there["reasoning"] == {"max_tokens": 2048}
     assert "reasoning_effort" not in there
 

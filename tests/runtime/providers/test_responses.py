@@ -22,7 +22,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wires import openai_responses as responses
 from support.answers import Call, Says
 from support.bodies import encode, messages_of
@@ -583,5 +583,5 @@ async def test_a_model_that_shows_no_thoughts_is_asked_without_a_summary_from_th
 
 def test_a_summary_that_is_refused_is_not_asked_for() -> None:
     request = Request("m", (ASK,), params=Params(effort="low"))
-    body = encode(responses, request, terms=Terms(refused=frozenset({"summary"})))
+    body = encode(responses, request, restrictions=Restrictions(refused=frozenset({"summary"})))
     assert body["reasoning"] == {"effort": "low"}

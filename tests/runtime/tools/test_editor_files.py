@@ -21,8 +21,8 @@ from axe_lsp.runtime.tools.editor import (
     ReadFile,
     WriteFile,
 )
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 
 RUN = RunIds(run_id="r", root_run_id="r", agent="lead")
 

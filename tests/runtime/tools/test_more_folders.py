@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 
 Arguments = dict[str, Any]
 

@@ -14,8 +14,8 @@ from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import allowed
 from axe_lsp.runtime.tools.read_only import is_enforceable
 from axe_lsp.runtime.tools.run_command import run_shell
-from axe_lsp.runtime.tools.table import execute_tool
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import execute_tool
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 

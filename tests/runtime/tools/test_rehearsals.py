@@ -10,8 +10,8 @@ import pytest
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import Change
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 
 NO_END = "\\ No newline at end of file"
 

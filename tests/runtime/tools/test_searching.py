@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 from support.tools import needs_ripgrep, refusal, use
 
 pytestmark = needs_ripgrep

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.table import BUILTIN_TOOLS
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 from support.web_site import Answer, WebSite
 
 RESULTS = {"results": [{"title": "A", "url": "http://a", "content": "About a"}, {"title": "B"}]}

@@ -7,10 +7,10 @@ from functools import partial
 from typing import NamedTuple
 
 from axe_lsp.agentfile.check.problem import Problem, problem
+from axe_lsp.agentfile.mcp_servers import STDIO, command_fault, folder_fault
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.servers import STDIO, command_fault, folder_fault
 from axe_lsp.agentfile.text.addresses import address_fault
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind

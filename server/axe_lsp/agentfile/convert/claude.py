@@ -20,8 +20,8 @@ from axe_lsp.agentfile.convert.formats import (
     granted,
     tools_of,
 )
-from axe_lsp.agentfile.convert.models import read_model, write_effort, write_model
-from axe_lsp.agentfile.convert.neutral import CHANGING, slug
+from axe_lsp.agentfile.convert.intermediate import CHANGING, slug
+from axe_lsp.agentfile.convert.model_names import read_model, write_effort, write_model
 
 _CALL = re.compile(r"(?:Agent|Task)(?:\((.*)\))?", re.DOTALL)
 _PATTERN = re.compile(r"(\w+)\(.*\)", re.DOTALL)

@@ -10,14 +10,14 @@ from __future__ import annotations
 from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.codex_agent import READ_ONLY, codex_agent
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
-from axe_lsp.agentfile.convert.models import (
+from axe_lsp.agentfile.convert.intermediate import CHANGING, READING
+from axe_lsp.agentfile.convert.model_names import (
     CLAUDE_ALIASES,
     INHERIT,
     read_model,
     write_effort,
     write_model,
 )
-from axe_lsp.agentfile.convert.neutral import CHANGING, READING
 
 _WRITING = CHANGING - {"run_command"}
 

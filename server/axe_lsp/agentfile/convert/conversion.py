@@ -5,9 +5,9 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.convert.formats import PLAIN, Format, Reading, Writing
-from axe_lsp.agentfile.convert.neutral import FIELDS, ConversionError, Note, slug
-from axe_lsp.agentfile.convert.written import (
-    Written,
+from axe_lsp.agentfile.convert.intermediate import FIELDS, ConversionError, Note, slug
+from axe_lsp.agentfile.convert.output_file import (
+    OutputFile,
     read_markdown,
     read_toml,
     write_markdown,
@@ -53,7 +53,7 @@ def convert(text: str, stem: str, source: Format, target: Format, model: str = "
     )
 
 
-def _read(written: Written, stem: str, source: Format) -> Reading:
+def _read(written: OutputFile, stem: str, source: Format) -> Reading:
     reading = Reading(source, written, stem)
     # The prompt first, as a type of axe puts its own text in front.
     for name in ("prompt", *(each for each in FIELDS if each != "prompt")):
@@ -95,7 +95,7 @@ def _write(reading: Reading, stem: str, target: Format) -> Writing:
     return writing
 
 
-def _carry_comments(written: Written, reading: Reading, writing: Writing) -> None:
+def _carry_comments(written: OutputFile, reading: Reading, writing: Writing) -> None:
     """Give each comment to the new key of its field; those of lost keys are at the end."""
     fields = {key: name for name, key in reading.format.keys.items()}
     for path, text in written.comments:
@@ -107,7 +107,7 @@ def _carry_comments(written: Written, reading: Reading, writing: Writing) -> Non
         writing.written.comments.append((key if is_there else "", text))
 
 
-def _has(written: Written, key: str) -> bool:
+def _has(written: OutputFile, key: str) -> bool:
     table: object = written.values
     for name in key.split("."):
         if not isinstance(table, dict) or name not in table:

@@ -16,8 +16,8 @@ from axe_lsp.agentfile.convert.formats import (
     granted,
     tools_of,
 )
-from axe_lsp.agentfile.convert.models import read_model
-from axe_lsp.agentfile.convert.neutral import CHANGING
+from axe_lsp.agentfile.convert.intermediate import CHANGING
+from axe_lsp.agentfile.convert.model_names import read_model
 
 _NO_LIST = "without a list it would have to name all agents"
 _DELEGATION = {"agent", "custom-agent", "task"}

@@ -11,9 +11,9 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.convert.neutral import FIELDS, READING, Agent, Notes
-from axe_lsp.agentfile.convert.written import Written, under
-from axe_lsp.agentfile.servers import (
+from axe_lsp.agentfile.convert.intermediate import FIELDS, READING, Agent, Notes
+from axe_lsp.agentfile.convert.output_file import OutputFile, under
+from axe_lsp.agentfile.mcp_servers import (
     STDIO,
     McpServer,
     command_fault,
@@ -33,7 +33,7 @@ PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
 class Reading:
     """A file of a format on the way to an `Agent`. What no rule takes is lost, and reported."""
 
-    def __init__(self, of: Format, written: Written, stem: str) -> None:
+    def __init__(self, of: Format, written: OutputFile, stem: str) -> None:
         self.format = of
         self.stem = stem
         self.values: Mapping[str, Any] = written.values
@@ -129,7 +129,7 @@ class Writing:
         self.notes = reading.notes
         self.lists_tools = "tools" in reading.source_keys
         self.keys = {name: reading.source_keys.get(name, name) for name in FIELDS}
-        self.written = Written()
+        self.written = OutputFile()
 
     def set(self, key: str, value: object) -> None:
         """Write a dotted key. The empty one is the text below the front matter."""

@@ -15,8 +15,8 @@ from axe_lsp.agentfile.convert.formats import (
     granted,
     tools_of,
 )
-from axe_lsp.agentfile.convert.models import read_model, write_model
-from axe_lsp.agentfile.convert.neutral import ConversionError, slug
+from axe_lsp.agentfile.convert.intermediate import ConversionError, slug
+from axe_lsp.agentfile.convert.model_names import read_model, write_model
 
 
 def _read_tools(reading: Reading) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
-from axe_lsp.agentfile.convert.neutral import ConversionError
+from axe_lsp.agentfile.convert.intermediate import ConversionError
 from axe_lsp.agentfile.vibe_agent import TOOLS, Keys, matches, vibe_agent, vibe_objection
 
 _CALLER = "task"

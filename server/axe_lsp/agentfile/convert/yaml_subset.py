@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
-from axe_lsp.agentfile.convert.neutral import ConversionError
+from axe_lsp.agentfile.convert.intermediate import ConversionError
 
 _KEY = re.compile(
     r"""("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#:'"\[\]{},&*!|>%@`][^\r\n:]*?)[ \t]*:(?=[ \t]|$)"""

@@ -18,15 +18,15 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.text import syntax_hints as hints
-from axe_lsp.agentfile.text.open_ends import (
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
+from axe_lsp.agentfile.text.unclosed_strings import (
     ANCHOR,
     HEADER_ANCHOR,
     closing_quotes,
     end_of_pasted,
     end_of_prose,
 )
-from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.agentfile.text.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import unquote
 
 MAX_NESTING = 100

@@ -35,8 +35,8 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
         return
     # Late, as hardly anybody needs it.
     from axe_lsp.agentfile.convert.conversion import convert
-    from axe_lsp.agentfile.convert.neutral import ConversionError
-    from axe_lsp.agentfile.convert.table import FORMATS, format_of
+    from axe_lsp.agentfile.convert.format_table import FORMATS, format_of
+    from axe_lsp.agentfile.convert.intermediate import ConversionError
 
     text = file.open.parse.text
     source = format_of(unquote(file.uri), text)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.mcp_servers import STDIO
 from axe_lsp.agentfile.schema.key_spec import KeySpec
-from axe_lsp.agentfile.servers import STDIO
 from axe_lsp.agentfile.text import splices
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace

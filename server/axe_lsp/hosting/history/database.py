@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from axe_lsp.hosting.history import sessions, steps
+from axe_lsp.hosting.history import steps, stored_sessions
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.plain_text import shown_path
@@ -56,7 +56,7 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 """
 
-_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, sessions.SCHEMA)
+_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA)
 """What each format has added to the one before."""
 
 _CREATION = threading.Lock()

@@ -6,7 +6,7 @@ import os
 import sqlite3
 from collections.abc import Callable, Sequence
 
-from axe_lsp.hosting.history import sessions
+from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.rows import date_in
 from axe_lsp.hosting.history.steps import forget, sizes
@@ -86,5 +86,5 @@ def _forget(connection: sqlite3.Connection, root: str) -> None:
         connection.execute("DELETE FROM events WHERE root_run_id = ?", (root,))
         forget(connection, root)
         connection.execute("DELETE FROM runs WHERE root_run_id = ?", (root,))
-        sessions.forget_run(connection, root)
+        stored_sessions.forget_run(connection, root)
     forget_run(root, os.environ)

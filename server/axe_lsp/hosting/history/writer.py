@@ -27,7 +27,7 @@ from axe_lsp.hosting.history.database import (
 from axe_lsp.hosting.history.rows import IN_PIECES, MOST_KEPT, Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.thread_queue import Handover
+from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact
@@ -88,7 +88,7 @@ class HistoryWriter:
     def __init__(self, warn: Warn, stored: Stored = lambda _root, _seq: None) -> None:
         self._warn = warn
         self._stored = stored
-        self._entries: Handover[_Entry | None] = Handover(_TOGETHER, _PIECES_TOGETHER)
+        self._entries: ThreadQueue[_Entry | None] = ThreadQueue(_TOGETHER, _PIECES_TOGETHER)
         self._steps: dict[str, list[Step]] = {}
         self._thread: threading.Thread | None = None
         self.name = uuid.uuid4().hex

@@ -19,11 +19,12 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
+from axe_lsp.hosting.machines.late_machines import LateMachines
 from axe_lsp.hosting.notifications import Message, notification
-from axe_lsp.hosting.places.late_places import LatePlaces
 from axe_lsp.hosting.question_relay import OutgoingQuestions
-from axe_lsp.hosting.resuming import (
-    KeptSteps,
+from axe_lsp.hosting.step_relay import OutgoingSteps
+from axe_lsp.hosting.stored_steps import (
+    StoredSteps,
     allow_again,
     claimed,
     former_of,
@@ -31,7 +32,6 @@ from axe_lsp.hosting.resuming import (
     resolver,
     taken_over,
 )
-from axe_lsp.hosting.step_relay import OutgoingSteps
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
@@ -69,7 +69,7 @@ class EngineFactory:
         self.server_ends = False
         self._http = HttpProvider(self._environment, self.requests if is_below else None)
         self._telemetry = Telemetry()
-        self._places: dict[str, LatePlaces] = {}
+        self._machines: dict[str, LateMachines] = {}
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(protocol.Warned(run_id, text)),
             stored=lambda run_id, seq: send(protocol.Stored(run_id, seq, self._history.is_failing)),
@@ -93,7 +93,7 @@ class EngineFactory:
                 self._send(protocol.Warned(start.run_id, warning))
         steps = None
         if start.keep_days:
-            steps = KeptSteps(self._history)
+            steps = StoredSteps(self._history)
             for step in begin:
                 steps.keep(step)
         return self._engine(start, start.run_id, self._sink(start), steps, known), known
@@ -163,16 +163,16 @@ class EngineFactory:
             server_ends=lambda: self.server_ends,
             note=_log.info,
             environment=self._environment,
-            places=self._places_of(start.on),
+            machines=self._machines_of(start.on),
             servers=start.servers if isinstance(start, protocol.Start) else (),
         )
         return Engine(services, http=self._http)
 
-    def _places_of(self, on: str) -> LatePlaces:
+    def _machines_of(self, on: str) -> LateMachines:
         """One for all runs, so that they share connections and slots."""
-        if on not in self._places:
-            self._places[on] = LatePlaces(self._environment, on)
-        return self._places[on]
+        if on not in self._machines:
+            self._machines[on] = LateMachines(self._environment, on)
+        return self._machines[on]
 
     async def close(self) -> None:
         """Close the connections, and finish what is remembered and sent elsewhere."""

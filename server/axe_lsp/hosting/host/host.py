@@ -27,7 +27,7 @@ from axe_lsp.hosting.line_buffer import LineBuffer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.hosting.question_relay import OutgoingQuestions
 from axe_lsp.hosting.step_relay import known_of
-from axe_lsp.hosting.thread_queue import Handover
+from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
@@ -141,7 +141,7 @@ class Outbox:
 
     def __init__(self, file: int) -> None:
         self._file = file
-        self._lines: Handover[bytes] = Handover(_TOGETHER)
+        self._lines: ThreadQueue[bytes] = ThreadQueue(_TOGETHER)
         self._thread = threading.Thread(target=self._write, daemon=True)
         self._thread.start()
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from axe_lsp.hosting import protocol
     from axe_lsp.hosting.history.queries import Wanted
     from axe_lsp.hosting.history.writer import HistoryWriter
-    from axe_lsp.hosting.resuming import Left
+    from axe_lsp.hosting.stored_steps import Left
     from axe_lsp.runtime.json_data import Json
 
 _PATIENCE = 2.0
@@ -85,7 +85,7 @@ class Archive:
         the dead one has left. Raises RunError if the history can't be relied on.
         """
         # Imported late, with what it takes to read steps: hosts hardly ever die.
-        from axe_lsp.hosting import resuming  # noqa: PLC0415
+        from axe_lsp.hosting import stored_steps  # noqa: PLC0415
 
         root, writer = start.run_id, self._writer_here()
         if root in self._incomplete:
@@ -95,10 +95,10 @@ class Archive:
             if (
                 after and not start.after
             ):  # Events may have arrived before the host has kept its order.
-                writer.keep_step(resuming.order_step(start, os.environ))
+                writer.keep_step(stored_steps.order_step(start, os.environ))
             self.take_over(root, ())
-            await resuming.written(writer, root)
-            left = await asyncio.to_thread(resuming.left_by, root, after)
+            await stored_steps.written(writer, root)
+            left = await asyncio.to_thread(stored_steps.left_by, root, after)
         except BaseException:
             writer.handed_over(root)
             raise

@@ -35,7 +35,7 @@ from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 from axe_lsp.tasks import Tasks
 
 if TYPE_CHECKING:
-    from axe_lsp.hosting.resuming import Left
+    from axe_lsp.hosting.stored_steps import Left
 
 _log = logging.getLogger(__name__)
 

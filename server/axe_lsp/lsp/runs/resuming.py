@@ -10,7 +10,7 @@ from msgspec.structs import replace
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.hosting.history.queries import Wanted
-from axe_lsp.hosting.resuming import fork_of, resumable
+from axe_lsp.hosting.stored_steps import fork_of, resumable
 from axe_lsp.hosting.supervisor.subscribers import Subscriber
 from axe_lsp.lsp.runs import run_reports, running
 from axe_lsp.lsp.runs.run_params import check_number, check_token, warn_of_unknown

@@ -8,13 +8,13 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from axe_lsp.hosting.resuming import undoable
+from axe_lsp.hosting.stored_steps import undoable
 from axe_lsp.lsp.runs import running
 from axe_lsp.lsp.runs.run_params import warn_of_unknown
 from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.resuming.saved import digest_of
+from axe_lsp.runtime.resuming.saved_files import digest_of
 from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo
 from axe_lsp.runtime.resuming.undoing import undo as put_back
 

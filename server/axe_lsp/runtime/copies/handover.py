@@ -14,13 +14,13 @@ from axe_lsp.runtime.copies.copy import Copy, locked
 from axe_lsp.runtime.copies.git import GitError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.resuming.saved import keep_file_after, keep_file_before
+from axe_lsp.runtime.resuming.saved_files import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.tools.tool import Hands, ToolError
+from axe_lsp.runtime.tools.tool import RemoteCopy, ToolError
 
 APPLY_CHANGES = "apply_changes"
 """The tool's name in questions and rules. No model can call it."""
@@ -43,7 +43,7 @@ class Returning(Struct, frozen=True):
     log: RunLog
     secrets: Collection[str]
     is_undoable: bool
-    home: Hands | None = None
+    home: RemoteCopy | None = None
 
 
 async def hand_over(copy: Copy, agent: Returning) -> Handover | None:

@@ -15,8 +15,8 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.copies.copy import Copy, CopyError
 from axe_lsp.runtime.copies.handover import Returning, hand_over
+from axe_lsp.runtime.copies.place_reports import PlaceReports
 from axe_lsp.runtime.copies.stopping import in_thread
-from axe_lsp.runtime.copies.watch import CopyWatch
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.prepare import require_folder
 from axe_lsp.runtime.prompt import folder_of
@@ -33,13 +33,13 @@ class WorkInCopy:
     """
 
     def __init__(
-        self, order: Order, definition: AgentDefinition, tree: Tree, watch: CopyWatch
+        self, order: Order, definition: AgentDefinition, tree: Tree, watch: PlaceReports
     ) -> None:
         self._order = order
         self._definition = definition
         self._tree = tree
         self._services = services = tree.services
-        self._places = services.places
+        self._machines = services.machines
         self._watch = watch
         self._elsewhere = AsyncExitStack()
         self._copy = Copy(order.ids.run_id, order.ids.agent, services.environment)
@@ -79,7 +79,11 @@ class WorkInCopy:
         """Bring home what was changed in the copy, as the agent's file says."""
         order, definition = self._order, self._definition
         is_home_a_copy = order.copied is not None and order.copied.has(self._folder)
-        home = self._tree.hands.get(order.copied.at) if order.copied and is_home_a_copy else None
+        home = (
+            self._tree.remote_copies.get(order.copied.at)
+            if order.copied and is_home_a_copy
+            else None
+        )
         self.handover = await hand_over(
             self._copy,
             Returning(
@@ -98,17 +102,19 @@ class WorkInCopy:
     async def _open(self) -> None:
         """Make the copy, which a cancellation stops. Raises CopyError or ConfigError."""
         await in_thread(partial(self._copy.open, self._folder))
-        hands = None
-        if self._places is not None:
-            hands = await self._elsewhere.enter_async_context(self._places(self._copy, self._watch))
-        if hands is not None:
-            self._tree.hands[str(self._copy.tree)] = hands
+        remote_copy = None
+        if self._machines is not None:
+            remote_copy = await self._elsewhere.enter_async_context(
+                self._machines(self._copy, self._watch)
+            )
+        if remote_copy is not None:
+            self._tree.remote_copies[str(self._copy.tree)] = remote_copy
         else:
             self._watch.placed("here", str(self._copy.folder))
 
     async def _end(self) -> None:
         with anyio.CancelScope(shield=True):
-            self._tree.hands.pop(str(self._copy.tree), None)
+            self._tree.remote_copies.pop(str(self._copy.tree), None)
             await self._elsewhere.aclose()
             if self._is_handed_over:
                 await anyio.to_thread.run_sync(self._copy.close)

@@ -33,8 +33,8 @@ from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file
-from axe_lsp.runtime.once_a_step import once_a_step
 from axe_lsp.runtime.plain_text import os_fault
+from axe_lsp.runtime.shared_lookups import once_a_step
 
 _OTHER_KEYS = frozenset(
     {

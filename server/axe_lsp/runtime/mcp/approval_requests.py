@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection
 
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool

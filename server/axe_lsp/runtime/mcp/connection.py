@@ -19,10 +19,10 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.runtime.mcp.elicitation import Elicit, Elicitation
-from axe_lsp.runtime.mcp.server_process import ServerProcess, start_server
+from axe_lsp.runtime.mcp.stdio_server import ServerProcess, start_server
 from axe_lsp.runtime.messages import Image, Json
 from axe_lsp.tasks import Tasks
 

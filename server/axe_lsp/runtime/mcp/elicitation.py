@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 
-from axe_lsp.agentfile.servers import is_secret_name
+from axe_lsp.agentfile.mcp_servers import is_secret_name
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import escaped

@@ -7,17 +7,20 @@ are kept and joined. Prompt caches, too, want the beginning to be the same to th
 from __future__ import annotations
 
 from axe_lsp.runtime.messages import Json, Message, Request
-from axe_lsp.runtime.providers.terms import Terms, caches, marked_messages
+from axe_lsp.runtime.providers.restrictions import Restrictions, caches, marked_messages
 from axe_lsp.runtime.providers.wire import WireFormat, to_json
 
 
 def encode_body(
-    wire_format: WireFormat, request: Request, stream: bool, terms: Terms | None = None
+    wire_format: WireFormat,
+    request: Request,
+    stream: bool,
+    restrictions: Restrictions | None = None,
 ) -> bytes:
     """The body of a request."""
     kept = request.kept.setdefault(wire_format.path("", False), _Pieces(wire_format))
     pieces: _Pieces = kept
-    return pieces.body(request, stream, terms or Terms())
+    return pieces.body(request, stream, restrictions or Restrictions())
 
 
 class _Pieces:
@@ -28,32 +31,40 @@ class _Pieces:
         self._head: tuple[object, bytes] = (None, b"")
         self._messages: dict[tuple[int, bool], tuple[Message, bytes]] = {}
 
-    def body(self, request: Request, stream: bool, terms: Terms) -> bytes:
-        marked = marked_messages(request, terms) if self._format.SHAPE.cache_mark else ()
+    def body(self, request: Request, stream: bool, restrictions: Restrictions) -> bytes:
+        marked = marked_messages(request, restrictions) if self._format.SHAPE.cache_mark else ()
         messages = [
             self._message(message, index in marked)
             for index, message in enumerate(request.messages)
         ]
         # Put together at once, since a megabyte is copied for each time.
-        messages[0] = self._beginning(request, stream, terms) + messages[0]
+        messages[0] = self._beginning(request, stream, restrictions) + messages[0]
         messages[-1] += b"]}"
         return b",".join(messages)
 
-    def _beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
-        """All up to the first message. It stays the same but for what terms and turns change."""
+    def _beginning(self, request: Request, stream: bool, restrictions: Restrictions) -> bytes:
+        """All up to the first message. It stays the same but for what restrictions and turns change."""
         said = (
             *(request.model, request.system, request.tools, request.response_format),
             request.continuation,
         )
-        asked = request.temperature, request.max_tokens, stream, terms, caches(request, terms)
+        asked = (
+            request.temperature,
+            request.max_tokens,
+            stream,
+            restrictions,
+            caches(request, restrictions),
+        )
         same = (said, asked, request.params)
         if self._head[0] != same:
-            self._head = (same, self._encode_beginning(request, stream, terms))
+            self._head = (same, self._encode_beginning(request, stream, restrictions))
         return self._head[1]
 
-    def _encode_beginning(self, request: Request, stream: bool, terms: Terms) -> bytes:
+    def _encode_beginning(
+        self, request: Request, stream: bool, restrictions: Restrictions
+    ) -> bytes:
         messages = self._format.SHAPE.messages
-        head = {**self._format.head(request, stream, terms), **request.params.extra}
+        head = {**self._format.head(request, stream, restrictions), **request.params.extra}
         head.pop(messages, None)
         # A body that has nothing but messages begins with them.
         comma = "," if head else ""

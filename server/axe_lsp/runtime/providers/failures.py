@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from axe_lsp.runtime.errors import PASSING, ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.providers.waits import told_wait
+from axe_lsp.runtime.providers.retry_after import told_wait
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 
 _PAYMENT_REQUIRED = 402

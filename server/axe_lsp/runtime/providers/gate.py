@@ -26,7 +26,7 @@ import anyio
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.gates import Entry, GateKey
-from axe_lsp.runtime.providers.waits import jittered, too_late
+from axe_lsp.runtime.providers.retry_after import jittered, too_late
 from axe_lsp.tasks import loop_time
 
 _UNAVAILABLE = 503

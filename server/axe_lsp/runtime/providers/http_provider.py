@@ -33,7 +33,6 @@ from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, Provi
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
-from axe_lsp.runtime.once_a_step import once_a_step
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
@@ -43,9 +42,9 @@ from axe_lsp.runtime.providers.gates import Entry, Gates, gate_key
 from axe_lsp.runtime.providers.original_answers import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
-from axe_lsp.runtime.providers.terms import (
+from axe_lsp.runtime.providers.restrictions import (
     Field,
-    Terms,
+    Restrictions,
     accepted,
     learnt,
     left_out,
@@ -53,7 +52,7 @@ from axe_lsp.runtime.providers.terms import (
     window_told,
     wire_hint,
 )
-from axe_lsp.runtime.providers.waits import last_moment
+from axe_lsp.runtime.providers.retry_after import last_moment
 from axe_lsp.runtime.providers.wire import (
     WireError,
     WireFormat,
@@ -61,6 +60,7 @@ from axe_lsp.runtime.providers.wire import (
     is_http_address,
 )
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.shared_lookups import once_a_step
 from axe_lsp.runtime.usage import cost_of
 
 if TYPE_CHECKING:
@@ -95,18 +95,18 @@ class Service(Struct, frozen=True):
         return self.wire == "openai-responses" and not self.is_own and not is_stated
 
     @property
-    def terms(self) -> Terms:
+    def restrictions(self) -> Restrictions:
         """How requests are written as long as nothing is known of the model."""
-        return Terms(self.is_own, self.unsupported, self.provider, self.wire)
+        return Restrictions(self.is_own, self.unsupported, self.provider, self.wire)
 
     @property
     def wire_format(self) -> WireFormat:
         """How requests are written."""
         return format_of(self.wire)
 
-    def news(self, request: Request, terms: Terms) -> list[str]:
+    def news(self, request: Request, restrictions: Restrictions) -> list[str]:
         """The notes for the user about a request."""
-        return [*left_out(request, terms), *self.wire_format.dropped(request, self.provider)]
+        return [*left_out(request, restrictions), *self.wire_format.dropped(request, self.provider)]
 
     def url(self, model: str, stream: bool) -> str:
         """Where a request goes."""
@@ -171,7 +171,7 @@ class HttpProvider:
         self._environment = environment
         self._service_now = once_a_step(self._look_up_service)
         self._client: HttpClient | None = None
-        self._terms: dict[_Place, Terms] = {}
+        self._restrictions: dict[_Place, Restrictions] = {}
         self._windows: dict[tuple[str, ModelName], int] = {}
         self._without_responses: set[str] = set()
 
@@ -201,20 +201,20 @@ class HttpProvider:
         while True:
             service = self._service(model)
             place = service.base_url, service.wire, model, request.response_format
-            terms = self._terms.get(place, service.terms)
-            news = service.news(request, terms) if exchange.turn == 1 else []
+            restrictions = self._restrictions.get(place, service.restrictions)
+            news = service.news(request, restrictions) if exchange.turn == 1 else []
             if not service.may_lack_responses:  # Else the chat wire may have what this one lacks.
                 tell(news)
             try:
                 sent = replace(exchange, request=with_readable(request))
-                response = await self._ask(service, sent, terms, on_delta)
+                response = await self._ask(service, sent, restrictions, on_delta)
                 tell([*news, *told_of(request, response, WIRES[service.wire])])
                 return _priced(response, model, service.wire)
             except ProviderError as error:
                 self._learn_window(error, exchange, service)
-                known = learnt(error, request, terms)
+                known = learnt(error, request, restrictions)
                 if known is not None:
-                    self._terms[place] = known
+                    self._restrictions[place] = known
                 elif service.may_lack_responses and _lacks_path(error, request):
                     self._without_responses.add(service.base_url)
                     exchange.warn(_asks_chat(service))
@@ -245,25 +245,33 @@ class HttpProvider:
         return service_of(model, load_user_config(self._environment))
 
     async def _ask(
-        self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None
+        self,
+        service: Service,
+        exchange: Exchange,
+        restrictions: Restrictions,
+        on_delta: OnDelta | None,
     ) -> Response:
         """The answer to a request, which is sent once more if the model has garbled a call.
 
         Not after text that somebody has seen, which can't be taken back.
         """
-        response = await self._post(service, exchange, terms, on_delta)
+        response = await self._post(service, exchange, restrictions, on_delta)
         was_shown = on_delta is not None and response.content
         if response.incomplete != "malformed_call" or was_shown:
             return response
-        return _in_addition(await self._post(service, exchange, terms, on_delta), response)
+        return _in_addition(await self._post(service, exchange, restrictions, on_delta), response)
 
     async def _post(
-        self, service: Service, exchange: Exchange, terms: Terms, on_delta: OnDelta | None
+        self,
+        service: Service,
+        exchange: Exchange,
+        restrictions: Restrictions,
+        on_delta: OnDelta | None,
     ) -> Response:
         request, wire_format = exchange.request, service.wire_format
         stream = on_delta is not None
         url = service.url(request.model, stream)
-        body = encode_body(wire_format, accepted(request, terms), stream, terms)
+        body = encode_body(wire_format, accepted(request, restrictions), stream, restrictions)
         headers = {
             "content-type": "application/json",
             **wire_format.SHAPE.headers,

@@ -28,7 +28,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
 )
 from axe_lsp.runtime.plain_text import decode, valid_text
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 
 _DEEPEST = 100
 """Levels of a call's arguments. All that reads them goes down level by level, and Python not for ever."""
@@ -83,7 +83,7 @@ class WireFormat(Protocol):
     def path(self, model: str, stream: bool) -> str:
         """Where requests go, below the base URL. The first part is left out if the base has a version."""
 
-    def head(self, request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+    def head(self, request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
         """The body of a request without its messages."""
 
     def dropped(self, request: Request, provider: str) -> list[str]:

@@ -30,7 +30,7 @@ class NamedReplays:
         elif model.name not in self._replays:
             # Imported late: nearly all agents have a model.
             from axe_lsp.runtime.recordings.file import load_recording
-            from axe_lsp.runtime.recordings.lookup import find_recording
+            from axe_lsp.runtime.recordings.recording_path import find_recording
             from axe_lsp.runtime.recordings.replay import Replay
 
             path = find_recording(model.name, workdir, self._workspace, self._environment)

@@ -12,7 +12,7 @@ from axe_lsp.runtime.files.opening import is_nothing, opened_file, remove_place
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import decode, os_fault
-from axe_lsp.runtime.resuming.saved import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of
+from axe_lsp.runtime.resuming.saved_files import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of
 from axe_lsp.runtime.run_log import Known, decoded
 from axe_lsp.runtime.safety.redaction import REDACTED
 

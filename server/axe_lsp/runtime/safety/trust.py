@@ -29,11 +29,11 @@ from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.files.workspace_folders import is_agents_folder
-from axe_lsp.runtime.once_a_step import once_a_step
 from axe_lsp.runtime.plain_text import escaped, os_fault, shown_path
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest
 from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
 from axe_lsp.runtime.safety.reach import is_users, reaches
+from axe_lsp.runtime.shared_lookups import once_a_step
 
 _VERSION = 1
 _ONLY_THE_USER = 0o600

@@ -49,7 +49,7 @@ class Watch(Protocol):
         """Something that a person should know."""
 
 
-class Hands(Protocol):
+class RemoteCopy(Protocol):
     """A copy on another machine, in which tools work. Changes come back to the copy here after each call.
 
     The `fault` is why nothing can be done there any more, "" as long as something can. `place` is where it is.
@@ -80,7 +80,7 @@ class Workplace(Struct, frozen=True):
     `ask` puts a question to the person who started the run, with the answers to choose from, if any.
     `agents` are the agent whose tools these are and those that call it, the root first.
     The `editor` is there if it is to read and write files, or to run commands.
-    If the folder is in a copy on another machine, those are the `hands` there, and `watch` hears of it.
+    If the folder is in a copy on another machine, it is the `remote_copy`, and `watch` hears of it.
     The tools may leave the folder for `more_folders`, which are absolute, too.
     """
 
@@ -92,7 +92,7 @@ class Workplace(Struct, frozen=True):
     ask: AskUser = _nobody
     agents: tuple[str, ...] = ()
     editor: EditorOfRun | None = None
-    hands: Hands | None = None
+    remote_copy: RemoteCopy | None = None
     watch: Watch | None = None
     more_folders: tuple[Path, ...] = ()
 

@@ -21,8 +21,8 @@ from axe_lsp.runtime.messages import (
     ToolCall,
 )
 from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.sse import SseParser
-from axe_lsp.runtime.providers.terms import Terms, caches
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -90,9 +90,9 @@ def path(_model: str, _stream: bool) -> str:
     return "v1/messages"
 
 
-def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
-    mark = _MARK if caches(request, terms) else {}
+    mark = _MARK if caches(request, restrictions) else {}
     params, thinking = request.params, thinking_of(request)
     longest = request.max_tokens or default_max_tokens(request.model)
     budget = thinking.get("budget_tokens", 0)

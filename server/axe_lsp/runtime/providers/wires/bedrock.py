@@ -24,7 +24,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.event_stream import EventStreamParser, StreamMessage
 from axe_lsp.runtime.providers.failures import reported
-from axe_lsp.runtime.providers.terms import Terms, caches
+from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
@@ -64,9 +64,9 @@ def path(model: str, stream: bool) -> str:
     return f"model/{quote(model, safe='')}/converse{'-stream' if stream else ''}"
 
 
-def head(request: Request, _stream: bool, terms: Terms) -> dict[str, Json]:
+def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
-    marks = [_MARK] if caches(request, terms) else []
+    marks = [_MARK] if caches(request, restrictions) else []
     thinking = anthropic.thinking_of(request) if _is_claude(request.model) else _budget(request)
     body: dict[str, Json] = {}
     if request.system.strip():

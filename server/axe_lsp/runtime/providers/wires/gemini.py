@@ -23,8 +23,8 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import SseParser
-from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -102,7 +102,7 @@ def path(model: str, stream: bool) -> str:
     return f"v1beta/{quote(name)}:{method}"
 
 
-def head(request: Request, _stream: bool, _terms: Terms) -> dict[str, Json]:
+def head(request: Request, _stream: bool, _restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages. What it does not know, the API refuses."""
     body: dict[str, Json] = {}
     if request.system:

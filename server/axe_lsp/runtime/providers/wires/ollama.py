@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.failures import reported
-from axe_lsp.runtime.providers.terms import Terms
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
@@ -36,7 +36,7 @@ def path(_model: str, _stream: bool) -> str:
     return "api/chat"
 
 
-def head(request: Request, stream: bool, _terms: Terms) -> dict[str, Json]:
+def head(request: Request, stream: bool, _restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
     body: dict[str, Json] = {"model": request.model, "stream": stream}
     if options := _options(request):

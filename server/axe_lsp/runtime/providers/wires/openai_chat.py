@@ -20,8 +20,8 @@ from axe_lsp.runtime.messages import (
     ToolCall,
 )
 from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import SseParser
-from axe_lsp.runtime.providers.terms import Terms
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -63,19 +63,19 @@ def path(_model: str, _stream: bool) -> str:
     return "v1/chat/completions"
 
 
-def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
     limit, params = request.max_tokens or None, request.params
     # OpenAI's own models want the new name, the newer ones no other. Stand-ins know the old one.
-    is_new = terms.current or "max_tokens" in terms.refused
-    has_options = stream and "stream_options" not in terms.refused
+    is_new = restrictions.current or "max_tokens" in restrictions.refused
+    has_options = stream and "stream_options" not in restrictions.refused
     optional: dict[str, Json] = {
         "temperature": request.temperature,
         "top_p": params.top_p,
         "seed": params.seed,
         "stop": list(params.stop) or None,
         "max_completion_tokens" if is_new else "max_tokens": limit,
-        **_encode_effort(request, terms),
+        **_encode_effort(request, restrictions),
         "response_format": _encode_format(request.response_format),
         "tools": [function_of(tool) for tool in request.tools] or None,
         "stream": stream or None,
@@ -85,15 +85,15 @@ def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
     return {"model": request.model, **asked}
 
 
-def _encode_effort(request: Request, terms: Terms) -> dict[str, Json]:
+def _encode_effort(request: Request, restrictions: Restrictions) -> dict[str, Json]:
     """How much to think. OpenRouter has a table for that, which takes a number of tokens too."""
     effort, budget = request.params.effort, request.params.thinking_budget
-    if terms.provider == "openrouter":
+    if restrictions.provider == "openrouter":
         effort = "none" if budget == 0 else effort
         if budget:
             return {"reasoning": {"max_tokens": budget}}
         return {"reasoning": {"effort": effort} if effort else None}
-    if request.tools and "tools_with_effort" in terms.refused:
+    if request.tools and "tools_with_effort" in restrictions.refused:
         effort = "none"
     return {"reasoning_effort": effort or None}
 

@@ -24,8 +24,8 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.restrictions import LEAST_OUTPUT, Restrictions
 from axe_lsp.runtime.providers.sse import SseParser
-from axe_lsp.runtime.providers.terms import LEAST_OUTPUT, Terms
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
@@ -61,18 +61,18 @@ def path(_model: str, _stream: bool) -> str:
     return "v1/responses"
 
 
-def head(request: Request, stream: bool, terms: Terms) -> dict[str, Json]:
+def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its items."""
     limit, wanted = request.max_tokens, request.response_format
-    is_keyed = request.session and "prompt_cache_key" not in terms.refused
+    is_keyed = request.session and "prompt_cache_key" not in restrictions.refused
     optional: dict[str, Json] = {
-        "include": None if "include" in terms.refused else ["reasoning.encrypted_content"],
+        "include": None if "include" in restrictions.refused else ["reasoning.encrypted_content"],
         "instructions": request.system or None,
         "prompt_cache_key": request.session[:_LONGEST_CACHE_KEY] if is_keyed else None,
         "temperature": request.temperature,
         "top_p": request.params.top_p,
         "max_output_tokens": max(limit, LEAST_OUTPUT) if limit else None,
-        "reasoning": _encode_effort(request.params.effort, terms),
+        "reasoning": _encode_effort(request.params.effort, restrictions),
         "text": {"format": _encode_format(wanted)} if wanted else None,
         "tools": [_encode_tool(tool) for tool in request.tools] or None,
         "stream": stream or None,
@@ -280,11 +280,11 @@ def _items_back(message: Message, items: Sequence[dict[str, Json]]) -> list[Json
     return back or [{"role": "assistant", "content": message.content}]
 
 
-def _encode_effort(effort: str, terms: Terms) -> Json:
+def _encode_effort(effort: str, restrictions: Restrictions) -> Json:
     """With a summary, which is all that people get to see of the reasoning."""
     if not effort:
         return None
-    has_summary = effort != "none" and "summary" not in terms.refused
+    has_summary = effort != "none" and "summary" not in restrictions.refused
     return {"effort": effort, **({"summary": "auto"} if has_summary else {})}
 
 

@@ -1,0 +1,113 @@
+"""An agent in no format's words, and what a conversion reports about it."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from enum import Enum
+
+from msgspec import Struct, field
+
+from axe_lsp.agentfile.mcp_servers import McpServer
+
+
+class ConversionError(ValueError):
+    """A file that can't be converted. `line` counts from 1; 0 means the file as a whole."""
+
+    def __init__(self, message: str, line: int = 0) -> None:
+        super().__init__(message)
+        self.line = line
+
+
+class Agent(Struct):
+    """The fields that more than one format has, in the order in which they are written.
+
+    `model` is `provider/model-name` or "" for the model of whoever calls the agent. `tools` has the
+    names of axe and is complete: an agent without tools has none. `timeout` is in seconds. `copy` says for
+    an agent that works in a copy what becomes of its changes, in the words of axe.
+    """
+
+    name: str = ""
+    description: str = ""
+    model: str = ""
+    effort: str = ""
+    temperature: float | None = None
+    max_tokens: int | None = None
+    timeout: int | None = None
+    max_turns: int | None = None
+    tools: tuple[str, ...] = ()
+    agents: tuple[str, ...] = ()
+    servers: tuple[McpServer, ...] = ()
+    copy: str = ""
+    prompt: str = ""
+
+
+FIELDS: Mapping[str, str] = {
+    "name": "name",
+    "description": "description",
+    "prompt": "instructions",
+    "model": "model",
+    "effort": "reasoning effort",
+    "temperature": "temperature",
+    "max_tokens": "length of an answer",
+    "tools": "tools",
+    "agents": "agents that it may call",
+    "servers": "MCP servers",
+    "timeout": "timeout",
+    "max_turns": "number of turns",
+    "copy": "work in a copy of the folder",
+}
+"""What documentation calls the fields of `Agent`."""
+
+READING = frozenset({"read_file", "list_directory", "grep", "find_files"})
+"""The tools of axe that only read the workspace."""
+
+CHANGING = frozenset({"write_file", "edit_file", "run_command"})
+"""The tools of axe that can change the workspace."""
+
+
+class NoteKind(Enum):
+    """What became of a key. The value is the word that users see."""
+
+    MAPPED = "mapped"
+    LOST = "lost"
+    ADDED = "added"
+
+
+class Note(Struct, frozen=True):
+    """What a user should know about a key. `text` says what became of it, without values of headers."""
+
+    kind: NoteKind
+    key: str
+    text: str
+
+
+class Notes(Struct):
+    """The notes of one conversion, and the keys whose values are as before."""
+
+    all: list[Note] = field(default_factory=list)
+    kept: list[str] = field(default_factory=list)
+
+    def forget(self, key: str) -> None:
+        """Drop what was said of a key, which is no longer true."""
+        self.all = [note for note in self.all if note.key != key]
+
+    def mapped(self, key: str, text: str) -> None:
+        """The key has another value or name now."""
+        self.all.append(Note(NoteKind.MAPPED, key, text))
+
+    def lost(self, key: str, text: str) -> None:
+        """The new file does not have it."""
+        self.all.append(Note(NoteKind.LOST, key, text))
+
+    def added(self, key: str, text: str) -> None:
+        """The new file has it, and the old one had not."""
+        self.all.append(Note(NoteKind.ADDED, key, text))
+
+
+def slug(name: str, *, ascii_only: bool = False) -> str:
+    """A name for a file: lower case, with hyphens between the words. "" if nothing is left."""
+    if ascii_only:
+        name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
+    return re.sub(r"[^\w-]+|_{2,}", "-", name.lower()).strip("-_")

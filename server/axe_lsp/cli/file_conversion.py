@@ -1,0 +1,230 @@
+"""Agent files from one format to another, on the disk: the work of `axe-lsp import` and `export`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import unified_diff
+from pathlib import Path
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.convert.axe import AXE
+from axe_lsp.agentfile.convert.conversion import Converted, convert
+from axe_lsp.agentfile.convert.format_table import FORMATS, format_of, stem_of
+from axe_lsp.agentfile.convert.formats import Format
+from axe_lsp.agentfile.convert.intermediate import ConversionError
+from axe_lsp.agentfile.text.ranges import LineIndex
+from axe_lsp.agentfile.text.secrets import without_secrets
+from axe_lsp.cli.arguments import Parser
+from axe_lsp.daemon import disk
+from axe_lsp.runtime.errors import ConfigError, ExitCode
+from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.workspace_folders import files_below, workspace_above
+from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
+
+NOT_CONVERTED = 1
+"""Exit code if one of the files was not converted. The others are."""
+
+_MARKDOWN, _TOML, _SKILL = ".md", ".toml", "SKILL.md"
+
+_BEGINNING = re.compile(
+    r"\ufeff?---[ \t]*\r?\n(?=(?:(?!---).*\n)*?name[ \t]*:)(?=(?:(?!---).*\n)*?description[ \t]*:)"
+)
+"""Front matter with the two keys that every agent in Markdown has."""
+
+
+class Options(Struct, frozen=True):
+    """What both commands take. `source` is the format of all files, if it was named."""
+
+    target: Format
+    source: Format | None
+    output: Path | None
+    model: str
+    force: bool
+    dry_run: bool
+
+
+def add_options(parser: Parser) -> None:
+    """The options that both commands have."""
+    parser.add_argument(
+        "--from",
+        dest="source",
+        choices=list(FORMATS),
+        metavar="FORMAT",
+        help=f"the format of the files (default: by folder and suffix; {', '.join(FORMATS)})",
+    )
+    parser.add_argument("--output", type=Path, metavar="DIR", help="write the new files to DIR")
+    parser.add_argument("--dry-run", action="store_true", help="show a diff and write nothing")
+    parser.add_argument("--force", action="store_true", help="replace files that are there")
+
+
+def options_of(chosen: argparse.Namespace, target: Format) -> Options:
+    """The options as they were chosen."""
+    return Options(
+        target,
+        FORMATS[chosen.source] if chosen.source else None,
+        chosen.output,
+        getattr(chosen, "model", None) or "",
+        chosen.force,
+        chosen.dry_run,
+    )
+
+
+def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
+    """Convert each file; print what became of its keys. Returns the exit code."""
+    target = options.target
+    folder = options.output or workspace_above(working_folder(), os.environ) / target.folder
+    written: dict[Path, Path] = {}
+    code: int = ExitCode.OK
+    for path in paths:
+        try:
+            source, new = _converted(path, options)
+            _write(folder / new.file_name, new.text, path, written, options)
+        except _NotConvertedError as error:
+            print(visible(f"{prog}: {error}"), file=sys.stderr)
+            code = NOT_CONVERTED
+            continue
+        _report(path, source, folder / new.file_name, new, target)
+        if options.dry_run:
+            _show_diff(folder / new.file_name, new.text)
+    return code
+
+
+class _NotConvertedError(Exception):
+    """One file stays as it is; the message says which, where and why."""
+
+
+def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
+    content = disk.read(path)
+    shown = _shown(path)
+    if content is None:
+        raise _NotConvertedError(f"{shown}: there is no such file")
+    if content.fault:
+        line = LineIndex(content.text).line_at(content.fault_at or 0) + 1
+        raise _NotConvertedError(f"{shown}:{line}: {content.fault}")
+    source = options.source or format_of(path.as_posix(), content.text)
+    if source is options.target:
+        raise _NotConvertedError(f"{shown}: it is an agent of {source.title} already")
+    try:
+        return source, convert(
+            content.text, stem_of(path.name), source, options.target, options.model
+        )
+    except ConversionError as error:
+        place = f"{shown}:{error.line}" if error.line else shown
+        raise _NotConvertedError(f"{place}: {error}") from error
+
+
+def _write(
+    path: Path, text: str, source: Path, written: dict[Path, Path], options: Options
+) -> None:
+    if path in written:
+        reason = f"{_shown(path)} was just made of {_shown(written[path])}"
+        way_out = "rename one of the agents"
+        if options.target is AXE and not options.source:
+            other = format_of(source.as_posix()).name
+            way_out += f", or import those of one program, such as `--from {other}`"
+        raise _NotConvertedError(f"{_shown(source)}: {reason}; {way_out}")
+    written[path] = source
+    if options.dry_run:
+        return
+    try:
+        if options.force and disk.exists(path):
+            path.write_text(text, encoding="utf-8", newline="")
+        else:
+            disk.create(path, text)
+    except FileExistsError:
+        reason = f"{_shown(path)} already exists; --force replaces it"
+        raise _NotConvertedError(f"{_shown(source)}: {reason}") from None
+    except OSError as error:
+        reason = f"the new file can't be written: {os_fault(error)}"
+        raise _NotConvertedError(f"{_shown(source)}: {reason}") from error
+
+
+def _show_diff(path: Path, text: str) -> None:
+    """The change of the file, without API keys: the output may end up anywhere."""
+    before = disk.read(path)
+    old = before.text if before is not None else ""
+    lines = unified_diff(
+        without_secrets(old).splitlines(),
+        without_secrets(text).splitlines(),
+        _shown(path) if before is not None else os.devnull,
+        _shown(path),
+        lineterm="",
+    )
+    for line in lines:
+        print(visible(line))
+
+
+def _report(path: Path, source: Format, new_path: Path, new: Converted, target: Format) -> None:
+    print(visible(f"{_shown(path)} ({source.title}) → {_shown(new_path)} ({target.title})"))
+    if new.kept:
+        print(visible(f"  kept    {', '.join(new.kept)}"))
+    for note in new.notes:
+        text = note.text or f"{target.title} has no counterpart"
+        print(visible(f"  {note.kind.value:<7} {note.key}: {text}"))
+
+
+def _shown(path: Path) -> str:
+    """A path as short as it can be said here."""
+    here = working_folder()
+    return shown_path(path.relative_to(here) if path.is_relative_to(here) else path)
+
+
+# -- which files
+
+
+def files_at(path: Path, source: str | None = None) -> Iterator[Path]:
+    """A file itself; of a folder the agents of other formats below it in their usual folders.
+
+    If a format is named that has its usual folder there, it is that one's alone. Of a folder without them it is
+    all files that look like agents. Raises ConfigError if nothing is there.
+    """
+    if not path.is_dir():
+        if not path.exists():
+            raise ConfigError(f"no such file or folder: {shown_path(path)}")
+        yield path
+        return
+    others = [each for each in FORMATS.values() if each is not AXE]
+    usual = [(path / each.folder, each) for each in others if (path / each.folder).is_dir()]
+    if source in [each.name for _, each in usual]:
+        usual = [(folder, each) for folder, each in usual if each.name == source]
+    found = [file for folder, each in usual for file in _agents_in(folder, each.is_markdown)]
+    if not usual:
+        found = list(_loose_agents_in(path))
+    if not found:
+        raise ConfigError(f"no agent files in {shown_path(path)}")
+    yield from found
+
+
+def _agents_in(folder: Path, is_markdown: bool) -> Sequence[Path]:
+    suffix = _MARKDOWN if is_markdown else _TOML
+    files = (each for each in folder.rglob(f"*{suffix}") if each.is_file())
+    return sorted(each for each in files if each.stem.lower() != "readme")
+
+
+def _loose_agents_in(folder: Path) -> Iterator[Path]:
+    """Agents that lie somewhere else, and a word about the Markdown that is none."""
+    left_out = 0
+    for path in files_below(folder):
+        if path.suffix not in (_MARKDOWN, _TOML) or path.name == _SKILL:
+            continue
+        content = disk.read(path)
+        if content is None:
+            continue
+        if path.suffix == _TOML:
+            is_agent = format_of(path.as_posix(), content.text) is not AXE
+        else:
+            is_agent = bool(content.fault or _BEGINNING.match(content.text))
+            left_out += not is_agent
+        if is_agent:
+            yield path
+    if left_out:
+        print(
+            "axe-lsp import: Markdown without `name` and `description` at its beginning is left out "
+            f"(files: {left_out}); name a file to convert it all the same",
+            file=sys.stderr,
+        )

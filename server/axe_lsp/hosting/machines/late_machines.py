@@ -1,0 +1,35 @@
+"""Where agents in copies work, for processes in which hardly any agent has one: nothing is imported until then."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING
+
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
+
+if TYPE_CHECKING:
+    from axe_lsp.hosting.machines.machines import Machines
+    from axe_lsp.runtime.copies.copy import Copy
+
+
+class LateMachines:
+    """The `Machines` of a process, made for the first copy. It is a `runtime.services.Machines`."""
+
+    def __init__(self, environment: Environment, on: str = "") -> None:
+        self._environment = environment
+        self._on = on
+        self._machines: Machines | None = None
+
+    @property
+    def takes_root(self) -> bool:
+        """Whether a root works in a copy there, too: if the user has named the machine for this run."""
+        return "://" in self._on
+
+    def __call__(self, copy: Copy, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
+        """The copy on another machine that is like this one; None if there is none. Raises ConfigError."""
+        if self._machines is None:
+            from axe_lsp.hosting.machines.machines import Machines  # noqa: PLC0415 - as said above
+
+            self._machines = Machines(self._environment, self._on)
+        return self._machines(copy, watch)

@@ -1,0 +1,519 @@
+"""The tools of an agent's MCP servers, as its model sees and calls them (axe 1.1).
+
+Servers are connected when a run begins and for as long as it lasts. What their tools do nobody can
+know here, so they need approval as commands do, unless the server says that a tool only reads.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import sys
+from collections.abc import (
+    AsyncIterator,
+    Callable,
+    Collection,
+    Iterable,
+    Iterator,
+    Mapping,
+)
+from contextlib import asynccontextmanager, contextmanager
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+
+import anyio
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.mcp_servers import VARIABLE, McpServer, is_secret_name
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.errors import ConfigError, McpServerError, RunError
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.mcp import SDK_MISSING
+from axe_lsp.runtime.mcp.approval_requests import request_to_call, request_to_start
+from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
+from axe_lsp.runtime.mcp.elicitation import AskForServer, Elicitor
+from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
+from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, remember
+from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.safety.allowances import START
+from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
+from axe_lsp.runtime.safety.approval import Approve, Rehearsal
+from axe_lsp.runtime.safety.questions import NOBODY, Answer
+from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
+from axe_lsp.runtime.tools.truncation import capped_text
+
+_INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
+"""As the official SDK has it."""
+
+_NEEDED_ON_WINDOWS = (
+    "APPDATA",
+    "HOMEDRIVE",
+    "HOMEPATH",
+    "LOCALAPPDATA",
+    "PATHEXT",
+    "PROCESSOR_ARCHITECTURE",
+    "SYSTEMDRIVE",
+    "SYSTEMROOT",
+    "TEMP",
+    "USERNAME",
+    "USERPROFILE",
+)
+
+
+class RunAround(Struct, frozen=True):
+    """The run whose servers are connected: those of its file, and those `of_client`.
+
+    What servers offer is remembered for the editor in this `workspace`. `ask` puts questions of servers to the person who started the run. `note` takes lines for a log,
+    `warn` what the user should see.
+    """
+
+    ids: RunIds
+    workspace: Path
+    workplace: Workplace
+    approve: Approve
+    ask: AskForServer
+    note: Callable[[str], None]
+    warn: Callable[[str], None]
+    of_client: tuple[McpServer, ...] = ()
+
+
+@asynccontextmanager
+async def remote_tools(
+    definition: AgentDefinition, taken: Collection[str], around: RunAround
+) -> AsyncIterator[RemoteTools]:
+    """Connect the agent's servers; they stay connected inside. Raises RunError.
+
+    A server that is a command is started after the user has agreed. Tools whose names are `taken` are
+    left out. Without a server of the client a run goes on, with a warning.
+    """
+    servers = await _usable(definition, around)
+    environment = around.workplace.environment
+    ways = [access_to(each, around.workplace) for each in servers]
+    secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
+
+    async def ask(server: str, text: str, choices: tuple[str, ...]) -> Answer:
+        shown = tuple(redact(each, secrets) for each in choices)
+        return await around.ask(server, redact(text, secrets), shown)
+
+    connections = [
+        Connection(each, way, Elicitor(each.name, ask, around.warn))
+        for each, way in zip(servers, ways, strict=True)
+    ]
+
+    memory = _Memory(around, secrets)
+    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn, memory)
+    begun = []
+    is_cancelled = False
+    try:
+        for connection in connections:
+            with _optional(connection.server, around):
+                await _begin(connection, around, secrets)
+                begun.append(connection)
+        for connection in begun:
+            with _optional(connection.server, around):
+                await found.add(connection, await _listed(connection, secrets))
+        yield RemoteTools(found.tools, secrets, found.newest)
+    except anyio.get_cancelled_exc_class():
+        is_cancelled = True
+        raise
+    finally:
+        if begun:
+            with anyio.CancelScope(shield=True):
+                await asyncio.gather(*(each.close(hurries=is_cancelled) for each in begun))
+
+
+async def _usable(definition: AgentDefinition, around: RunAround) -> tuple[McpServer, ...]:
+    """The servers, if there is the SDK. Raises ConfigError if those of the file lack it."""
+    servers = (*definition.mcp_servers, *around.of_client)
+    if servers:
+        try:
+            await load_sdk()
+        except ModuleNotFoundError as error:
+            if definition.mcp_servers:
+                raise ConfigError(f"agents with [[mcp_servers]] need {SDK_MISSING}") from error
+            around.warn(f"the MCP servers of the client are not used: they need {SDK_MISSING}")
+            return ()
+    return servers
+
+
+@contextmanager
+def _optional(server: McpServer, around: RunAround) -> Iterator[None]:
+    """A fault of a server of the client is a warning."""
+    try:
+        yield
+    except RunError as error:
+        if not server.of_client:
+            raise
+        around.warn(f"without MCP server {quoted(server.name)} of the client: {error}")
+
+
+async def _begin(connection: Connection, around: RunAround, secrets: Collection[str]) -> None:
+    """Begin to connect, once the user has agreed to start what is started. Raises McpServerError."""
+    server = connection.server
+    if server.is_command:
+        await _admit(server, around, secrets)
+    place = f"{redact(server.shown_place, secrets)} ({server.transport})"
+    around.note(f"[mcp] Connecting to {quoted(server.name)} at {place}")
+    connection.start()
+
+
+async def _admit(server: McpServer, around: RunAround, secrets: Collection[str]) -> None:
+    """Raises McpServerError if the user does not want the server to start."""
+    refusal = await around.approve(request_to_start(server, around.ids, secrets))
+    if refusal == NOBODY.why:
+        line = redact(server.shown_place, secrets)
+        refusal = (
+            f"nobody can be asked here; the rule `{START}({line})` in axe.tools.allow allows it"
+        )
+    if refusal:
+        raise McpServerError(f"MCP server {quoted(server.name)} was not started: {refusal}")
+
+
+async def call_remote(
+    call: ToolCall, remote: RemoteTool, run: RunIds, approve: Approve, secrets: Collection[str]
+) -> ToolResult:
+    """Execute a call, if that is allowed. Always returns a result."""
+    if remote.changed or not remote.only_reads:
+        request = request_to_call(call, remote, run, secrets)
+        is_shown = False
+
+        async def rehearse() -> Rehearsal:
+            nonlocal is_shown
+            is_shown = True
+            return await request.rehearse()
+
+        refusal = await approve(replace(request, rehearse=rehearse))
+        if refusal:
+            return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
+        # Who has allowed everything beforehand has not seen what the server says now.
+        if is_shown and remote.changed and remote.agree is not None:
+            await remote.agree()
+    return await _executed(call, remote, secrets)
+
+
+def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
+    """The arguments, where texts become the numbers and truth values that the schema asks for."""
+    properties = schema.get("properties") or {}
+    return {name: _coerced(value, properties.get(name)) for name, value in arguments.items()}
+
+
+def access_to(server: McpServer, workplace: Workplace) -> Access:
+    """The way to a server, with `${VAR}` filled in. Raises ConfigError."""
+    outside = workplace.environment
+    headers = _expanded(server, server.headers, outside)
+    if not server.is_command:
+        return Access(headers, {}, workplace.folder)
+    names = (*_INHERITED, *(_NEEDED_ON_WINDOWS if sys.platform == "win32" else ()))
+    inherited = {name: outside[name] for name in (*names, *server.pass_env) if outside.get(name)}
+    above = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
+    own = _expanded(server, server.env, outside)
+    return Access(headers, {**inherited, **own, **above}, _folder_of(server, workplace.folder))
+
+
+def _folder_of(server: McpServer, working: Path) -> Path:
+    folder = Path(os.path.realpath(working / server.cwd))
+    if not folder.is_relative_to(os.path.realpath(working)) or not folder.is_dir():
+        raise ConfigError(
+            f"failed to start MCP server {quoted(server.name)}: cwd {quoted(server.cwd)} is not a "
+            "folder below the working directory"
+        )
+    return folder
+
+
+def _expanded(
+    server: McpServer, texts: Mapping[str, str], environment: Environment
+) -> dict[str, str]:
+    def value_of(reference: re.Match[str]) -> str:
+        value = environment.get(reference[1])
+        if not value:
+            raise ConfigError(
+                f"failed to connect MCP server {quoted(server.name)}: "
+                f"environment variable {quoted(reference[1])} is not set or empty"
+            )
+        return value
+
+    if server.of_client:
+        return {**texts}
+    return {name: VARIABLE.sub(value_of, value) for name, value in texts.items()}
+
+
+async def _executed(call: ToolCall, remote: RemoteTool, secrets: Collection[str]) -> ToolResult:
+    assert remote.tool.schema is not None
+    server = quoted(remote.connection.server.name)
+    remote.note(f"[mcp] Routing tool {quoted(call.name)} to server {server}")
+    arguments = coerced(call.arguments, remote.tool.schema)
+    try:
+        answer = await remote.connection.call(call.name, arguments)
+    except McpError as error:
+        text = redact(f"MCP server {server}: {error}", secrets)
+        return ToolResult(call.id, valid_text(text), is_error=True)
+    if not (answer.texts or answer.images):
+        return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
+    said = "\n".join(answer.texts) if answer.texts else f"pictures: {len(answer.images)}"
+    data = said.encode("utf-8", "replace")
+    text = capped_text(data[:MAX_OUTPUT], len(data) <= MAX_OUTPUT)
+    return ToolResult(call.id, valid_text(text), answer.is_error, images=answer.images)
+
+
+def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
+    """What is secret of headers and environments: variables in headers, and what has the name of a key."""
+    for name, value in server.headers.items():
+        variables = server.variables_of(value)
+        yield from (environment[each] for each in variables)
+        if not variables and is_secret_name(name):
+            yield value
+    for name, value in server.env.items():
+        variables = server.variables_of(value)
+        if any(map(is_secret_name, (name, *variables))):
+            yield from (environment[each] for each in variables)
+            yield value
+    for name in server.pass_env:
+        if is_secret_name(name) and environment.get(name):
+            yield environment[name]
+
+
+async def _listed(connection: Connection, secrets: Collection[str]) -> tuple[ServerTool, ...]:
+    server = connection.server
+    name = quoted(server.name)
+    try:
+        return await connection.tools()
+    except McpError as error:
+        reason = redact(str(error), secrets)
+    if connection.is_connected:
+        raise McpServerError(f"failed to list tools from MCP server {name}: {reason}")
+    place = f"{redact(server.shown_place, secrets)} by {server.transport}"
+    raise McpServerError(
+        f"failed to connect MCP server {name}: connect MCP server {name}: {reason} ({place})"
+    )
+
+
+_EARLIER = "since an earlier run"
+_DURING = "during the run"
+
+
+class _Memory:
+    """What the user knows of the tools of servers, kept for later runs."""
+
+    def __init__(self, around: RunAround, secrets: Collection[str]) -> None:
+        self._around = around
+        self._secrets = secrets
+
+    async def keep(self, server: McpServer, tools: Collection[ServerTool]) -> Changes:
+        """Keep what a server offers now; returns what is not as the user knows it."""
+        rows = [
+            ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
+            for each in tools
+        ]
+        try:
+            return await asyncio.to_thread(remember, *self._where(server), rows)
+        except (OSError, ConfigError) as error:
+            self._note(server, error)
+            return Changes()
+
+    async def agree(self, server: McpServer, name: str, digest: str) -> None:
+        """Keep that the user knows what a server says of a tool."""
+        try:
+            await asyncio.to_thread(agree, *self._where(server), name, digest)
+        except (OSError, ConfigError) as error:
+            self._note(server, error)
+
+    def _where(self, server: McpServer) -> tuple[Environment, Path, str]:
+        place = redact(server.shown_place, self._secrets)
+        # The editor must not take it for a server of a file, which may offer other tools there.
+        place = f"{place} (of a client)" if server.of_client else place
+        return self._around.workplace.environment, self._around.workspace, place
+
+    def _note(self, server: McpServer, error: Exception) -> None:
+        self._around.note(f"[mcp] what {quoted(server.name)} offers is not remembered: {error}")
+
+
+class _Collector:
+    """Puts the tools of several servers together."""
+
+    def __init__(
+        self,
+        taken: Collection[str],
+        denied: Iterable[str],
+        note: Callable[[str], None],
+        warn: Callable[[str], None],
+        memory: _Memory,
+    ) -> None:
+        self._memory = memory
+        self._changes: dict[Connection, Changes] = {}
+        self.tools: dict[str, RemoteTool] = {}
+        self._taken = taken
+        self._denied = tuple(denied)
+        self._note = note
+        self._warn = warn
+        self._lists: dict[Connection, Collection[ServerTool]] = {}
+        self._first: dict[tuple[Connection, str], str] = {}
+        self._warned: set[str] = set()
+
+    async def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
+        """Add a server's tools. Raises ConfigError when another server has one of them."""
+        server = quoted(connection.server.name)
+        self._changes[connection] = await self._memory.keep(connection.server, found)
+        before = len(self.tools)
+        self._lists[connection] = found
+        for each in self._usable(connection, found):
+            self._add(connection, each)
+        count = len(self.tools) - before
+        self._note(f"[mcp] {server} discovered {len(found)} tool(s), registered {count}")
+        new = sorted(self._changes[connection].new & self.tools.keys())
+        if new:
+            self._warn_once(
+                f"MCP server {server} says something else of {', '.join(map(quoted, new))} than in earlier runs; "
+                "rules that name the server do not allow that until you have allowed a call"
+            )
+
+    async def newest(self) -> Mapping[str, RemoteTool]:
+        """The tools as the servers have them now. A fault leaves them as they were."""
+        changes = [await self._has_changed(each) for each in self._lists]
+        if any(changes):
+            before, self.tools = self.tools, {}
+            for connection, found in self._lists.items():
+                for each in self._usable(connection, found):
+                    self._add_later(connection, each)
+            self._tell(before)
+        return self.tools
+
+    async def _has_changed(self, connection: Connection) -> bool:
+        """Look whether a server has other tools now."""
+        server = quoted(connection.server.name)
+        before = self._lists[connection]
+        try:
+            found = await connection.newest_tools()
+        except McpError as error:
+            self._note(f"[mcp] {server} did not list its tools again: {error}")
+            return False
+        self._lists[connection] = found
+        has_changed = found is not before and found != before
+        if has_changed:
+            self._changes[connection] = await self._memory.keep(connection.server, found)
+        return has_changed
+
+    def _tell(self, before: Mapping[str, RemoteTool]) -> None:
+        """Tell of tools that are new, gone or changed."""
+        now = self.tools
+        added, gone = [*now.keys() - before.keys()], [*before.keys() - now.keys()]
+        changed = [
+            name
+            for name in now.keys() & before.keys()
+            if now[name].definition != before[name].definition
+        ]
+        for word, names in (("added", added), ("removed", gone), ("changed", changed)):
+            if names:
+                self._note(f"[mcp] Tools {word} by their servers: {', '.join(sorted(names))}")
+        for name in sorted(now):
+            if now[name].changed == _DURING:
+                server = quoted(now[name].connection.server.name)
+                self._warn_once(
+                    f"MCP server {server} has changed what it says of its tool {quoted(name)} "
+                    "during the run; rules that name the server no longer allow it"
+                )
+
+    def _usable(
+        self, connection: Connection, found: Collection[ServerTool]
+    ) -> Iterator[ServerTool]:
+        """The tools that a model may have."""
+        server = quoted(connection.server.name)
+        for each in found:
+            if each.name in self._taken:
+                conflict = "conflicts with built-in tool"
+                self._note(f"[mcp] Skipping {quoted(each.name)} from {server} ({conflict})")
+            elif not TOOL_NAME.fullmatch(each.name):
+                self._warn_once(
+                    f"tool {quoted(each.name)} of MCP server {server} is left out: providers take "
+                    "only letters, digits, _ and - in names, and at most 64 of them"
+                )
+            elif not any(fnmatchcase(each.name, pattern) for pattern in self._denied):
+                yield each
+
+    def _add_later(self, connection: Connection, each: ServerTool) -> None:
+        """Add a tool while the run goes on, which no conflict ends."""
+        try:
+            self._add(connection, each)
+        except ConfigError as error:
+            self._warn_once(f"{error}; the tool of the second one is left out")
+
+    def _add(self, connection: Connection, each: ServerTool) -> None:
+        other = self.tools.get(each.name)
+        if other is not None and connection.server.of_client:
+            self._note(f"[mcp] Skipping {quoted(each.name)} of the client (another server has it)")
+            return
+        if other is not None and other.connection is not connection:
+            first, second = quoted(other.connection.server.name), quoted(connection.server.name)
+            raise ConfigError(
+                f"failed to register MCP tools from {second}: MCP tool {quoted(each.name)} "
+                f"collision between servers {first} and {second}"
+            )
+        definition = _digest(each)
+        changed = _EARLIER if each.name in self._changes[connection].other else ""
+        if self._first.setdefault((connection, each.name), definition) != definition:
+            changed = _DURING
+        self.tools[each.name] = RemoteTool(
+            connection,
+            Tool(each.name, each.description, schema={"type": "object", **each.schema}),
+            each.only_reads,
+            self._note,
+            definition,
+            changed,
+            partial(self._agree, connection, each.name, definition),
+        )
+
+    async def _agree(self, connection: Connection, name: str, definition: str) -> None:
+        """The user has allowed a call: what the server says is known in later runs, or from now on."""
+        await self._memory.agree(connection.server, name, definition)
+        now = self.tools.get(name)
+        if now is not None and now.definition == definition and now.changed == _EARLIER:
+            changes = self._changes[connection]
+            self._changes[connection] = Changes(changes.other - {name})
+            self.tools[name] = replace(now, changed="")
+
+    def _warn_once(self, text: str) -> None:
+        if text not in self._warned:
+            self._warned.add(text)
+            self._warn(text)
+
+
+def _digest(tool: ServerTool) -> str:
+    """A short name for all that a server says of a tool."""
+    from hashlib import sha256
+
+    said = json.dumps([tool.description, tool.schema, tool.only_reads], sort_keys=True)
+    return sha256(said.encode()).hexdigest()
+
+
+def _coerced(value: Json, schema: Json) -> Json:
+    wanted = schema.get("type") if isinstance(schema, dict) else None
+    read = _READERS.get(wanted) if isinstance(wanted, str) else None
+    if read is None or not isinstance(value, str):
+        return value
+    try:
+        return read(value)
+    except ValueError:
+        return value
+
+
+def _truth(text: str) -> bool:
+    """As axe reads it."""
+    if text in ("1", "t", "T", "true", "TRUE", "True"):
+        return True
+    if text in ("0", "f", "F", "false", "FALSE", "False"):
+        return False
+    raise ValueError(text)
+
+
+_READERS: Mapping[str, Callable[[str], Json]] = {
+    "integer": int,
+    "number": float,
+    "boolean": _truth,
+}

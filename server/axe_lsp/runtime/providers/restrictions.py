@@ -1,0 +1,320 @@
+"""The restrictions of a server: those that are known in advance, and those learnt from its refusals.
+
+Names of models say little about it, and new ones appear every month. So a request is sent as it is
+meant, and what the server refuses by name is changed or left out, for this model from then on.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+from functools import lru_cache
+from typing import Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.agent_definition import Params
+from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS, WIRES, Wire, WireTraits
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import Message, Request, Response
+
+Field = Literal[
+    "max_tokens",
+    "temperature",
+    "top_p",
+    "top_k",
+    "tools",
+    "think",
+    "images",
+    "response_format",
+    "effort",
+    "tools_with_effort",
+    "summary",
+    "include",
+    "prompt_cache_key",
+    "cache_control",
+    "stream_options",
+]
+"""The parameters to omit or change. `tools_with_effort`: tools need effort none."""
+
+LEAST_OUTPUT = 16
+"""The lowest `max_output_tokens` that OpenAI's Responses API takes."""
+
+_LONG = 2
+"""Answers after which a run is long."""
+
+
+class Restrictions(Struct, frozen=True):
+    """How to ask a server for a model.
+
+    `current`: it is the provider's own, which knows all of its API. Those that stand in for it,
+    proxies and compatible servers, are asked in the words of axe M7 (001-2, 001-3, 001-4). `provider`
+    is the name of the service, for wires that have dialects. `efforts` are those that the model takes
+    of `params.effort`, none as long as it has not refused one.
+    """
+
+    current: bool = False
+    refused: frozenset[Field] = frozenset()
+    provider: str = ""
+    wire: Wire = "openai-chat"
+    efforts: tuple[str, ...] = ()
+
+
+def accepted(request: Request, restrictions: Restrictions) -> Request:
+    """The request without what may be left out and was refused."""
+    params = request.params
+    if "temperature" in restrictions.refused:
+        request = replace(request, temperature=None)
+    if refused := {name: None for name in ("top_p", "top_k") if name in restrictions.refused}:
+        params = replace(params, **refused)
+    if params.effort:
+        params = replace(params, effort=_effort(params.effort, restrictions))
+    if params != request.params:
+        request = replace(request, params=params)
+    if "tools" in restrictions.refused:
+        request = replace(request, tools=())
+    if "images" in restrictions.refused and _has_images(request):
+        messages = (_without_images(m) if _shows(m) else m for m in request.messages)
+        request = replace(request, messages=tuple(messages))
+    wanted = request.response_format
+    if "response_format" in restrictions.refused and wanted is not None:
+        system = request.system + wanted.otherwise
+        request = replace(request, response_format=None, system=system)
+    return request
+
+
+def _has_images(request: Request) -> bool:
+    return any(map(_shows, request.messages))
+
+
+def _shows(message: Message) -> bool:
+    return bool(message.images) or any(result.images for result in message.tool_results)
+
+
+@lru_cache(maxsize=256)
+def _without_images(message: Message) -> Message:
+    """The message with a sentence in place of its pictures. The same one again for the same one."""
+    results = tuple(
+        replace(result, content=_told(result.content, len(result.images)), images=())
+        for result in message.tool_results
+    )
+    content = _told(message.content, len(message.images))
+    return replace(message, content=content, images=(), tool_results=results)
+
+
+def _told(text: str, images: int) -> str:
+    note = f"[{images} picture{'s' if images > 1 else ''} left out: this model takes none]"
+    return "\n\n".join(filter(None, (text, note))) if images else text
+
+
+def caches(request: Request, restrictions: Restrictions) -> bool:
+    """Whether to say what is worth caching.
+
+    A stand-in is told only when a run has become long: some know nothing of caching, and writing to
+    a cache costs more than it saves in a run of two turns.
+    """
+    turns = sum(message.role == "assistant" for message in request.messages)
+    return "cache_control" not in restrictions.refused and (restrictions.current or turns >= _LONG)
+
+
+def marked_messages(request: Request, restrictions: Restrictions) -> Collection[int]:
+    """The messages up to which all is cached, by index: the last two that the model is sent.
+
+    The next turn begins with what ends at the last one. The one before is where this turn finds
+    what the last turn has written, however many results there are in between.
+    """
+    if not (request.tools and caches(request, restrictions)):
+        return ()
+    ours = [i for i, message in enumerate(request.messages) if message.role != "assistant"]
+    return ours[-2:]
+
+
+def _effort(asked: str, restrictions: Restrictions) -> str:
+    """The effort that a request asks for: the next lower one that the model takes, "" for none of them."""
+    if restrictions.refused & {"effort", "think"}:
+        return ""
+    if not restrictions.efforts or asked in restrictions.efforts:
+        return asked
+    lower = [each for each in restrictions.efforts if EFFORTS.index(each) < EFFORTS.index(asked)]
+    return lower[-1] if lower else restrictions.efforts[0]
+
+
+def learnt(
+    error: ProviderError, request: Request, restrictions: Restrictions
+) -> Restrictions | None:
+    """The restrictions with what the error says of them, if the server may be asked again in another way."""
+    if error.status not in _REFUSING:
+        return None
+    said = "\n".join((error.message, *error.codes))
+    sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
+    field = next((field for field in sent if re.search(_REFUSALS[field], said)), None)
+    asked = accepted(request, restrictions).params.effort
+    if field == "tools_with_effort" and asked:
+        return None  # The user wants both, and has to choose.
+    efforts = tuple(each for each in _efforts_in(said, restrictions) if each != asked)
+    if field == "effort" and efforts:
+        return replace(restrictions, efforts=efforts)
+    return replace(restrictions, refused=restrictions.refused | {field}) if field else None
+
+
+def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:
+    """The efforts that a refusal lists, the lowest first. Of two refusals the second takes one away."""
+    if restrictions.efforts:
+        return restrictions.efforts
+    if restrictions.wire == "gemini" and re.search(_REFUSED_LEVEL, said):
+        return _LEVELS_OF_GEMINI
+    listed = re.split(r"(?i)supported values|one of|expected|choose from", said, maxsplit=1)[-1]
+    return [each for each in EFFORTS if re.search(rf"\b{each}\b", listed)]
+
+
+_REFUSED_LEVEL = r"(?:\b|THINKING_LEVEL_)(?:MINIMAL|LOW|MEDIUM|HIGH|XHIGH)\b"
+_LEVELS_OF_GEMINI = ("low", "medium", "high")
+"""Google's refusals name a level and list no others. Each of its models has some of these."""
+
+
+_REFUSING = (400, 422)
+
+_REFUSALS: dict[Field, str] = {
+    "max_tokens": "max_completion_tokens",
+    # Not what is said of a number that is too high, which the user has to know.
+    "temperature": (
+        r"(?is)unsupported.*temperature"
+        r"|temperature.*(unsupported|not support|not allowed|deprecated)"
+    ),
+    "top_p": r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)",
+    "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
+    "tools": "does not support tools",
+    "think": "does not support thinking",
+    "images": (
+        r"(?is)(image|vision|multimodal).*(not support|unsupported|not allowed|not enabled|only text)"
+        r"|(not support|unsupported).*(image|vision|multimodal)|image_url"
+    ),
+    "tools_with_effort": "(?i)tools with reasoning_effort are not supported",
+    "summary": r"(?i)reasoning.?summar",
+    "effort": r"(?i)\b(reasoning[._])?effort\b|\bthinking[ _]?level",
+    "include": r"(?im)encrypted content is not supported|^include\b",
+    "prompt_cache_key": "prompt_cache_key",
+    "cache_control": "(?i)cache_control|cache ?point|prompt caching",
+    "stream_options": "stream_options",
+    "response_format": "(?i)format|schema|output_config|mime type",
+}
+"""Patterns, which are compiled when a server has refused something."""
+
+
+def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> bool:
+    if field in restrictions.refused:
+        return False
+    wanted, params = request.response_format, request.params
+    effort = accepted(request, restrictions).params.effort
+    is_item_wire = restrictions.wire == "openai-responses"
+    sent: dict[Field, bool] = {
+        "max_tokens": bool(request.max_tokens) and not restrictions.current,
+        "temperature": request.temperature is not None,
+        "top_p": params.top_p is not None,
+        "top_k": params.top_k is not None,
+        "tools": bool(request.tools),
+        "think": bool(effort),
+        "images": _has_images(request),
+        "tools_with_effort": bool(request.tools),
+        "effort": bool(effort),
+        "summary": bool(effort) and is_item_wire,
+        "include": is_item_wire,
+        "prompt_cache_key": is_item_wire,
+        "response_format": wanted is not None and wanted.optional,
+        "cache_control": caches(request, restrictions),
+        "stream_options": True,
+    }
+    return sent[field]
+
+
+def window_told(error: ProviderError, request: Request, size: int) -> int | None:
+    """The tokens of a model's context window, after an error that says a request of `size` is too long.
+
+    Most name the number. The others say no more than that it is below `size`; 0 is not known. The size
+    of pictures is not, so nothing is learnt from a request that has some.
+    """
+    if error.category != "context_overflow" or error.status not in _REFUSING:
+        return None
+    found = re.search(_WINDOW, error.message)
+    if found is not None:
+        return int(next(filter(None, found.groups())).replace(",", ""))
+    return size if size and not _has_images(request) else None
+
+
+_WINDOW = (
+    r"(?i)maximum (?:context|prompt) length (?:is|of) ([\d,]*\d)"  # OpenAI, vLLM, OpenRouter, xAI
+    r"|with ([\d,]*\d) maximum context length"  # Mistral
+    r"|> ([\d,]*\d)"  # Anthropic: 208310 tokens > 200000 maximum, 199211 + 20000 > 200000
+    r"|maximum number of tokens allowed \(?([\d,]*\d)"  # Gemini
+    r"|available context size \(([\d,]*\d)"  # llama.cpp
+)
+"""A pattern, which is compiled when a server has refused something."""
+
+
+def left_out(request: Request, restrictions: Restrictions) -> list[str]:
+    """The notes for the user about a request."""
+    model, wanted, params = request.model, request.response_format, request.params
+    asked: dict[Field, bool] = {
+        "temperature": request.temperature is not None,
+        "top_p": params.top_p is not None,
+        "top_k": params.top_k is not None,
+        "response_format": wanted is not None and not wanted.otherwise,
+        "effort": bool(params.effort),
+    }
+    told = [*_without_field(params, restrictions)]
+    told += [
+        f"the model {model} refuses params.{field}, so it is left out"
+        for field, is_asked in asked.items()
+        if is_asked and field in restrictions.refused
+    ]
+    if "tools" in restrictions.refused and request.tools:
+        told.append(f"the model {model} does not support tools, so it is offered none")
+    if "think" in restrictions.refused and params.effort:
+        told.append(f"the model {model} does not think, so params.effort is left out")
+    if "images" in restrictions.refused and _has_images(request):
+        told.append(f"the model {model} takes no pictures, so they are left out")
+    effort = accepted(request, restrictions).params.effort
+    if effort and effort != request.params.effort:
+        told.append(
+            f"the model {model} refuses the effort {request.params.effort}, so it is asked for {effort}"
+        )
+    if "tools_with_effort" in restrictions.refused and request.tools:
+        told.append(
+            f"the model {model} takes tools on /v1/chat/completions only with the effort none, "
+            f"so it does not reason; {wire_hint(restrictions.provider)}"
+        )
+    if restrictions.wire == "openai-responses" and 0 < request.max_tokens < LEAST_OUTPUT:
+        told.append(
+            f"params.max_tokens is {request.max_tokens}, and {LEAST_OUTPUT} is asked for, "
+            "the lowest number that the API takes"
+        )
+    return told
+
+
+def _without_field(params: Params, restrictions: Restrictions) -> Iterator[str]:
+    """Parameters that the provider has no field for on this wire."""
+    provider = PROVIDERS.get(restrictions.provider)
+    sent = WIRES[restrictions.wire].params | (provider.params if provider else frozenset())
+    for name in Params.__struct_fields__:
+        if name not in sent and getattr(params, name) != getattr(_UNSET, name):
+            yield f"params.{name} is not sent: {restrictions.provider} has no such parameter"
+
+
+_UNSET = Params()
+
+
+def wire_hint(provider: str) -> str:
+    """How to come to the Responses API."""
+    return f'wire = "openai-responses" in [providers.{provider}] of config.toml asks /v1/responses'
+
+
+def told_of(request: Request, response: Response, traits: WireTraits) -> list[str]:
+    """The notes for the user about an answer."""
+    window = request.params.num_ctx if "num_ctx" in traits.params else None
+    if window is None or response.input_tokens < window - 1:
+        return []
+    return [
+        f"the prompt fills the context window of {window} tokens (params.num_ctx): "
+        "the provider has probably cut it without a word"
+    ]

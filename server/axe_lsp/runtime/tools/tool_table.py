@@ -1,0 +1,123 @@
+"""All tools that an agent file may list: what is offered to a model, and how a call is executed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
+from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
+from axe_lsp.runtime.safety.redaction import redact, redacted_table
+from axe_lsp.runtime.tools.tool import BuiltinTool, Shown, ToolError, Workplace
+
+_NAMES = (
+    "read_file",
+    "list_directory",
+    "grep",
+    "find_files",
+    "write_file",
+    "edit_file",
+    "run_command",
+    "url_fetch",
+    "web_search",
+    "ask_user",
+)
+"""Of the tools and of their modules."""
+
+
+class _Tools(Mapping[str, BuiltinTool]):
+    """Each is imported when it is looked up, as most agents have few of them or none."""
+
+    def __getitem__(self, name: str) -> BuiltinTool:
+        return _tool(name)
+
+    def __contains__(self, name: object) -> bool:
+        return name in _NAMES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(_NAMES)
+
+    def __len__(self) -> int:
+        return len(_NAMES)
+
+
+@cache
+def _tool(name: str) -> BuiltinTool:
+    if name not in _NAMES:
+        raise KeyError(name)
+    tool: BuiltinTool = import_module(f"axe_lsp.runtime.tools.{name}").TOOL
+    return tool
+
+
+BUILTIN_TOOLS: Mapping[str, BuiltinTool] = _Tools()
+"""By name."""
+
+
+def changes_something(name: str) -> bool:
+    """Whether a call of the tool may change what a later call sees."""
+    return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].rehearse is not None
+
+
+def changed_file(call: ToolCall, workplace: Workplace) -> Path | None:
+    """The file that a call of one of these tools changes, if it changes one. Raises ToolError."""
+    tool = BUILTIN_TOOLS.get(call.name)
+    return tool.changes(call, workplace) if tool is not None and tool.changes is not None else None
+
+
+def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
+    """The tools that an agent is offered besides those for delegation, in the order of its file."""
+    return tuple(BUILTIN_TOOLS[name].definition for name in definition.ordinary_tools)
+
+
+def unknown_tool(name: str) -> str:
+    """The error result for a call of a tool that the model did not get (001-8.2)."""
+    return f"Unknown tool: {quoted(name)}"
+
+
+async def execute_tool(
+    call: ToolCall, run: RunIds, workplace: Workplace, approve: Approve
+) -> ToolResult:
+    """Execute a call of one of these tools. Always returns a result."""
+    tool = BUILTIN_TOOLS[call.name]
+    if tool.writes and workplace.read_only:
+        return ToolResult(call.id, "this agent may look at files but not write them", is_error=True)
+    try:
+        refusal = (
+            await approve(_approval_request(tool, call, run, workplace)) if tool.rehearse else ""
+        )
+        if refusal:
+            return ToolResult(call.id, f"{call.name} was not allowed: {refusal}", is_error=True)
+        remote_copy = None if tool.is_here else workplace.remote_copy
+        if remote_copy is not None:
+            found = await remote_copy.execute(call, workplace)
+        else:
+            found = await tool.execute(call, workplace)
+        shown = Shown(found, ()) if isinstance(found, str) else found
+        return ToolResult(call.id, valid_text(shown.text), images=shown.images)
+    except ToolError as error:
+        return ToolResult(call.id, valid_text(str(error)), is_error=True)
+
+
+def _approval_request(
+    tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace
+) -> ApprovalRequest:
+    """The call as others may see it."""
+    secrets = known_secrets(workplace.environment)
+
+    async def rehearse() -> Rehearsal:
+        assert tool.rehearse is not None
+        if workplace.remote_copy is not None and not tool.is_here:
+            rehearsal = await workplace.remote_copy.rehearse(call, workplace)
+        else:
+            rehearsal = await tool.rehearse(call, workplace)
+        return rehearsal.told(lambda text: redact(text, secrets))
+
+    arguments = redacted_table(call.arguments, secrets)
+    return ApprovalRequest(run, call.name, arguments, rehearse, call_id=call.event_id)

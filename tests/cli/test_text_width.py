@@ -1,0 +1,65 @@
+"""Text in the cells of a terminal."""
+
+from __future__ import annotations
+
+import pytest
+
+from axe_lsp.cli.text_width import cells, cut, one_line, shown_cells
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("plain", 5),
+        ("日本語", 6),
+        ("ｆｕｌｌ", 8),
+        ("e\N{COMBINING ACUTE ACCENT}", 1),
+        ("😀", 2),
+        ("❤\N{VARIATION SELECTOR-16}", 2),
+        ("👨\N{ZERO WIDTH JOINER}👩", 4),
+        ("\u200bx\u00ad", 2),
+        ("", 0),
+    ],
+)
+def test_cells_are_what_the_terminal_gives(text: str, expected: int) -> None:
+    assert cells(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("👨\N{ZERO WIDTH JOINER}👩\N{ZERO WIDTH JOINER}👧", 2),
+        ("❤\N{VARIATION SELECTOR-16}\N{ZERO WIDTH JOINER}🔥", 2),
+        ("👍\N{EMOJI MODIFIER FITZPATRICK TYPE-4}", 2),
+        ("🇳🇱", 2),
+        ("日本 a", 6),
+        ("", 0),
+    ],
+)
+def test_what_is_joined_takes_the_room_of_one_picture(text: str, expected: int) -> None:
+    assert shown_cells(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "room", "expected"),
+    [
+        ("explore", 7, "explore"),
+        ("explore", 6, "explo…"),
+        ("go there", 4, "go…"),
+        ("日本語", 6, "日本語"),
+        ("日本語", 5, "日本…"),
+        ("日本語", 4, "日…"),
+        ("explore", 1, "…"),
+        ("explore", 0, ""),
+        ("explore", -3, ""),
+        ("", 0, ""),
+    ],
+)
+def test_what_is_cut_fits_and_says_so(text: str, room: int, expected: str) -> None:
+    assert cut(text, room) == expected
+    assert cells(expected) <= max(0, room)
+
+
+def test_a_line_is_one_line_and_obeyed_by_no_terminal() -> None:
+    assert one_line(" a\tb\r\n  c \N{LINE SEPARATOR} d ") == "a b c d"
+    assert one_line("\x1b[31mred\x9b2J \x07\N{RIGHT-TO-LEFT OVERRIDE}end") == "[31mred2J end"

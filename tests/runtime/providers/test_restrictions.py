@@ -1,0 +1,218 @@
+"""Servers that refuse a part of a request are asked again in the way that they want."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.messages import Image, Message, Request
+from axe_lsp.runtime.providers.restrictions import Restrictions, window_told
+from axe_lsp.runtime.providers.wires import openai_chat as openai
+from support.bodies import encode
+from support.engines import agent, bench
+from support.scripted_provider import Refuses, Says, ScriptedProvider
+
+NEW_NAME = (
+    "Unsupported parameter: 'max_tokens' is not supported with this model. "
+    "Use 'max_completion_tokens' instead."
+)
+DEFAULT_ONLY = (
+    "Unsupported value: 'temperature' does not support 0.5 with this model. "
+    "Only the default (1) value is supported."
+)
+SCHEMA = {"type": "json_schema", "schema": {"type": "object"}}
+
+
+def test_openai_itself_is_asked_by_the_new_name_and_its_stand_ins_by_the_old_one() -> None:
+    request = Request("m", (Message("user", "ask"),), max_tokens=7)
+    assert encode(openai, request)["max_tokens"] == 7
+    own = encode(openai, request, restrictions=Restrictions(current=True))
+    assert own["max_completion_tokens"] == 7
+    assert "max_tokens" not in own
+
+
+@pytest.mark.parametrize("stream", [False, True])
+async def test_a_model_that_wants_the_new_name_gets_it_from_then_on(
+    provider: ScriptedProvider, tmp_path: Path, stream: bool
+) -> None:
+    provider.script("m-solo", Refuses(400, NEW_NAME), Says("one"), Says("two"))
+    agents = agent("solo", params={"max_tokens": 7})
+    async with bench(provider, tmp_path, agents, streams=lambda _: stream) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        assert (await runtime.run("solo")).content == "two"
+        assert runtime.warnings == []
+    old, new, later = (each.body for each in provider.requests)
+    assert old["max_tokens"] == 7
+    for body in (new, later):
+        assert body["max_completion_tokens"] == 7
+        assert "max_tokens" not in body
+
+
+@pytest.mark.parametrize(
+    ("dialect", "message"),
+    [("openai", DEFAULT_ONLY), ("anthropic", "`temperature` is deprecated for this model.")],
+)
+async def test_a_model_that_takes_no_temperature_gets_none_and_the_user_is_told(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str, message: str
+) -> None:
+    provider.script("m-solo", Refuses(400, message), Says("one"), Says("two"))
+    agents = agent("solo", dialect, params={"temperature": 0.5})
+    async with bench(provider, tmp_path, agents) as runtime:
+        for said in ("one", "two"):
+            assert (await runtime.run("solo")).content == said
+            warning = runtime.warnings.pop()
+            assert warning == "the model m-solo refuses params.temperature, so it is left out"
+            assert runtime.warnings == []
+    first, *rest = (each.body for each in provider.requests)
+    assert first["temperature"] == 0.5
+    assert [each for each in rest if "temperature" in each] == []
+
+
+async def test_what_is_refused_by_two_errors_is_changed_twice(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(400, NEW_NAME), Refuses(400, DEFAULT_ONLY), Says("ok"))
+    agents = agent("solo", params={"temperature": 0.5, "max_tokens": 7})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+    last = provider.requests[-1].body
+    assert last["max_completion_tokens"] == 7
+    assert "temperature" not in last
+
+
+NO_LEVEL = "Thinking level {} is not supported for this model."  # gemini-3.1-pro-preview, 2026-05
+NO_LEVEL_BY_NAME = "Thinking level is unsupported: THINKING_LEVEL_{}"  # gemini-3.7-flash, 2026-09
+
+
+@pytest.mark.parametrize("refusal", [NO_LEVEL, NO_LEVEL_BY_NAME])
+@pytest.mark.parametrize(
+    ("asked", "sent"),
+    [
+        ("none", ["MINIMAL", "LOW"]),
+        ("minimal", ["MINIMAL", "LOW"]),
+        ("medium", ["MEDIUM", "LOW"]),
+        ("xhigh", ["XHIGH", "HIGH"]),
+        ("max", ["XHIGH", "HIGH", "MEDIUM"]),
+    ],
+)
+async def test_a_level_of_thinking_that_gemini_refuses_becomes_the_nearest_one(
+    provider: ScriptedProvider, tmp_path: Path, refusal: str, asked: str, sent: list[str]
+) -> None:
+    refused = [Refuses(400, refusal.format(level)) for level in sent[:-1]]
+    provider.script("gemini-4-x", *refused, Says("one"), Says("two"))
+    text = f'name = "solo"\nmodel = "google/gemini-4-x"\n[params]\neffort = "{asked}"\n'
+    async with bench(provider, tmp_path, {"solo": text}) as runtime:
+        for answer in ("one", "two"):
+            assert (await runtime.run("solo")).content == answer
+    told = f"refuses the effort {asked}, so it is asked for {sent[-1].lower()}"
+    assert told in runtime.warnings[-1]
+    configs = [each.body["generationConfig"]["thinkingConfig"] for each in provider.requests]
+    assert [each["thinkingLevel"] for each in configs] == [*sent, sent[-1]]
+
+
+async def test_a_gemini_model_without_levels_is_sent_none(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = Refuses(400, "Thinking level is not supported for this model.")
+    provider.script("gemini-x", refusal, Says("one"))
+    text = 'name = "solo"\nmodel = "google/gemini-x"\n[params]\neffort = "low"\n'
+    async with bench(provider, tmp_path, {"solo": text}) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        assert "refuses params.effort, so it is left out" in runtime.warnings[0]
+    assert "generationConfig" not in provider.requests[-1].body
+
+
+@pytest.mark.parametrize(
+    ("params", "status", "message"),
+    [
+        ({"temperature": 3.0}, 400, "temperature: Input should be less than or equal to 1"),
+        ({"max_tokens": 7}, 400, "max_tokens is too large"),
+        ({"temperature": 0.5}, 500, DEFAULT_ONLY),
+        ({}, 400, DEFAULT_ONLY),
+        ({}, 400, NEW_NAME),
+        ({"response_format": SCHEMA}, 400, "Invalid schema for response_format"),
+    ],
+)
+async def test_other_refusals_reach_the_user_at_once(
+    provider: ScriptedProvider, tmp_path: Path, params: dict[str, Any], status: int, message: str
+) -> None:
+    provider.script("m-solo", Refuses(status, message))
+    async with bench(provider, tmp_path, agent("solo", params=params)) as runtime:
+        with pytest.raises(ProviderError) as caught:
+            await runtime.run("solo")
+    assert caught.value.message == message
+    assert len(provider.requests) == 1
+
+
+async def test_a_server_that_knows_no_stream_options_gets_none(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Refuses(400, "Unrecognized request argument: stream_options"))
+    provider.script("m-solo", Says("ok"))
+    async with bench(provider, tmp_path, agent("solo"), streams=lambda _: True) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+        assert runtime.warnings == []
+    assert ["stream_options" in each.body for each in provider.requests] == [True, False]
+    assert all(each.body["stream"] for each in provider.requests)
+
+
+async def test_nothing_is_asked_for_ever(provider: ScriptedProvider, tmp_path: Path) -> None:
+    provider.script("m-solo", *[Refuses(400, NEW_NAME)] * 9)
+    async with bench(provider, tmp_path, agent("solo", params={"max_tokens": 7})) as runtime:
+        with pytest.raises(ProviderError, match="max_completion_tokens"):
+            await runtime.run("solo")
+    assert len(provider.requests) == 2
+
+
+async def test_a_schema_that_anthropic_refuses_keeps_no_file_from_running(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = "output_config.format.schema: 'additionalProperties' must be explicitly set to false"
+    provider.script("m-solo", Refuses(400, refusal), Says("ok"))
+    agents = agent("solo", "anthropic", params={"response_format": SCHEMA})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+        assert runtime.warnings == [
+            "the model m-solo refuses params.response_format, so it is left out"
+        ]
+    assert ["output_config" in each.body for each in provider.requests] == [True, False]
+
+
+@pytest.mark.parametrize(
+    ("message", "window"),
+    [
+        ("This model's maximum context length is 8192 tokens. However, you requested 9000.", 8_192),
+        ("This endpoint's maximum context length is 200,000 tokens.", 200_000),
+        ("This model's maximum prompt length is 131072 but the request contains 148451.", 131_072),
+        (
+            "Prompt contains 40000 tokens, too large for model with 32768 maximum context length",
+            32_768,
+        ),
+        ("prompt is too long: 208310 tokens > 200000 maximum", 200_000),
+        ("input length and `max_tokens` exceed context limit: 199211 + 20000 > 200000", 200_000),
+        (
+            "The input token count (1200000) exceeds the maximum number of tokens allowed (1048576).",
+            1_048_576,
+        ),
+        ("request (12345 tokens) exceeds the available context size (4096 tokens)", 4_096),
+        ("Input is too long for requested model.", 700),
+    ],
+)
+def test_a_refusal_tells_how_large_the_context_window_is(message: str, window: int) -> None:
+    error = ProviderError("context_overflow", message, 400)
+    assert window_told(error, Request("m", (Message("user"),)), 700) == window
+
+
+def test_a_refusal_for_another_reason_tells_nothing_of_the_context_window() -> None:
+    request = Request("m", (Message("user"),))
+    told = "The maximum context length is 8192 tokens."
+    assert window_told(ProviderError("bad_request", told, 400), request, 700) is None
+    # A body that is too large has too many bytes, and a picture has a size that nobody knows.
+    assert window_told(ProviderError("context_overflow", "too large", 413), request, 700) is None
+    picture = Request("m", (Message("user", images=(Image("image/png", "AA"),)),))
+    too_long = ProviderError("context_overflow", "Input is too long", 400)
+    assert window_told(too_long, picture, 700) is None
+    assert window_told(too_long, request, 0) is None
