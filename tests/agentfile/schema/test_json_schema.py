@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
 from typing import Any
 
@@ -16,6 +17,7 @@ from axe_lsp.agentfile.schema.json_schema import KEYWORDS, schema_faults
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import nested
 from axe_lsp.agentfile.text.parse import Parse
+from support.growth import calls_of
 
 
 def faults(text: str) -> list[str]:
@@ -98,6 +100,10 @@ def test_valid_schemas(text: str) -> None:
         ),
         ('s."$ref" = "#x"', '"#x": s.$ref leads nowhere: there is no "#x" in this schema'),
         (
+            's = { "$ref" = "#/allOf/²", allOf = [{}] }',
+            '"#/allOf/²": s.$ref leads nowhere: there is no "#/allOf/²" in this schema',
+        ),
+        (
             's = { "$ref" = "#/x-parts/0", x-parts = [{ type = [] }] }',
             "[]: s.x-parts.0.type must not be empty",
         ),
@@ -134,6 +140,25 @@ def test_a_schema_that_never_ends_is_looked_into_only_so_far() -> None:
     deep = ".".join(["s", *["not"] * 3000, "type"])
     (fault,) = faults(f'{deep} = "nothing"')
     assert fault.endswith("is nested too deeply")
+
+
+def test_a_reference_with_an_endless_number_leads_nowhere() -> None:
+    (fault,) = faults(f's = {{ "$ref" = "#/allOf/{"9" * 5000}", allOf = [{{}}] }}')
+    assert "leads nowhere" in fault
+
+
+def test_many_references_cost_what_their_number_does() -> None:
+    def cost(count: int) -> int:
+        names = "".join(f'p{n}."$ref" = "#x{n}"\n' for n in range(count))
+        return calls_of(lambda: faults(f"[s.properties]\n{names}"))
+
+    assert cost(400) < 5 * cost(100)
+
+
+def test_a_pattern_is_judged_without_a_word_on_standard_error() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert faults('s.pattern = "[[a]"') == []
 
 
 NAMES = st.sampled_from(sorted(KEYWORDS))

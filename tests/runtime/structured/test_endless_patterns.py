@@ -1,11 +1,13 @@
-"""A regular expression in a schema that takes for ever holds up nobody, and leaves no process behind."""
+"""A schema that takes for ever, as by a regular expression, holds up nobody and leaves no process behind."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import os
+import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -38,6 +40,66 @@ def test_a_pattern_that_takes_for_ever_is_given_up(schema: object, value: object
     assert check_of(schema, "input")(value) == f"input {TOO_LONG}"
 
 
+DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
+
+
+def doubled(count: int, **more: Any) -> dict[str, Any]:
+    """Each schema applies the next one twice."""
+    twice = {
+        f"d{n}": {**more, "allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]}
+        for n in range(count)
+    }
+    return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{count}": {"type": "object"}}}
+
+
+UNEQUAL = [{"a": [0] * 500 + [n]} for n in range(1000)]
+"""Values of which each pair has to be looked through to its end."""
+
+
+@pytest.mark.parametrize(
+    ("schema", "value"),
+    [
+        (doubled(40), {}),
+        (doubled(40, **DIALECT), {}),
+        ({**DIALECT, "anyOf": [{"$ref": "#/$defs/d0"}], "$defs": doubled(40)["$defs"]}, {}),
+        ({"properties": {"a": {"uniqueItems": True}}}, {"a": UNEQUAL}),
+        ({"properties": {"a": {"items": {"enum": UNEQUAL}}}}, {"a": UNEQUAL}),
+    ],
+    ids=[
+        "references that double",
+        "in a dialect",
+        "at the root",
+        "unique items",
+        "an enum of tables",
+    ],
+)
+def test_a_schema_that_takes_for_ever_is_given_up(schema: dict[str, Any], value: object) -> None:
+    check = check_of(schema, "input")
+    quick = check.quick
+    before = time.process_time()
+    assert quick(value) is None
+    assert time.process_time() - before < 1
+    assert check(value) == "input can't be checked: its schema takes too long on it"
+
+
+def test_a_large_value_is_not_written_into_a_message_for_each_alternative() -> None:
+    kinds = [{"type": "null", "title": str(n)} for n in range(3000)]
+    check = check_of({"properties": {"a": {"anyOf": kinds}}}, "input")
+    assert "input can't be checked: " in check({"a": "x" * 10_000_000})
+
+
+def test_what_takes_longer_than_others_may_wait_is_judged_all_the_same() -> None:
+    check = check_of({"properties": {"a": {"items": {"type": "integer"}}}}, "input")
+    value = {"a": [*range(20_000), "x"]}
+    assert check.quick(value) is None
+    assert check(value) == "input.a[20000] must be of type integer, not string"
+
+
+def test_numbers_without_end_are_no_disaster() -> None:
+    check = check_of({"properties": {"a": {"multipleOf": 0.1}}}, "input")
+    assert check({"a": 10**400}) == "input has a number that is too large to be checked"
+
+
 def test_patterns_mean_what_they_always_meant() -> None:
     check = check_of({"properties": {"a": {"pattern": "^(?!x)[a-z]+$", "maxLength": 3}}}, "input")
     assert check({"a": "abc"}) == ""
@@ -53,8 +115,9 @@ def trap(kind: str) -> dict[str, str]:
     return agent("trap", **{kind: schema})
 
 
-async def test_an_answer_that_a_pattern_chokes_on_holds_up_nothing_else(
-    provider: ScriptedProvider, tmp_path: Path
+@pytest.mark.parametrize("schema", [None, doubled(40)], ids=["pattern", "references"])
+async def test_an_answer_that_a_schema_chokes_on_holds_up_nothing_else(
+    provider: ScriptedProvider, tmp_path: Path, schema: dict[str, Any] | None
 ) -> None:
     provider.script("m-trap", *[Says(json.dumps({"word": VICTIM}))] * 3)
     turns = 0
@@ -65,7 +128,8 @@ async def test_an_answer_that_a_pattern_chokes_on_holds_up_nothing_else(
             await asyncio.sleep(0.01)
             turns += 1
 
-    async with bench(provider, tmp_path, trap("output")) as work, running(turn()):
+    agents = trap("output") if schema is None else agent("trap", output=schema)
+    async with bench(provider, tmp_path, agents) as work, running(turn()):
         with pytest.raises(UnfitAnswerError, match="takes too long"):
             await work.run("trap", "go")
     assert turns > 50, "three seconds of the processor have passed elsewhere"

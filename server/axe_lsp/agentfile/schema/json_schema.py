@@ -9,7 +9,9 @@ is what a value will be matched with. A reference that leads out is refused: not
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -198,7 +200,7 @@ class _Checker:
         if not fragment:
             return True
         if not fragment.startswith("/"):
-            return _has_anchor(self._root, fragment, _MAX_DEPTH)
+            return fragment in self._anchors
         here: Node | None = self._root
         for token in fragment[1:].split("/"):
             here = _child(here, token.replace("~1", "/").replace("~0", "~"))
@@ -206,6 +208,10 @@ class _Checker:
             return False
         self._targets.append((here, fragment))
         return True
+
+    @cached_property
+    def _anchors(self) -> frozenset[str]:
+        return frozenset(_anchors_in(self._root, _MAX_DEPTH))
 
 
 def _no_type(node: Node, where: str) -> SchemaFault:
@@ -217,17 +223,19 @@ def _no_type(node: Node, where: str) -> SchemaFault:
     return SchemaFault(node.range, f"{message}; got {quoted(node.value)}{hint}", meant or "")
 
 
-def _has_anchor(node: Node, name: str, depth: int) -> bool:
+def _anchors_in(node: Node, depth: int) -> Iterator[str]:
     members = node.members or {}
-    if any(each in members and members[each].value == name for each in _ANCHORS):
-        return True
-    below = [*(node.items or ()), *members.values()]
-    return depth > 0 and any(_has_anchor(each, name, depth - 1) for each in below)
+    named = (members[each].value for each in _ANCHORS if each in members)
+    yield from (each for each in named if isinstance(each, str))
+    for each in (*(node.items or ()), *members.values()) if depth > 0 else ():
+        yield from _anchors_in(each, depth - 1)
 
 
 def _pattern_faults(pattern: str, range_: TextRange, where: str) -> _Faults:
     try:
-        re.compile(pattern)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # It is allowed what a later Python may read otherwise.
+            re.compile(pattern)
     except (re.error, OverflowError, RecursionError) as error:
         yield SchemaFault(range_, f"{where} is not a regular expression: {error}")
 
@@ -236,7 +244,8 @@ def _child(node: Node | None, name: str) -> Node | None:
     if node is None:
         return None
     if node.items is not None:
-        return node.items[int(name)] if name.isdigit() and int(name) < len(node.items) else None
+        index = int(name) if _INDEX.fullmatch(name) else len(node.items)
+        return node.items[index] if index < len(node.items) else None
     return (node.members or {}).get(name)
 
 
@@ -244,6 +253,7 @@ def _is_number(node: Node) -> bool:
     return isinstance(node.value, int | float) and not isinstance(node.value, bool) and node.is_json
 
 
+_INDEX = re.compile(r"[0-9]{1,9}")
 _ANCHOR = re.compile(r"[A-Za-z_][-A-Za-z0-9._]*")
 _ANCHORS = ("$anchor", "$dynamicAnchor")
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping
-from functools import partial
+from collections.abc import Callable, Collection, Iterable, Mapping
+from contextvars import ContextVar
+from functools import cache, partial
 from itertools import islice
 from typing import Any
 
@@ -25,23 +26,28 @@ Schema = Mapping[str, Json]
 
 
 class Check(Struct, frozen=True):
-    """Says "" of a value that fits, else where it does not and why. It takes seconds at worst if it `may_block`."""
+    """Says "" of a value that fits, else where it does not and why.
 
-    judge: Callable[[Json], str]
-    may_block: bool = False
+    `quick` says None of a value whose check takes longer than others may wait; `thorough` takes seconds at worst.
+    """
+
+    quick: Callable[[Json], str | None]
+    thorough: Callable[[Json], str]
 
     def __call__(self, value: Json) -> str:
         """Where nobody else waits, as in a thread."""
-        return self.judge(value)
+        found = self.quick(value)
+        return self.thorough(value) if found is None else found
 
     async def on_loop(self, value: Json) -> str:
         """Where an event loop must not wait."""
-        if not self.may_block:
-            return self.judge(value)
+        found = self.quick(value)
+        if found is not None:
+            return found
         # Imported late: whoever only checks files has no event loop.
         import anyio.to_thread
 
-        return await anyio.to_thread.run_sync(self.judge, value, abandon_on_cancel=True)
+        return await anyio.to_thread.run_sync(self.thorough, value, abandon_on_cancel=True)
 
 
 MAX_REASONS = 5
@@ -52,18 +58,99 @@ _LONGEST_REASON = 300
 
 def check_of(schema: Schema, name: str) -> Check:
     """The check of values, which people call `name`, against a schema."""
-    if _has_patterns(schema):
-        return Check(partial(_check_in_process, schema, name), may_block=True)
-    return Check(check_here(schema, name))
+    thorough = partial(_check_in_process, schema, name)
+    whole = {word: each for word, each in schema.items() if word != _DIALECT}
+    # What names its dialect again below is judged by a class that counts no steps.
+    is_quick = not _has_words(_PATTERNS, whole) and not _has_words((_DIALECT,), whole)
+    return Check(_quick_check(whole, name) if is_quick else lambda _: None, thorough)
 
 
-def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
-    """The same in this process, whatever its patterns are."""
-    from jsonschema import Draft202012Validator
+def _quick_check(schema: Schema, name: str) -> Callable[[Json], str | None]:
+    """The check in this process, which is given up after so many steps: references can double them without end."""
+    check = _check_with(_counted_validator(), schema, name)
+
+    def quick(value: Json) -> str | None:
+        try:
+            _EFFORT.set(_Effort(value))
+            return check(value)
+        except RecursionError:
+            return f"{name} is nested too deeply"
+        except _LongerError:
+            return None
+
+    return quick
+
+
+_MOST_STEPS = 10_000
+"""Some fifty milliseconds."""
+
+
+class _LongerError(Exception):
+    """A check takes longer than others may wait."""
+
+
+class _Effort:
+    """The steps of a check, of which each is a keyword that is applied to a part of the value.
+
+    A part that does not fit is written into a message, and may be the whole value, so a step counts more
+    if the value is large.
+    """
+
+    def __init__(self, value: Json) -> None:
+        """Raises RecursionError."""
+        self._left = _MOST_STEPS
+        self._size = len(json.dumps(value))
+        self._weight = 1 + self._size // 20_000
+
+    def spend(self, keyword: str, wanted: Any, part: Any) -> None:
+        """Count a step. Raises _LongerError."""
+        self._left -= self._weight + _length(wanted) // 50
+        is_large = isinstance(part, (list, dict))
+        if keyword in ("enum", "const") and is_large:
+            self._left -= self._size * _length(wanted) // 10
+        elif keyword == "uniqueItems" and is_large and not _can_be_sorted(part):
+            self._left -= self._size * len(part) // 10
+        if self._left < 0:
+            raise _LongerError
+
+
+_EFFORT: ContextVar[_Effort] = ContextVar("_EFFORT")
+
+
+@cache
+def _counted_validator() -> Any:
+    """The class of jsonschema, with keywords whose steps are counted."""
+    from jsonschema import Draft202012Validator, validators
+
+    def counted(keyword: str, apply: Callable[..., Any]) -> Callable[..., Any]:
+        def applied(validator: Any, wanted: Any, part: Any, schema: Any) -> Any:
+            _EFFORT.get().spend(keyword, wanted, part)
+            return apply(validator, wanted, part, schema)
+
+        return applied
+
+    known = Draft202012Validator.VALIDATORS.items()
+    return validators.extend(
+        Draft202012Validator, {word: counted(word, apply) for word, apply in known}
+    )
+
+
+def _length(value: Any) -> int:
+    return len(value) if isinstance(value, (list, dict)) else 0
+
+
+def _can_be_sorted(items: Any) -> bool:
+    """Whether it is quickly found which of the items are equal."""
+    kinds = set(map(type, items))
+    return kinds <= {str} or kinds <= {int, float, bool}
+
+
+def _check_with(kind: Any, schema: Schema, name: str) -> Callable[[Json], str]:
+    """The check in this process, by a class of jsonschema."""
     from jsonschema.exceptions import best_match
     from referencing import Registry
 
-    validator = Draft202012Validator(schema, registry=Registry())
+    validator = kind(schema, registry=Registry())
 
     def check(value: Json) -> str:
         try:
@@ -72,6 +159,8 @@ def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
             reasons = [_reason(best_match([error]), name) for error in errors]
         except RecursionError:
             return f"{name} is nested too deeply"
+        except OverflowError:
+            return f"{name} has a number that is too large to be checked"
         return "; ".join(dict.fromkeys(reasons))
 
     return check
@@ -79,6 +168,9 @@ def check_here(schema: Schema, name: str) -> Callable[[Json], str]:
 
 _PROCESSOR_SECONDS = 1
 """The limits of a check. The system enforces them, so no process remains if another is killed."""
+
+_MOST_MEMORY = 1 << 30
+"""Bytes for a check: what does not fit is written into messages, one for each alternative of the schema."""
 
 _PATIENCE = 10.0
 """Seconds until a check is ended on any system, however little of the processor it got."""
@@ -88,8 +180,8 @@ def _check_in_process(schema: Schema, name: str, value: Json) -> str:
     """Check a value in a process that ends in any case: a regular expression may take for ever.
 
     Python's engine holds up all threads of its process meanwhile and can't be interrupted. One that runs in
-    linear time would lack what authors of schemas use, such as lookahead. It takes about a tenth of a second,
-    and blocks.
+    linear time would lack what authors of schemas use, such as lookahead. References can make a check endless, too.
+    It takes about a tenth of a second, and blocks.
     """
     try:
         question = json.dumps([schema, name, value]).encode()
@@ -107,9 +199,9 @@ def _check_in_process(schema: Schema, name: str, value: Json) -> str:
     except OSError as error:
         return f"{name} can't be checked: {error.strerror}"
     except subprocess.TimeoutExpired:
-        return _too_long(name)
+        return _too_long(schema, name)
     if done.returncode < 0:
-        return _too_long(name)
+        return _too_long(schema, name)
     if done.returncode > 0:
         return f"{name} can't be checked: the process that does it ended with {done.returncode}"
     return str(json.loads(done.stdout))
@@ -122,16 +214,23 @@ def main() -> None:
 
         limits = (_PROCESSOR_SECONDS, _PROCESSOR_SECONDS)
         resource.setrlimit(resource.RLIMIT_CPU, limits)
+        if sys.platform == "linux":
+            resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, _MOST_MEMORY))
     schema, name, value = json.load(sys.stdin)
     try:
-        complaint = check_here(schema, name)(value)
+        from jsonschema import Draft202012Validator
+
+        complaint = _check_with(Draft202012Validator, schema, name)(value)
     except RecursionError:
         complaint = f"{name} is nested too deeply"
+    except MemoryError:
+        complaint = f"{name} can't be checked: it takes more than 1 GB of memory with its schema"
     json.dump(complaint, sys.stdout)
 
 
-def _too_long(name: str) -> str:
-    return f"{name} can't be checked: a pattern of its schema takes too long on it"
+def _too_long(schema: Schema, name: str) -> str:
+    what = "a pattern of its schema" if _has_words(_PATTERNS, schema) else "its schema"
+    return f"{name} can't be checked: {what} takes too long on it"
 
 
 def object_schema(schema: Schema) -> Schema:
@@ -139,16 +238,18 @@ def object_schema(schema: Schema) -> Schema:
     return {"type": "object", **schema}
 
 
-def _has_patterns(schema: Json) -> bool:
-    """Whether a regular expression may be in it. A property of such a name does no harm."""
+def _has_words(words: Collection[str], schema: Json) -> bool:
+    """Whether a keyword may be in it. A property of such a name does no harm."""
     if isinstance(schema, list):
-        return any(map(_has_patterns, schema))
+        return any(_has_words(words, each) for each in schema)
     if not isinstance(schema, Mapping):
         return False
-    return not _PATTERNS.isdisjoint(schema) or any(map(_has_patterns, schema.values()))
+    is_here = any(word in schema for word in words)
+    return is_here or any(_has_words(words, each) for each in schema.values())
 
 
-_PATTERNS = frozenset(["pattern", "patternProperties"])
+_PATTERNS = ("pattern", "patternProperties")
+_DIALECT = "$schema"
 
 
 def canonical_json(value: Json) -> str:
