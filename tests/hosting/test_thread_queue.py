@@ -22,6 +22,30 @@ def test_who_waits_in_vain_gets_nothing() -> None:
     assert ThreadQueue[int](together=0).take(patience=0) == []
 
 
+def test_what_is_said_to_be_there_after_it_was_taken_wakes_nobody() -> None:
+    class SlowToSaySo(threading.Event):
+        """The item is taken between the moments at which it is put and at which that is said."""
+
+        def set(self) -> None:
+            super().set()
+            if not first:
+                first.extend(handover.take())
+                super().set()
+
+    first: list[str] = []
+    handover: ThreadQueue[str] = ThreadQueue(together=0)
+    handover._some = SlowToSaySo()
+    handover.put("first")
+    assert first == ["first"]
+    taken: list[str] = []
+    thread = threading.Thread(target=lambda: taken.extend(handover.take()), daemon=True)
+    thread.start()
+    thread.join(0.05)
+    handover.put("second")
+    thread.join(PATIENCE)
+    assert taken == ["second"]
+
+
 def test_what_is_urgent_does_not_wait_for_more() -> None:
     handover: ThreadQueue[str] = ThreadQueue(together=10 * PATIENCE)
     taken: list[str] = []

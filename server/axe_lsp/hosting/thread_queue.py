@@ -42,15 +42,18 @@ class ThreadQueue(Generic[Item]):
 
         Nothing if nothing has come after `patience` seconds.
         """
-        if not self._some.wait(patience):
-            return []
-        self._soon.wait(self._longer)
-        self._urgent.wait(self._together)
-        # First of all, so that what is put from now on is not overlooked.
-        self._some.clear()
-        self._soon.clear()
-        self._urgent.clear()
-        waiting = len(self._items)
+        waiting = 0
+        while not waiting:
+            if not self._some.wait(patience):
+                return []
+            self._soon.wait(self._longer)
+            self._urgent.wait(self._together)
+            # First of all, so that what is put from now on is not overlooked.
+            self._some.clear()
+            self._soon.clear()
+            self._urgent.clear()
+            # Nothing if whoever put something had not yet said so when it was taken before.
+            waiting = len(self._items)
         taken = [self._items.popleft() for _ in range(min(waiting, most or waiting))]
         if len(taken) < waiting:
             self._some.set()
