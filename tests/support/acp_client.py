@@ -4,6 +4,8 @@ with AcpClient.start(project) as client:
     session = client.new_session("lead")
     assert client.prompt(session, "Go") == "end_turn"
     assert client.said(session) == "done"
+
+At its end it holds all that the agent has sent to the schema of the protocol.
 """
 
 from __future__ import annotations
@@ -11,8 +13,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Mapping, Sequence
+from types import TracebackType
 from typing import Any
 
+from support.acp_wire import Wire
 from support.raw_client import TIMEOUT, RawClient
 from support.session import Project
 
@@ -25,6 +29,7 @@ class AcpClient(RawClient):
     """One connection. `answer_with["session/request_permission"]` allows once unless a test says otherwise."""
 
     project: Project
+    wire: Wire | None = None
 
     @classmethod
     def start(
@@ -39,12 +44,27 @@ class AcpClient(RawClient):
         client = cls.spawn([*SERVER, *arguments], env=environment, cwd=project.root)
         assert isinstance(client, AcpClient)
         client.project = project
+        client.wire = Wire(knows_subagents="subagents" in (capabilities or {}))
         client.answer_with = {"session/request_permission": chooses("allow_once")}
         params = {"protocolVersion": 1, "clientCapabilities": capabilities or {}}
         client.request("initialize", params)
         return client
 
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        super().__exit__(kind, error, trace)
+        if kind is None and self.wire is not None:
+            faults = self.wire.faults(self.received)
+            assert not faults, "\n".join(faults)
+
     def send(self, *messages: Json) -> None:
+        for message in messages:
+            if self.wire is not None:
+                self.wire.sends(message, after=len(self.received))
         self.send_raw(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
 
     def new_session(self, agent: str = "") -> str:
