@@ -31,7 +31,8 @@ class Client:
             "then": self._then,
         }
         listeners = {"note": self.heard.append}
-        self.connection = Connection(self._write, handlers, listeners, frozenset({"long"}))
+        long = {"long": lambda _: self.gate.set()}
+        self.connection = Connection(self._write, handlers, listeners, long)
 
     def _write(self, data: bytes) -> None:
         assert data.endswith(b"\n")
@@ -98,6 +99,13 @@ async def test_a_cancelled_request_is_answered_whether_it_waits_or_is_at_work(
         client.send(method="$/cancel_request", params={"requestId": each})
     answers = await client.has(2)
     assert {each["id"]: each["error"]["code"] for each in answers} == {"two": -32800, 1: -32800}
+
+
+async def test_a_long_request_that_is_cancelled_ends_in_its_own_way(client: Client) -> None:
+    client.send(id=1, method="long", params="how it ends")
+    await asyncio.sleep(0)
+    client.send(method="$/cancel_request", params={"requestId": 1})
+    assert await client.has(1) == [{"jsonrpc": "2.0", "id": 1, "result": "how it ends"}]
 
 
 async def test_a_fault_of_ours_is_an_error_without_its_text(client: Client) -> None:

@@ -36,8 +36,6 @@ _KEY_IN_TERMINAL = {
 }
 """The only method of authentication, which the client runs by itself. Those who have keys need none."""
 
-_LONG = frozenset({"session/prompt"})
-
 _LAST_SECONDS = 1.5
 
 
@@ -46,7 +44,7 @@ class _Params(Struct, rename="camel", frozen=True):
 
 
 class _Initialize(_Params, frozen=True):
-    protocol_version: int
+    protocol_version: int | str  # A text in drafts of the protocol.
     client_capabilities: dict[str, Any] | None = None
 
 
@@ -110,7 +108,8 @@ class Agent:
             "session/prompt": self._prompt,
         }
         listeners = {"session/cancel": self._cancel}
-        self.connection = Connection(write, handlers, listeners, _LONG)
+        long = {"session/prompt": self._cancel}
+        self.connection = Connection(write, handlers, listeners, long)
 
     async def close(self) -> None:
         """Stop everything. The client has gone."""

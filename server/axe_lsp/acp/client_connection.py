@@ -82,8 +82,8 @@ def read_params(kind: type[_Params], params: Any) -> _Params:
 class Connection:
     """The connection with a client, whose bytes are fed in.
 
-    Requests are answered one after the other, in their order, but for those that are `long`: while one of these is
-    at work, the next request is answered.
+    Requests are answered one after the other, in their order, but for those of `long` methods: while one of these is
+    at work, the next request is answered. The value of such a method ends one that the client cancels, by its params.
     """
 
     def __init__(
@@ -91,17 +91,17 @@ class Connection:
         write: Callable[[bytes], None],
         handlers: Mapping[str, Handler],
         listeners: Mapping[str, Callable[[Any], object]],
-        long: frozenset[str] = frozenset(),
+        long: Mapping[str, Callable[[Any], object]] | None = None,
     ) -> None:
         self._write = write
         self._handlers = handlers
         self._listeners = {**listeners, "$/cancel_request": self._on_cancel}
-        self._long = long
+        self._long = long or {}
         self._rest = bytearray()
         self._is_skipping = False
         self._tasks = Tasks()
         self._incoming: asyncio.Queue[Request] = asyncio.Queue()
-        self._answering: dict[MessageId, asyncio.Task[None]] = {}
+        self._answering: dict[MessageId, tuple[Request, asyncio.Task[None]]] = {}
         self._has_room = asyncio.Event()
         self._waiting: dict[MessageId, Request] = {}
         self._asked: dict[int, asyncio.Future[Any]] = {}
@@ -229,7 +229,11 @@ class Connection:
         if request is not None:
             self._send_error(cancelled, _CANCELLED)
         elif cancelled in self._answering:
-            self._answering[cancelled].cancel()
+            at_work, answering = self._answering[cancelled]
+            if at_work.method in self._long:
+                self._long[at_work.method](at_work.params)
+            else:
+                answering.cancel()
 
     # What goes out.
 
@@ -240,7 +244,7 @@ class Connection:
             if self._waiting.pop(request.id, None) is None:
                 continue  # It was cancelled before its turn came.
             answering = self._tasks.start_unattended(self._answer(request), name=request.method)
-            self._answering[request.id] = answering
+            self._answering[request.id] = (request, answering)
             answering.add_done_callback(partial(self._answered, request.id))
             if request.method not in self._long:
                 await asyncio.wait({answering})

@@ -40,6 +40,18 @@ def test_one_message_of_a_session_at_a_time_and_two_sessions_side_by_side(
     assert (client.said(session), client.said(other)) == ("first", "second")
 
 
+def test_a_message_whose_request_is_cancelled_ends_as_cancelled(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("never"), hold=hold))
+    session = client.new_session("lead")
+    number = client.start_prompt(session, "Go")
+    hold.wait_until_arrived()
+    client.notify("$/cancel_request", {"requestId": number})
+    assert client.result(number) == {"stopReason": "cancelled"}
+
+
 def test_a_missing_key_is_an_error_that_names_the_variable(project: Project) -> None:
     with AcpClient.start(project, env={"ANTHROPIC_API_KEY": ""}) as client:
         session = client.new_session("lead")

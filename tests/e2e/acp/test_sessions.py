@@ -48,6 +48,14 @@ def test_a_session_begins_with_the_agent_that_was_named(project: Project) -> Non
         assert made["modes"]["currentModeId"] == "writer"
 
 
+@pytest.mark.parametrize("asked", [1, 99, "0.1"])
+def test_the_version_is_that_of_the_protocol_whatever_is_asked_for(
+    client: AcpClient, asked: Json
+) -> None:
+    answer = client.request("initialize", {"protocolVersion": asked, "clientCapabilities": {}})
+    assert answer["protocolVersion"] == 1
+
+
 def test_a_client_with_a_terminal_for_keys_is_told_how_to_ask_for_one(project: Project) -> None:
     with AcpClient.start(project) as client:
         hello = {"protocolVersion": 1, "clientCapabilities": {"auth": {"terminal": True}}}
