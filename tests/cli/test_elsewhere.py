@@ -243,7 +243,7 @@ class Sshd:
 
     @property
     def left(self) -> list[Path]:
-        return list(self.there.glob("axe/tool-server/*"))
+        return list(self.there.glob("axe/hands/*"))
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ import time
 from collections.abc import Mapping
 from pathlib import Path
 
-from axe_lsp.hosting.machines.dask_worker import PRELOAD
+from axe_lsp.hosting.places.dask_worker import PRELOAD
 from support.scripted_provider import PATIENCE
 
 
@@ -145,7 +145,7 @@ class Cluster:
     @property
     def left(self) -> list[Path]:
         """The tool servers there are: each has a folder with its copies, as long as it lasts."""
-        return list(self.folder.glob("*/.local/state/axe/tool-server/*"))
+        return list(self.folder.glob("*/.local/state/axe/hands/*"))
 
     def wait_until_left(self, within: float = 3.0) -> None:
         """Until no machine has anything of a run."""

@@ -27,14 +27,14 @@ env >"{folder}/$host/environment"
 lies="{folder}/$host.lies"
 [ -e "$lies" ] && exec {python} -c '{liar}' "$lies" "{folder}/$host" "$PATH"
 exec env -i PATH="$PATH" HOME="{folder}/$host" MACHINE="$host" SOME_API_KEY=of-the-machine \\
-  {python} -m axe_lsp tool-server
+  {python} -m axe_lsp hands
 """
 
 _LIAR = """\
 import pathlib, re, subprocess, sys
 lies, home, path = sys.argv[1:]
 wrong, right = pathlib.Path(lies).read_text().split("\\n", 1)
-command = [sys.executable, "-m", "axe_lsp", "tool-server"]
+command = [sys.executable, "-m", "axe_lsp", "hands"]
 server = subprocess.Popen(command, stdout=subprocess.PIPE, env={"PATH": path, "HOME": home})
 for line in server.stdout:
     told = re.sub(wrong, lambda _: right, line.decode())
@@ -96,7 +96,7 @@ class SshMachines:
 
     def copies(self, host: str) -> list[Path]:
         """The copies that there are on a machine."""
-        return list((self.folder / host).glob(".local/state/axe/tool-server/*/*/tree"))
+        return list((self.folder / host).glob(".local/state/axe/hands/*/*/tree"))
 
     async def wait_until_gone(self, within: float = PATIENCE) -> None:
         """Until no machine has a process any more; fails if that does not come about.

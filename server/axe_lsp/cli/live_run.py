@@ -32,7 +32,7 @@ from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import is_coloured, shown
-from axe_lsp.hosting.machines.late_machines import LateMachines
+from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
 from axe_lsp.runtime.engine import Engine

@@ -44,8 +44,8 @@ COMMANDS = {
         "axe_lsp.cli.acp", "offer agents to editors that speak the Agent Client Protocol"
     ),
     "mcp": Command("axe_lsp.cli.mcp", "offer agents as tools to MCP clients"),
-    "tool-server": Command(
-        "axe_lsp.cli.tool_server",
+    "hands": Command(
+        "axe_lsp.cli.hands",
         "execute tools for agents on another machine; ssh or Dask starts it",
     ),
     "demo": Command(
@@ -57,7 +57,7 @@ COMMANDS = {
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 
-_SERVERS = ("acp", "tool-server", "mcp", "serve")
+_SERVERS = ("acp", "hands", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
 INTERRUPTED = 130

@@ -8,7 +8,7 @@
 _shtab_axe_lsp_agents_subparsers=(list show init edit)
 _shtab_axe_lsp_config_subparsers=(path init key)
 _shtab_axe_lsp_history_subparsers=(list show tail export prune)
-_shtab_axe_lsp_subparsers=(init run chat resume undo check test agents import export trust config schema gc history acp mcp tool-server demo bench serve completion version)
+_shtab_axe_lsp_subparsers=(init run chat resume undo check test agents import export trust config schema gc history acp mcp hands demo bench serve completion version)
 
 _shtab_axe_lsp_init_option_strings=(-h --help --model)
 _shtab_axe_lsp_run_option_strings=(-h --help --model --agents-dir -p --prompt --input --skill --workdir --timeout --max-tokens --max-cost --continue --on --dry-run --json --stream --no-history --record --replay --yes --trust -v --verbose)
@@ -39,7 +39,7 @@ _shtab_axe_lsp_history_prune_option_strings=(-h --help --older-than --keep)
 _shtab_axe_lsp_history_option_strings=(-h --help)
 _shtab_axe_lsp_acp_option_strings=(-h --help --agent)
 _shtab_axe_lsp_mcp_option_strings=(-h --help --all --in --approve --trust --max-parallel --http --token-file --no-token)
-_shtab_axe_lsp_tool_server_option_strings=(-h --help)
+_shtab_axe_lsp_hands_option_strings=(-h --help)
 _shtab_axe_lsp_demo_option_strings=(-h --help --list --copy --fast)
 _shtab_axe_lsp_bench_option_strings=(-h --help)
 _shtab_axe_lsp_serve_option_strings=(-h --help --stdio --tcp --pipe --allow-remote --log-file --log-level --clientProcessId)
@@ -102,7 +102,7 @@ _shtab_axe_lsp_history_pos_0_choices=(list show tail export prune)
 _shtab_axe_lsp_mcp___approve_choices=(ask deny allow)
 _shtab_axe_lsp_serve___log_level_choices=(error warning info debug)
 _shtab_axe_lsp_completion_pos_0_choices=(bash zsh fish)
-_shtab_axe_lsp_pos_0_choices=(init run chat resume undo check test agents import export trust config schema gc history acp mcp tool-server demo bench serve completion version)
+_shtab_axe_lsp_pos_0_choices=(init run chat resume undo check test agents import export trust config schema gc history acp mcp hands demo bench serve completion version)
 
 _shtab_axe_lsp_init__h_nargs=0
 _shtab_axe_lsp_init___help_nargs=0
@@ -222,8 +222,8 @@ _shtab_axe_lsp_mcp___help_nargs=0
 _shtab_axe_lsp_mcp___all_nargs=0
 _shtab_axe_lsp_mcp___trust_nargs=0
 _shtab_axe_lsp_mcp___no_token_nargs=0
-_shtab_axe_lsp_tool_server__h_nargs=0
-_shtab_axe_lsp_tool_server___help_nargs=0
+_shtab_axe_lsp_hands__h_nargs=0
+_shtab_axe_lsp_hands___help_nargs=0
 _shtab_axe_lsp_demo__h_nargs=0
 _shtab_axe_lsp_demo___help_nargs=0
 _shtab_axe_lsp_demo___list_nargs=0

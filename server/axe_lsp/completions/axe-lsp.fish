@@ -50,7 +50,7 @@ function _shtab_axe_lsp_using
   test "$_shtab_axe_lsp_cmdpath" = "$argv"
 end
 
-set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history tail' 'history export' 'history prune' acp mcp tool-server demo bench serve completion version
+set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve completion version
 set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --skill --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
@@ -228,8 +228,8 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l http -x -d 'serve HTTP at /
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l token-file -xka "(__fish_complete_path (commandline -ct))" -d 'the token of HTTP requests (default: a new one)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l no-token -d 'take HTTP requests of every program of this machine'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp; and test $_shtab_axe_lsp_npos -ge 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'these agents only (default: those of the workspace that no other agent calls)'
-complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a tool-server -d 'execute tools for agents on another machine; ssh or Dask starts it'
-complete -c axe-lsp -n '_shtab_axe_lsp_using tool-server' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a hands -d 'execute tools for agents on another machine; ssh or Dask starts it'
+complete -c axe-lsp -n '_shtab_axe_lsp_using hands' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a demo -d 'Run a small example with recorded answers. Nothing is sent anywhere.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using demo' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using demo' -l list -d 'list the examples'

@@ -20,6 +20,7 @@ _shtab_axe_lsp_commands() {
     demo:'Run a small example with recorded answers. Nothing is sent anywhere.'
     export:'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     gc:'Have a model look for patterns in an agent'"'"'s memory, then trim the memory to the agent'"'"'s last_n entries (or max_entries, if last_n is 0).'
+    hands:'execute tools for agents on another machine; ssh or Dask starts it'
     history:'The stored runs of all processes.'
     import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
@@ -29,7 +30,6 @@ _shtab_axe_lsp_commands() {
     schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` prints.'
     serve:'The language server for axe agent files, for any LSP client.'
     test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
-    tool-server:'execute tools for agents on another machine; ssh or Dask starts it'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes.'
     undo:'Put back the files that write_file and edit_file have changed in a run. A file that has changed since is left. The effects of commands are not undone.'
     version:'print the version'
@@ -233,6 +233,13 @@ _shtab_axe_lsp_gc_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_gc_defaults_added=0
 
+_shtab_axe_lsp_hands_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_hands_defaults_added=0
+
 _shtab_axe_lsp_history_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
 )
@@ -418,13 +425,6 @@ _shtab_axe_lsp_test_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_test_defaults_added=0
 
-_shtab_axe_lsp_tool_server_options=(
-  "(- : *)"{-h,--help}"[show this help message and exit]"
-)
-
-# guard to ensure default positional specs are added only once per session
-_shtab_axe_lsp_tool_server_defaults_added=0
-
 _shtab_axe_lsp_trust_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--yes[allow it without asking]"
@@ -482,6 +482,7 @@ _shtab_axe_lsp() {
         demo) _arguments -C -s $_shtab_axe_lsp_demo_options ;;
         export) _arguments -C -s $_shtab_axe_lsp_export_options ;;
         gc) _arguments -C -s $_shtab_axe_lsp_gc_options ;;
+        hands) _arguments -C -s $_shtab_axe_lsp_hands_options ;;
         history) _shtab_axe_lsp_history ;;
         import) _arguments -C -s $_shtab_axe_lsp_import_options ;;
         init) _arguments -C -s $_shtab_axe_lsp_init_options ;;
@@ -491,7 +492,6 @@ _shtab_axe_lsp() {
         schema) _arguments -C -s $_shtab_axe_lsp_schema_options ;;
         serve) _arguments -C -s $_shtab_axe_lsp_serve_options ;;
         test) _arguments -C -s $_shtab_axe_lsp_test_options ;;
-        tool-server) _arguments -C -s $_shtab_axe_lsp_tool_server_options ;;
         trust) _arguments -C -s $_shtab_axe_lsp_trust_options ;;
         undo) _arguments -C -s $_shtab_axe_lsp_undo_options ;;
         version) _arguments -C -s $_shtab_axe_lsp_version_options ;;

@@ -19,8 +19,8 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
-from axe_lsp.hosting.machines.late_machines import LateMachines
 from axe_lsp.hosting.notifications import Message, notification
+from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.question_relay import OutgoingQuestions
 from axe_lsp.hosting.step_relay import OutgoingSteps
 from axe_lsp.hosting.stored_steps import (

@@ -17,11 +17,11 @@ from urllib.request import urlopen
 import pytest
 
 from axe_lsp.agentfile.text.machine_addresses import dask_host
-from axe_lsp.hosting.machines import tool_protocol
-from axe_lsp.hosting.machines.dask import dask_channel, dask_workers
-from axe_lsp.hosting.machines.dask_worker import OPERATION, PRELOAD
-from axe_lsp.hosting.machines.machine_connection import Connection, FaultError
-from axe_lsp.hosting.machines.machines import Machines
+from axe_lsp.hosting.places import tool_protocol
+from axe_lsp.hosting.places.dask import dask_channel, dask_workers
+from axe_lsp.hosting.places.dask_worker import OPERATION, PRELOAD
+from axe_lsp.hosting.places.machine_connection import Connection, FaultError
+from axe_lsp.hosting.places.machines import Machines
 from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin
 from axe_lsp.runtime.files.execution import Dask
 from support.answers import Call, Says, calls_agent

@@ -9,7 +9,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
 
 if TYPE_CHECKING:
-    from axe_lsp.hosting.machines.machines import Machines
+    from axe_lsp.hosting.places.machines import Machines
     from axe_lsp.runtime.copies.copy import Copy
 
 
@@ -29,7 +29,7 @@ class LateMachines:
     def __call__(self, copy: Copy, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
         """The copy on another machine that is like this one; None if there is none. Raises ConfigError."""
         if self._machines is None:
-            from axe_lsp.hosting.machines.machines import Machines  # noqa: PLC0415 - as said above
+            from axe_lsp.hosting.places.machines import Machines  # noqa: PLC0415 - as said above
 
             self._machines = Machines(self._environment, self._on)
         return self._machines(copy, watch)

@@ -20,9 +20,9 @@ from msgspec import MsgspecError, Struct
 from msgspec.msgpack import Decoder, Encoder
 
 from axe_lsp.agentfile.text.machine_addresses import DaskHost, dask_host
-from axe_lsp.hosting.machines.dask_worker import OPERATION, PRELOAD
-from axe_lsp.hosting.machines.machine_connection import FaultError, lines_of
-from axe_lsp.hosting.machines.tool_protocol import LONGEST_LINE
+from axe_lsp.hosting.places.dask_worker import OPERATION, PRELOAD
+from axe_lsp.hosting.places.machine_connection import FaultError, lines_of
+from axe_lsp.hosting.places.tool_protocol import LONGEST_LINE
 from axe_lsp.runtime.files.execution import Dask
 from axe_lsp.runtime.plain_text import os_fault
 

@@ -1,4 +1,4 @@
-"""A machine that ssh reaches: `axe-lsp tool-server` there, over the streams of ssh."""
+"""A machine that ssh reaches: `axe-lsp hands` there, over the streams of ssh."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import anyio
 
 from axe_lsp.agentfile.text.machine_addresses import SshHost
 from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
-from axe_lsp.hosting.machines.machine_connection import FaultError, lines_of, short
+from axe_lsp.hosting.places.machine_connection import FaultError, lines_of, short
 from axe_lsp.runtime.files.execution import Execution
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -36,7 +36,7 @@ async def ssh_channel(host: SshHost, execution: Execution, environment: Environm
     """Start ssh. Raises FaultError."""
     port = ("-p", str(host.port)) if host.port else ()
     # An address begins with no `-`; `--` would be one more thing that other programs than OpenSSH's lack.
-    command = (*execution.ssh, *_OPTIONS, *port, host.destination, f"{execution.axe} tool-server")
+    command = (*execution.ssh, *_OPTIONS, *port, host.destination, f"{execution.axe} hands")
     try:
         with anyio.CancelScope(shield=True):  # What was started half can't be ended.
             kept = await start_kept(

@@ -1,6 +1,6 @@
-"""What a worker of Dask loads, with `--preload axe_lsp.hosting.machines.dask_worker`: a handler that starts a tool server.
+"""What a worker of Dask loads, with `--preload axe_lsp.hosting.places.dask_worker`: a handler that starts a tool server.
 
-It starts `axe-lsp tool-server` as a process of its own for each connection, and passes bytes between the two. So a worker
+It starts `axe-lsp hands` as a process of its own for each connection, and passes bytes between the two. So a worker
 that is stopped or killed takes nothing with it that the tool server would clean up, and nothing of a run is in its memory
 for longer than a message needs. It is no task: Dask executes tasks twice if it takes a worker for lost.
 """
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from distributed import Worker
     from distributed.comm import Comm
 
-OPERATION = "axe_tool_server"
+OPERATION = "axe_hands"
 PRELOAD = __name__
 
 _PIECE = 1024 * 1024
@@ -30,14 +30,14 @@ _GRACE = 2.0
 
 async def dask_setup(worker: Worker) -> None:
     """Register the handler. Dask calls this once the worker has been started."""
-    worker.handlers[OPERATION] = tool_server
+    worker.handlers[OPERATION] = hands
 
 
-async def tool_server(comm: Comm) -> None:
+async def hands(comm: Comm) -> None:
     """Connect whoever asks with a tool server of their own. Dask looks for the name of this parameter."""
     process = await asyncio.create_subprocess_exec(
         *module_command("axe_lsp.cli.main"),
-        "tool-server",
+        "hands",
         stdin=PIPE,
         stdout=PIPE,
         limit=_PIECE,

@@ -1,4 +1,4 @@
-"""`axe-lsp tool-server` by itself: what it does for a side that is silent, dies, or asks for what it should not."""
+"""`axe-lsp hands` by itself: what it does for a side that is silent, dies, or asks for what it should not."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.hosting.machines import tool_protocol
 from axe_lsp.hosting.notifications import Message
+from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.runtime.copies.git import make_own, pack_of, timeless_commit
 from axe_lsp.runtime.copies.mirror import Changed
 from support.processes import Sleepers
@@ -84,14 +84,14 @@ class Side:
 
     @property
     def left(self) -> list[Path]:
-        return list(self.home.glob(".local/state/axe/tool-server/*"))
+        return list(self.home.glob(".local/state/axe/hands/*"))
 
 
 @asynccontextmanager
-async def tool_server(home: Path, silence: float = 15.0, keep: int = 3600) -> AsyncIterator[Side]:
+async def hands(home: Path, silence: float = 15.0, keep: int = 3600) -> AsyncIterator[Side]:
     home.mkdir(exist_ok=True)  # noqa: ASYNC240 - one folder
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "axe_lsp", "tool-server"),
+        *(sys.executable, "-m", "axe_lsp", "hands"),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         env={"HOME": str(home), "PATH": os.environ["PATH"]},
@@ -109,7 +109,7 @@ async def tool_server(home: Path, silence: float = 15.0, keep: int = 3600) -> As
 
 async def test_silence_ends_commands_and_copies(tmp_path: Path) -> None:
     sleepers = Sleepers()
-    async with tool_server(tmp_path / "home", silence=1.0) as side:
+    async with hands(tmp_path / "home", silence=1.0) as side:
         await side.open(tmp_path)
         call = tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
         await side.send(call)
@@ -121,7 +121,7 @@ async def test_silence_ends_commands_and_copies(tmp_path: Path) -> None:
 
 async def test_the_end_of_the_other_side_leaves_nothing_for_3_seconds(tmp_path: Path) -> None:
     sleepers = Sleepers()
-    async with tool_server(tmp_path / "home") as side:
+    async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         call = tool_protocol.Call(
             9, COPY, ".", "run_command", {"command": f"{sleepers.command} & wait"}
@@ -141,7 +141,7 @@ async def test_killed_hands_leave_no_command_and_the_next_delete_their_copies(
     tmp_path: Path,
 ) -> None:
     sleepers = Sleepers()
-    async with tool_server(tmp_path / "home") as side:
+    async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         await side.send(
             tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
@@ -150,14 +150,14 @@ async def test_killed_hands_leave_no_command_and_the_next_delete_their_copies(
         side.process.kill()
         await asyncio.to_thread(sleepers.wait_for, 0)
         assert len(side.left) == 1
-    async with tool_server(tmp_path / "home") as side:
+    async with hands(tmp_path / "home") as side:
         assert len(side.left) == 1
         assert not list(side.left[0].glob("*/tree"))
 
 
 async def test_a_cancelled_command_ends_within_a_second(tmp_path: Path) -> None:
     sleepers = Sleepers()
-    async with tool_server(tmp_path / "home") as side:
+    async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         await side.send(
             tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
@@ -172,7 +172,7 @@ async def test_a_cancelled_command_ends_within_a_second(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("keep", [0, 3600])
 async def test_files_of_a_project_are_kept_as_long_as_is_said(tmp_path: Path, keep: int) -> None:
-    async with tool_server(tmp_path / "home", keep=keep) as side:
+    async with hands(tmp_path / "home", keep=keep) as side:
         await side.open(tmp_path)
         assert (await side.call("cat a.txt")).text == "a\n"
         known = await side.ask(tool_protocol.Project, project=PROJECT)
@@ -180,7 +180,7 @@ async def test_files_of_a_project_are_kept_as_long_as_is_said(tmp_path: Path, ke
         assert side.process.stdin is not None
         side.process.stdin.close()
         await asyncio.wait_for(side.process.wait(), PATIENCE)
-    async with tool_server(tmp_path / "home") as side:
+    async with hands(tmp_path / "home") as side:
         again = await side.ask(tool_protocol.Project, project=PROJECT)
     assert again.commits == (known.commits if keep else ())
 
@@ -202,7 +202,7 @@ async def test_files_of_a_project_are_kept_as_long_as_is_said(tmp_path: Path, ke
 async def test_what_leads_out_of_a_copy_is_refused(
     tmp_path: Path, kind: type[tool_protocol.Request], members: dict[str, Any]
 ) -> None:
-    async with tool_server(tmp_path / "home") as side:
+    async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         assert isinstance(await side.ask(kind, **members), tool_protocol.Failed)
         assert (await side.call("cat a.txt")).text == "a\n"

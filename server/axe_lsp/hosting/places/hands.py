@@ -1,11 +1,11 @@
-"""`axe-lsp tool-server`: the tools of agents whose runs are made on another machine, over standard streams.
+"""`axe-lsp hands`: the tools of agents whose runs are made on another machine, over standard streams.
 
 It lasts as long as its input: when that ends, or nothing has been heard for some seconds, it ends all commands
 and deletes all copies. What a killed one leaves, the next one deletes. On this machine there are
 
-    state: axe/tool-server/<id>/lock           locked by the process
-    state: axe/tool-server/<id>/<copy>/        git, index, tree: a copy
-    cache: axe/tool-server/<project>/          the contents of a project, and its lock
+    state: axe/hands/<id>/lock           locked by the process
+    state: axe/hands/<id>/<copy>/        git, index, tree: a copy
+    cache: axe/hands/<project>/          the contents of a project, and its lock
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ import anyio
 import anyio.abc
 from msgspec import Struct
 
-from axe_lsp.hosting.machines import tool_protocol
 from axe_lsp.hosting.notifications import Message
+from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.runtime.copies.copy import remove, take_lock
 from axe_lsp.runtime.copies.git import STOPPED, GitError, OwnGit, make_own, tree_of
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError
@@ -153,8 +153,8 @@ class _ToolServer:
     def __init__(self, environment: Environment, write: Callable[[Message], None]) -> None:
         self._environment = environment
         self._write = write
-        self._folder = state_folder(environment) / "tool-server" / uuid.uuid4().hex
-        self._projects = cache_folder(environment) / "tool-server"
+        self._folder = state_folder(environment) / "hands" / uuid.uuid4().hex
+        self._projects = cache_folder(environment) / "hands"
         self._lock: int | None = None
         self._held: dict[str, int] = {}
         self._packs: dict[int, BinaryIO] = {}

@@ -17,10 +17,10 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.machine_addresses import DaskHost, SshHost
-from axe_lsp.hosting.machines import tool_protocol
-from axe_lsp.hosting.machines.dask import dask_channel, dask_workers
-from axe_lsp.hosting.machines.dask_worker import PRELOAD
-from axe_lsp.hosting.machines.machine_connection import (
+from axe_lsp.hosting.places import tool_protocol
+from axe_lsp.hosting.places.dask import dask_channel, dask_workers
+from axe_lsp.hosting.places.dask_worker import PRELOAD
+from axe_lsp.hosting.places.machine_connection import (
     Channel,
     Connection,
     FaultError,
@@ -28,7 +28,7 @@ from axe_lsp.hosting.machines.machine_connection import (
     RefusedError,
     short,
 )
-from axe_lsp.hosting.machines.ssh import ssh_channel
+from axe_lsp.hosting.places.ssh import ssh_channel
 from axe_lsp.runtime.copies.copy import Copy
 from axe_lsp.runtime.copies.git import GitError, pack_of, timeless_commit, tree_of
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError

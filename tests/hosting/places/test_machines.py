@@ -13,7 +13,7 @@ from typing import Any
 import anyio
 import pytest
 
-from axe_lsp.hosting.machines.machines import Machines, MirroredCopy
+from axe_lsp.hosting.places.machines import Machines, MirroredCopy
 from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin
 from axe_lsp.runtime.safety.questions import Answer
 from support.answers import Call, Says, calls_agent
@@ -100,7 +100,7 @@ async def test_no_prompt_and_no_key_gets_there(place: FarPlace) -> None:
     assert "PATH=" in shown
     assert "API_KEY" not in shown
     (asked,) = place.machines.asked
-    assert asked.endswith("build1 axe-lsp tool-server")
+    assert asked.endswith("build1 axe-lsp hands")
 
 
 async def test_copies_go_to_the_machine_with_the_fewest(place: FarPlace, tmp_path: Path) -> None:

@@ -10,8 +10,8 @@ from typing import Protocol
 
 import anyio
 
-from axe_lsp.hosting.machines import tool_protocol
 from axe_lsp.hosting.notifications import Message
+from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.runtime.plain_text import escaped
 from axe_lsp.tasks import Tasks
 

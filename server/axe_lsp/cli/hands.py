@@ -1,4 +1,4 @@
-"""`axe-lsp tool-server`: the tools of agents whose runs are made on another machine. ssh or a worker of Dask starts it."""
+"""`axe-lsp hands`: the tools of agents whose runs are made on another machine. ssh or a worker of Dask starts it."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from axe_lsp.cli.arguments import Parser
 def main(arguments: Sequence[str]) -> int:
     """Serve until the input ends."""
     Parser(
-        prog="axe-lsp tool-server",
+        prog="axe-lsp hands",
         description="Make copies and execute tools for agents whose runs are made on another machine. axe-lsp starts "
         "it there with ssh, or a worker of Dask starts it.",
     ).parse_args(arguments)
     if sys.stdin is not None and sys.stdin.isatty():
         print(
-            "axe-lsp tool-server is started by axe-lsp on another machine, with ssh.",
+            "axe-lsp hands is started by axe-lsp on another machine, with ssh.",
             file=sys.stderr,
         )
         return 1
     # Imported late, like what else only this needs.
-    from axe_lsp.hosting.machines.tool_server import main as serve  # noqa: PLC0415
+    from axe_lsp.hosting.places.hands import main as serve  # noqa: PLC0415
 
     return serve(dict(os.environ))
