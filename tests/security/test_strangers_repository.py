@@ -10,7 +10,7 @@ import os
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -574,6 +574,45 @@ def test_a_workspace_that_the_editor_trusts_is_not_asked_about(
     answer, asked = run(project, "deny", trusted=True)
     assert answer["result"]["content"] == "done"
     assert asked == []
+
+
+def program_of_git(project: Project) -> str:
+    """The configuration of git that starts a program, which leaves a file behind."""
+    return f'[core]\nfsmonitor = "touch {project.root}/started; false"\n'
+
+
+def with_a_start_up_file(project: Project) -> str:
+    """Commands have the working directory as their home."""
+    (project.root / ".gitconfig").write_text(program_of_git(project))
+    return ""
+
+
+def with_a_bare_repository(project: Project) -> str:
+    """A folder in a repository may be one that git takes for a repository of its own."""
+    folder = project.root / "docs"
+    tracked = ["git", "--git-dir=docs", "--work-tree=.", "add", "axe"]
+    subprocess.run(["git", "init", "-q", "--bare", folder], check=True)
+    subprocess.run(tracked, cwd=project.root, check=True)
+    more = "repositoryformatversion = 0\nbare = false\nworktree = ..\n"
+    (folder / "config").write_text(f"{program_of_git(project)}{more}")
+    return 'workdir = "docs"\n'
+
+
+@pytest.mark.parametrize("prepared", [with_a_start_up_file, with_a_bare_repository])
+def test_an_allowed_command_reads_no_configuration_of_the_repository(
+    project: Project, provider: ScriptedProvider, prepared: Callable[[Project], str]
+) -> None:
+    subprocess.run(["git", "init", "-q", project.root], check=True)
+    more = prepared(project)
+    project.write(
+        "helper",
+        f'name = "helper"\nmodel = "ollama/m-helper"\ntools = ["run_command"]\n{more}',
+    )
+    look = Call("run_command", {"command": "git status"})
+    provider.script("m-helper", Says(calls=[look]), Says("done"))
+    answer, _ = run(project, trusted=True, tools={"allow": ["run_command(git status)"]})
+    assert answer["result"]["content"] == "done"
+    assert not (project.root / "started").exists()
 
 
 # -- who can look into our processes

@@ -29,6 +29,7 @@ from axe_lsp.agentfile.schema.test_keys import (
 from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.regular_expressions import expression_fault
 
 RECORDINGS = "recordings"
 """The folder of recordings, beside the files of tests."""
@@ -306,10 +307,8 @@ class _Reader:
     def _pattern(self, node: Node, path: KeyPath) -> Check | None:
         if not isinstance(node.value, str):
             return None
-        try:
-            re.compile(node.value)
-        except (re.error, OverflowError, RecursionError) as error:
-            self._problem("bad-test", node, f"not a regular expression: {error}", path)
+        if fault := expression_fault(node.value):
+            self._problem("bad-test", node, fault, path)
             return None
         return Check("matches", node.value, node.range)
 

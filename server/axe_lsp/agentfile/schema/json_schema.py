@@ -9,7 +9,6 @@ is what a value will be matched with. A reference that leads out is refused: not
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import NamedTuple
@@ -18,6 +17,7 @@ from urllib.parse import unquote
 from axe_lsp.agentfile.schema.nested import Node
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.regular_expressions import expression_fault
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
@@ -232,12 +232,8 @@ def _anchors_in(node: Node, depth: int) -> Iterator[str]:
 
 
 def _pattern_faults(pattern: str, range_: TextRange, where: str) -> _Faults:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # It is allowed what a later Python may read otherwise.
-            re.compile(pattern)
-    except (re.error, OverflowError, RecursionError) as error:
-        yield SchemaFault(range_, f"{where} is not a regular expression: {error}")
+    if fault := expression_fault(pattern):
+        yield SchemaFault(range_, f"{where} is {fault}")
 
 
 def _child(node: Node | None, name: str) -> Node | None:

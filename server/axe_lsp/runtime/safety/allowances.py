@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from axe_lsp.agentfile.schema.tool_names import tools_meant
@@ -35,45 +35,83 @@ _PLAIN_WORDS = re.compile(r"[\w @%+=:,./'\"-]*")
 """Nothing in which a shell would see a second command, a redirection or something to be expanded."""
 
 _DANGEROUS = frozenset(
-    {
-        # git and tools like it
-        "output",
-        "ext-diff",
-        "open-files-in-pager",
-        "config-env",
-        "exec-path",
-        "upload-pack",
-        "receive-pack",
-        # ripgrep
-        "pre",
-        "hostname-bin",
-        # find
-        "exec",
-        "execdir",
-        "ok",
-        "okdir",
-        "delete",
-        "fls",
-        "fprint",
-        "fprint0",
-        "fprintf",
-        # tar, sort, sed, shells
-        "to-command",
-        "checkpoint-action",
-        "use-compress-program",
-        "compress-program",
-        "in-place",
-        "command",
-    }
+    " ".join(
+        (
+            # git and programs like it
+            "output output-directory output-dir output-file output-document ext-diff extcmd",
+            "open-files-in-pager config config-env exec-path upload-pack receive-pack template",
+            "smtp-server sendmail-cmd to-cmd cc-cmd header-cmd",
+            # ripgrep
+            "pre hostname-bin",
+            # find, fd
+            "exec execdir exec-batch ok okdir delete fls fprint fprint0 fprintf",
+            # tar, sort, rsync
+            "to-command checkpoint-action use-compress-program compress-program info-script",
+            "new-volume-script rmt-command rsh-command rsh rsync-path",
+            # sed, shells, make, interpreters
+            "in-place inplace command eval",
+            # wget, curl
+            "execute use-askpass dump-header cookie-jar trace-ascii libcurl stderr etag-save",
+            # npm
+            "script-shell node-options userconfig globalconfig",
+        )
+    ).split()
 )
-"""Options that start a program or write a file, in whichever command, without their dashes."""
+"""Options that start a program, read others from a file, or write a file, in whichever command,
+without their dashes."""
 
-_NOT_SHORTENED = frozenset({"check"})
+_DANGEROUS_AS_A_WHOLE = frozenset(
+    " ".join(
+        (
+            # git filter-branch
+            "setup env-filter tree-filter index-filter parent-filter msg-filter commit-filter",
+            "tag-name-filter",
+            # go
+            "toolexec vettool outputdir coverprofile cpuprofile memprofile blockprofile mutexprofile",
+            # pytest, pagers, zip
+            "basetemp junitxml junit-xml pdbcls override-ini pager unzip-command",
+        )
+    ).split()
+)
+"""Such options of programs that know them by their whole names only."""
+
+_NOT_SHORTENED = frozenset({"check", "cookie"})
 """Options of many commands that begin as a dangerous one does and are none."""
 
-_SHORT = re.compile(r"-[A-Za-z0-9]*[coO]")
+_SHORT = "coO"
 """`-c` (git, shells), `-o` (git archive, sort, curl) and `-O` (git grep): alone, among others as in
 `-lc`, and with a value behind it as in `-cx=y`. Harmless words that look so are asked about."""
+
+_SHORT_OF = {
+    "awk": "fi",
+    "curl": "DK",
+    "fd": "xX",
+    "fdfind": "xX",
+    "gawk": "fi",
+    "git": "x",
+    "gsed": "fi",
+    "make": "E",
+    "node": "epr",
+    "perl": "eEi",
+    "php": "r",
+    "rsync": "e",
+    "ruby": "ei",
+    "sed": "fi",
+    "ssh": "F",
+    "tar": "FI",
+    "wget": "e",
+    "yq": "i",
+}
+"""The same for single programs."""
+
+_EXECUTE_OPERANDS = {
+    "awk": "--sandbox",
+    "gawk": "--sandbox",
+    "gsed": "--sandbox",
+    "sed": "--sandbox",
+    "sqlite3": "-safe",
+}
+"""Programs whose operands may tell them to run or write something, as sed's `1e x` does, and the option that forbids it."""
 
 
 def is_allowed(
@@ -119,8 +157,15 @@ def _command_rule_fault(tool: str, command: str) -> str | None:
     words = _words(_without_star(command)[0])
     if words is None:
         return "has a quotation mark that is not closed"
+    return _fault_of_words(words, is_open=_without_star(command)[1])
+
+
+def _fault_of_words(words: Collection[str], *, is_open: bool) -> str | None:
     if dangerous := next((word for word in words if _is_dangerous_in_rule(word)), None):
         return f"has the option {quoted(dangerous)}, which no rule allows: it may run or write"
+    if is_open and (program := _executes_operands(words)):
+        option = _EXECUTE_OPERANDS[program]
+        return f"allows {program} to run or write what its operands say; add {option} to the rule"
     return None
 
 
@@ -154,7 +199,32 @@ def _allows_command(text: str, command: str) -> bool:
     rest = given[len(wanted) :]
     if not _PLAIN_WORDS.fullmatch(command) or given[: len(wanted)] != wanted:
         return False
-    return not any(map(_is_dangerous, rest)) and (is_open or all(map(_is_operand, rest)))
+    if rest and (_executes_operands(wanted) or _is_dangerous_place(wanted, rest)):
+        return False
+    letters = _SHORT + "".join(_SHORT_OF.get(each, "") for each in _programs(wanted))
+    if any(_is_dangerous(word, letters) for word in rest):
+        return False
+    return is_open or all(map(_is_operand, rest))
+
+
+def _programs(words: Iterable[str]) -> Iterator[str]:
+    """The words as programs are named, wherever they lie. Before them may be others, such as `time`."""
+    return (word.rpartition("/")[2] for word in words)
+
+
+def _executes_operands(words: Collection[str]) -> str:
+    """The program among the words of a rule that executes its operands, and is not kept from it; or ""."""
+    found = (each for each in _programs(words) if each in _EXECUTE_OPERANDS)
+    return next((each for each in found if _EXECUTE_OPERANDS[each] not in words), "")
+
+
+def _is_dangerous_place(wanted: list[str], rest: list[str]) -> bool:
+    """Whether what follows the words of a rule is dangerous at this place only."""
+    (program,) = _programs(wanted[-1:])
+    if program == "git":  # Behind `rev-parse` it is a question.
+        return any(word.startswith("--git-dir") for word in rest) and "rev-parse" not in rest
+    # The first word of tar may be options without a dash.
+    return program == "tar" and _is_dangerous(f"-{rest[0]}", _SHORT_OF[program])
 
 
 def _without_star(text: str) -> tuple[str, bool]:
@@ -181,14 +251,17 @@ def _is_dangerous_in_rule(word: str) -> bool:
     return word == "-c" or _is_long(word)
 
 
-def _is_dangerous(word: str) -> bool:
-    return _SHORT.match(word) is not None or _is_long(word)
+def _is_dangerous(word: str, letters: str) -> bool:
+    """Whether a word is a dangerous option, or one of a single letter, of these, also among others."""
+    return re.match(rf"-[A-Za-z0-9]*[{letters}]", word) is not None or _is_long(word)
 
 
 def _is_long(word: str) -> bool:
     """Whether a word is a dangerous option: `--x`, `--x=y`, find's `-x`, or `--` and how one begins."""
     name = word.lstrip("-").partition("=")[0]
-    if word.startswith("--"):
-        is_whole = name in _NOT_SHORTENED
-        return bool(name) and not is_whole and any(each.startswith(name) for each in _DANGEROUS)
-    return word.startswith("-") and name in _DANGEROUS
+    if not word.startswith("-") or not name:
+        return False
+    if name in _DANGEROUS or name in _DANGEROUS_AS_A_WHOLE:
+        return True
+    is_short = word.startswith("--") and name not in _NOT_SHORTENED
+    return is_short and any(each.startswith(name) for each in _DANGEROUS)

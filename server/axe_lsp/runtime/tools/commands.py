@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,6 +17,24 @@ from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 _INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
 _NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
 """Without them not even sockets work there."""
+
+
+_NO_START_UP_FILES = {
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_CONFIG_COUNT": "1",
+    "GIT_CONFIG_KEY_0": "safe.bareRepository",
+    "GIT_CONFIG_VALUE_0": "explicit",
+    "PYTHONNOUSERSITE": "1",
+    "WGETRC": os.devnull,
+    "GOENV": "off",
+    "HGRCPATH": "",
+    "LESSSECURE": "1",
+    "NPM_CONFIG_USERCONFIG": os.devnull,
+    "PSQLRC": os.devnull,
+}
+"""HOME is the working directory, as axe has it, so a repository could bring its own `.gitconfig`, whose
+programs git would start, or modules in the place of Python's. It could also bring a folder that git takes for a
+bare repository, with a configuration in it."""
 
 
 class Ended(Struct, frozen=True):
@@ -82,4 +101,4 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
     names = (*_INHERITED, *_NEEDED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
     inherited = {name: outside[name] for name in names if outside.get(name)}
     agents = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
-    return {"HOME": folder, "TMPDIR": folder, **inherited, **agents}
+    return {"HOME": folder, "TMPDIR": folder, **_NO_START_UP_FILES, **inherited, **agents}
