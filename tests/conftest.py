@@ -1,6 +1,9 @@
 from __future__ import annotations
 
-from collections.abc import Iterator
+import gc
+import sys
+from collections.abc import Generator, Iterator
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +23,10 @@ settings.register_profile("repeatable", deadline=None, derandomize=True, max_exa
 settings.register_profile("searching", deadline=None, max_examples=2000)
 settings.load_profile("repeatable")
 
+# pytest rewrites the assertions of each module of tests, which takes ten seconds of processor time in each
+# worker unless the result is kept. Docker images often set PYTHONDONTWRITEBYTECODE.
+sys.dont_write_bytecode = False
+
 TESTS = Path(__file__).parent
 
 PROCESS_FOLDERS = tuple(
@@ -31,15 +38,45 @@ PROCESS_FOLDERS = tuple(
 )
 """Folders of which every test starts a process."""
 
+SLOW_FOLDERS = (TESTS / "official_sdks",)
+"""Folders of which every test is slow: the libraries that they import take four seconds of processor time."""
+
 PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})
 """Fixtures that are there to start processes."""
 
 
+@cache
+def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
+    return any(map(path.is_relative_to, folders))
+
+
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Tests that start processes carry the mark `process`."""
-    fixtures = set(getattr(item, "fixturenames", ()))
-    if any(map(item.path.is_relative_to, PROCESS_FOLDERS)) or fixtures & PROCESS_FIXTURES:
+    """Tests that start processes carry the mark `process`, and those of slow folders the mark `slow`."""
+    fixtures = getattr(item, "fixturenames", ())
+    if _is_below(item.path, PROCESS_FOLDERS) or not PROCESS_FIXTURES.isdisjoint(fixtures):
         item.add_marker(pytest.mark.process)
+    if _is_below(item.path, SLOW_FOLDERS):
+        item.add_marker(pytest.mark.slow)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """The fast loop does not import modules of which it would take no test."""
+    conditions = str(config.option.markexpr).split(" and ")
+    for mark, folders in (("process", PROCESS_FOLDERS), ("slow", SLOW_FOLDERS)):
+        if f"not {mark}" in conditions and _is_below(collection_path, folders):
+            return True
+    return None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection() -> Generator[None, object, object]:
+    """Thousands of tests are collected, none of which is garbage before the end."""
+    gc.disable()
+    try:
+        return (yield)
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -142,7 +142,6 @@ class Cases(Struct, frozen=True):
     """
 
     agent: str
-    agent_range: TextRange
     workspace: str = ""
     allow: tuple[str, ...] = ()
     replays_tools: bool = False
@@ -180,7 +179,6 @@ class _Reader:
             self._bad_path(workspace, "workspace", folder, "a folder of the project, from here")
         return Cases(
             agent=_string(agent),
-            agent_range=agent.range if agent is not None else _NOWHERE,
             workspace=folder,
             allow=tuple(_strings(_member(root, "allow"))),
             replays_tools=replays_tools,

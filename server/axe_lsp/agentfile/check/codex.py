@@ -21,7 +21,6 @@ from axe_lsp.agentfile.text.tree import ValueKind
 
 INSTRUCTIONS: KeyPath = ("developer_instructions",)
 DESCRIPTION: KeyPath = ("description",)
-NAME: KeyPath = ("name",)
 NICKNAMES = "nickname_candidates"
 DECLARED_AGENTS = "agents"
 

@@ -31,15 +31,14 @@ class WireTraits(Struct, frozen=True):
 
     `params` are the keys of an agent's `[params]` that it has a field for. `json_object`: it can be
     asked for JSON without a schema. `schema_with_tools`: a model that is held to a schema can still
-    call tools. `needs_max_tokens`: each request must say how long the answer may be. `names_model`:
-    answers say which model has given them.
+    call tools.
+    `names_model`: answers say which model has given them.
     """
 
     auth: Auth
     params: frozenset[str]
     json_object: bool = True
     schema_with_tools: bool = True
-    needs_max_tokens: bool = False
     names_model: bool = True
 
 
@@ -52,7 +51,6 @@ WIRES: Mapping[Wire, WireTraits] = {
         "x-api-key",
         _ALWAYS | {"thinking_budget", "top_k", "stop"},
         json_object=False,
-        needs_max_tokens=True,
     ),
     "gemini": WireTraits("x-goog-api-key", _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"}),
     "bedrock": WireTraits(
