@@ -56,9 +56,25 @@ def bearing(mark: str) -> dict[int, str]:
 
 
 def hosts_bearing(mark: str) -> list[int]:
-    """The run hosts among them. Each is the first of its session; its guard is not, and ends with it."""
+    """The run hosts among them. Each is the first of its session; its guard is not, and ends with it.
+
+    What forks hosts is none.
+    """
     hosts = [pid for pid, line in bearing(mark).items() if "hosting.host" in line]
-    return [pid for pid in hosts if _session(pid) == pid]
+    templates = templates_bearing(mark)
+    return [pid for pid in hosts if _session(pid) == pid and pid not in templates]
+
+
+def templates_bearing(mark: str) -> list[int]:
+    """The processes that fork hosts. Their forks have the same command line."""
+    lines = {pid: line for pid, line in bearing(mark).items() if "hosting.host.template" in line}
+    return [pid for pid in lines if _session(pid) == pid and _parent(pid) not in lines]
+
+
+def _parent(pid: int) -> int:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
+    return 0
 
 
 def _session(pid: int) -> int | None:

@@ -34,7 +34,7 @@ from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import is_coloured, shown
 from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.telemetry import Telemetry
-from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere
+from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from axe_lsp.cli.markdown import MarkdownStream
     from axe_lsp.cli.verbose import VerboseLog
     from axe_lsp.hosting.protocol import Start
+    from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
@@ -171,6 +172,7 @@ async def _run(
 
         allow_again(approval, known, run_id)
     gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
+    processes = _Processes(live, approval, gate)
     services = RunServices(
         resolve=live.resolve,
         workspace=workspace,
@@ -182,12 +184,13 @@ async def _run(
         approve=approval,
         ask=people.ask,
         steps=steps,
-        elsewhere=_elsewhere(live, approval, gate),
+        # A recording answers in one process.
+        elsewhere=None if live.is_recorded else processes,
         machines=LateMachines(dict(os.environ), options.on),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
-    async with memory, engine, aclosing(telemetry):
+    async with memory, aclosing(processes), engine, aclosing(telemetry):
         try:
             with closing(output):
                 result = await engine.run(live.request, run_id, output.ready, known)
@@ -261,26 +264,37 @@ def _approval(people: _TerminalUser, is_all_allowed: bool, steps: StepSink | Non
     return Approval(people.questions, on_allowed=partial(keep_allowed, steps))
 
 
-def _elsewhere(live: _LiveRun, approval: Approval, gate: TrustGate) -> Elsewhere | None:
-    """Who makes runs of agents that want processes of their own; nobody in front of a recording."""
-    if live.is_recorded:
-        return None
+class _Processes:
+    """Makes runs of agents that want processes of their own. It is an `Elsewhere`."""
 
-    async def elsewhere(order: Order, caller_link: CallerLink) -> RunResult:
+    def __init__(self, live: _LiveRun, approval: Approval, gate: TrustGate) -> None:
+        self._live = live
+        self._approval = approval
+        self._gate = gate
+        self._hosts: PreparedHosts | None = None
+
+    async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
+        """Make a run. Raises RunError."""
         from axe_lsp.hosting.protocol import Workplace  # noqa: PLC0415
         from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
+        from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 
-        workplace = Workplace(str(live.workspace), places=live.places)
+        self._hosts = self._hosts or PreparedHosts()
+        live = self._live
         processes = IsolatedRuns(
-            workplace,
-            approval.decide,
+            Workplace(str(live.workspace), places=live.places),
+            self._approval.decide,
             on=live.options.on,
-            allow=approval.allowances,
-            gate=gate,
+            allow=self._approval.allowances,
+            gate=self._gate,
+            start_host=self._hosts.start,
         )
         return await processes(order, caller_link)
 
-    return elsewhere
+    async def aclose(self) -> None:
+        """End what has started their processes."""
+        if self._hosts is not None:
+            await self._hosts.aclose()
 
 
 class _Output:

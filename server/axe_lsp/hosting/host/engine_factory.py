@@ -33,6 +33,7 @@ from axe_lsp.hosting.stored_steps import (
     taken_over,
 )
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
+from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError
@@ -70,6 +71,7 @@ class EngineFactory:
         self._http = HttpProvider(self._environment, self.requests if is_below else None)
         self._telemetry = Telemetry()
         self._machines: dict[str, LateMachines] = {}
+        self._prepared = PreparedHosts()
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(protocol.Warned(run_id, text)),
             stored=lambda run_id, seq: send(protocol.Stored(run_id, seq, self._history.is_failing)),
@@ -156,6 +158,7 @@ class EngineFactory:
                 on=start.on,
                 allow=start.allow,
                 gate=gate,
+                start_host=self._prepared.start,
                 server_ends=lambda: self.server_ends,
                 editor=editor,
             ),
@@ -176,6 +179,7 @@ class EngineFactory:
 
     async def close(self) -> None:
         """Close the connections, and finish what is remembered and sent elsewhere."""
+        await self._prepared.aclose()
         await self._http.close()
         await self._telemetry.aclose()
         await asyncio.to_thread(self._history.close)

@@ -7,7 +7,7 @@ tree, and what it used is paid for here. It ends with this process, whatever end
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from time import monotonic
 from typing import NamedTuple
 
@@ -21,7 +21,8 @@ from axe_lsp.hosting.notifications import Message, Notification, event_of
 from axe_lsp.hosting.question_relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.hosting.step_relay import IncomingSteps, as_steps, known_of
-from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
+from axe_lsp.hosting.supervisor.host_process import StartHost
+from axe_lsp.hosting.supervisor.link import Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import HostedRunError, error_of
 from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError, RunError
@@ -39,7 +40,7 @@ class IsolatedRuns:
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
     They see the same workplace as the run that calls them; `stream`, `on` and `allow` are as for a
-    root run. `ask` answers their questions, and what `gate` has let pass may pass there too.
+    root run. `start_host` starts their processes, `ask` answers their questions, and what `gate` has let pass may pass there too.
     The `editor` serves them as well.
     """
 
@@ -53,7 +54,7 @@ class IsolatedRuns:
         allow: tuple[str, ...] = (),
         gate: TrustGate | None = None,
         server_ends: Callable[[], bool] = bool,
-        command: Sequence[str] = HOST,
+        start_host: StartHost,
         patience: Patience | None = None,
         editor: Editor | None = None,
     ) -> None:
@@ -64,7 +65,7 @@ class IsolatedRuns:
         self._allow = allow
         self._gate = gate
         self._server_ends = server_ends
-        self._command = command
+        self._start_host = start_host
         self._patience = patience or Patience()
         self._editor = editor
 
@@ -88,7 +89,7 @@ class IsolatedRuns:
         run = _RemoteRun(
             order, start, caller_link, self._ask, self._patience, ask_editor=ask_editor
         )
-        return await run.make(self._command, self._server_ends)
+        return await run.make(self._start_host, self._server_ends)
 
 
 class _RemoteRun:
@@ -124,11 +125,11 @@ class _RemoteRun:
         self._outcome: asyncio.Future[RunResult | RunError]
         self._outcome = asyncio.get_running_loop().create_future()
 
-    async def make(self, command: Sequence[str], server_ends: Callable[[], bool]) -> RunResult:
+    async def make(self, start_host: StartHost, server_ends: Callable[[], bool]) -> RunResult:
         """Start the process, and wait until the run is over."""
         self._connect(self._start)
         name = f"process of {self._order.ids.agent}"
-        serving = self._tasks.start_unattended(self._serve(command), name)
+        serving = self._tasks.start_unattended(self._serve(start_host), name)
         watching = self._tasks.start_unattended(self._watch(), f"heartbeat of the {name}")
         try:
             outcome = await asyncio.shield(self._outcome)
@@ -154,11 +155,11 @@ class _RemoteRun:
 
     # The life of the process.
 
-    async def _serve(self, command: Sequence[str]) -> None:
-        how = await self._link.serve(command)
+    async def _serve(self, start_host: StartHost) -> None:
+        how = await self._link.serve(start_host)
         if self._may_go_on:
             self._go_on(how)
-            how = await self._link.serve(command)
+            how = await self._link.serve(start_host)
         self._end(HostedRunError(f"its process {how}"))
 
     def _connect(self, start: protocol.StartChild) -> None:

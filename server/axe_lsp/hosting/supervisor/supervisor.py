@@ -12,6 +12,7 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -20,6 +21,7 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Message, Notification, notification
 from axe_lsp.hosting.question_relay import IncomingQuestions
+from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import HostedRunError, Order, Run, error_of
@@ -224,7 +226,7 @@ class Runs:
         watch = self._tasks.start_unattended(self._watch(link), "heartbeat of the run host")
         how = "was left alone"
         try:
-            how = await link.serve(self._command)
+            how = await link.serve(partial(host_process.start, self._command))
         finally:
             watch.cancel()
             del self._serving[link]

@@ -1,0 +1,137 @@
+"""Hosts that a prepared process forks: like those that are started by themselves, and there much sooner."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.supervisor.host_process import HostProcess
+from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
+from support.copies import until
+from support.processes import templates_bearing, wait_for_none
+from support.scripted_provider import PATIENCE
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are forked on Linux")
+
+
+class Heard:
+    """What a host says."""
+
+    def __init__(self) -> None:
+        self.messages: asyncio.Queue[protocol.FromHost] = asyncio.Queue()
+        self.errors: list[bytes] = []
+
+    def hear(self, line: bytes) -> None:
+        self.messages.put_nowait(protocol.read_from_host(line))
+
+    async def next(self) -> protocol.FromHost:
+        return await asyncio.wait_for(self.messages.get(), PATIENCE)
+
+
+async def started(prepared: PreparedHosts) -> tuple[HostProcess, Heard, int]:
+    heard = Heard()
+    host = await prepared.start(heard.hear, heard.errors.append)
+    ready = await heard.next()
+    assert isinstance(ready, protocol.Ready)
+    return host, heard, ready.pid
+
+
+@pytest.fixture
+def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    monkeypatch.setenv("PYTHON_MARK", str(tmp_path))
+    return str(tmp_path)
+
+
+@pytest.fixture
+async def prepared(mark: str) -> AsyncIterator[PreparedHosts]:
+    async with aclosing(PreparedHosts()) as made:
+        yield made
+    await asyncio.to_thread(wait_for_none, mark)
+
+
+def parent(pid: int) -> int:
+    return int(status(pid)[1])
+
+
+def state(pid: int) -> str:
+    return status(pid)[0]
+
+
+def status(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+
+
+async def test_hosts_are_forks_of_one_process_and_each_is_one_of_its_own(
+    prepared: PreparedHosts, mark: str
+) -> None:
+    hosts = await asyncio.gather(*(started(prepared) for _ in range(3)))
+    pids = [pid for _, _, pid in hosts]
+    (template,) = templates_bearing(mark)
+    assert {parent(pid) for pid in pids} == {template}
+    assert [os.getsid(pid) for pid in pids] == pids
+    for host, heard, _ in hosts:
+        host.write(protocol.encode(protocol.Ping(7)))
+        assert await heard.next() == protocol.Pong(7)
+    os.kill(pids[0], signal.SIGKILL)
+    assert await hosts[0][0].ended == -signal.SIGKILL
+    for host, _, _ in hosts[1:]:
+        host.write(protocol.encode(protocol.Leave()))
+        await host.end(PATIENCE)
+        assert await host.ended == 0
+
+
+async def test_a_host_that_does_not_leave_is_killed(prepared: PreparedHosts) -> None:
+    host, _, pid = await started(prepared)
+    os.kill(pid, signal.SIGSTOP)
+    await until(lambda: state(pid) == "T")
+    await host.end(0.01)
+    assert await host.ended == -signal.SIGKILL
+
+
+async def test_what_a_host_prints_is_heard(prepared: PreparedHosts) -> None:
+    host, heard, _ = await started(prepared)
+    host.write(b"this is no message\n")
+    await until(lambda: any(b"Error" in line for line in heard.errors))
+    await host.end(PATIENCE)
+
+
+async def test_hosts_end_with_what_has_forked_them_and_the_next_has_a_new_one(
+    prepared: PreparedHosts, mark: str
+) -> None:
+    first, _, _ = await started(prepared)
+    (template,) = templates_bearing(mark)
+    os.kill(template, signal.SIGKILL)
+    assert await first.ended == -signal.SIGKILL
+    second, _, pid = await started(prepared)
+    assert parent(pid) != template
+    await second.end(PATIENCE)
+
+
+@pytest.mark.parametrize("command", [["no-such-command"], [sys.executable, "-c", ""]])
+async def test_a_host_is_started_by_itself_where_none_can_be_forked(
+    command: list[str], mark: str
+) -> None:
+    async with aclosing(PreparedHosts(command)) as prepared:
+        host, _, pid = await started(prepared)
+        assert parent(pid) == os.getpid()
+        await host.end(PATIENCE)
+    await asyncio.to_thread(wait_for_none, mark)
+
+
+async def test_a_fork_that_nobody_waits_for_any_more_ends(
+    prepared: PreparedHosts, mark: str
+) -> None:
+    first, _, _ = await started(prepared)
+    waiting = asyncio.create_task(prepared.start(bool, bool))
+    await asyncio.sleep(0)  # It has been asked for.
+    waiting.cancel()
+    await asyncio.wait({waiting})
+    await first.end(PATIENCE)
