@@ -77,6 +77,12 @@ def test_paths_are_lines_and_nothing_that_a_shell_obeys(home: Home) -> None:
     assert not (home.work / "hacked").exists()
 
 
+def test_a_project_without_tests_of_agents_passes(home: Home) -> None:
+    (home.work / "axe" / "agents" / "lead.toml").write_text('name = "lead"\nmodel = "ollama/m"\n')
+    code, out = step(home, "Replay the tests of agents")
+    assert (code, out) == (0, "There are no tests of agents in this project.\n")
+
+
 def test_tests_are_replayed(home: Home) -> None:
     (home.work / "axe" / "agents" / "lead.toml").write_text('name = "lead"\nmodel = "ollama/m"\n')
     tests = home.work / "axe" / "tests"
