@@ -9,13 +9,32 @@ from typing import IO
 from xml.etree import ElementTree
 
 import pytest
+import xmlschema
 from jsonschema import Draft202012Validator
 
 from support.agent_tests import HEAD, PLAIN, RECORDING, Project
 from support.command_line import Home
-from support.scripted_provider import Call, Refuses, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
 
 TEST = ["test", "--trust"]
+
+JUNIT = Path(__file__).parents[1] / "schemas" / "junit"
+"""The schemas that readers of JUnit's XML have published, each with its licence."""
+
+
+def shows(stream: IO[str] | None, text: str) -> None:
+    """Wait until a line has the text."""
+    assert stream is not None
+    while text not in (line := stream.readline()):
+        assert line, "it has ended"
 
 
 @pytest.fixture
@@ -87,6 +106,8 @@ def test_a_changed_agent_makes_the_recording_stale(
     assert "  STALE asks\n" in out
     assert f'release.toml:6: run 1 (agent "lead"), {reason}' in out
     assert all(f"      {line}\n" in out for line in diff)
+    command = "axe-lsp test --record --update axe/tests/release.toml::asks"
+    assert f"      `{command}` records it again\n" in out
     assert "never" not in out, "nothing is judged on a stale answer"
 
 
@@ -105,7 +126,7 @@ def test_a_case_without_a_recording_names_the_next_step(home: Home, project: Pro
     code, out, _ = home.call(*TEST)
     assert code == 1
     assert "MISSING asks" in out
-    assert "`axe-lsp test --record 'axe/tests/release.toml::asks'` makes it" in out
+    assert "`axe-lsp test --record axe/tests/release.toml::asks` makes it" in out
 
 
 def script(provider: ScriptedProvider, answer: str = "Yes: 212 passed") -> None:
@@ -133,6 +154,69 @@ def test_a_case_is_recorded_judged_and_replayed(
     before = recording.read_text()
     assert home.call(*TEST, "--record")[0] == 0, "what has a recording is replayed"
     assert recording.read_text() == before
+
+
+def test_a_recording_that_can_not_be_written_fails_its_case_before_it_costs(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    other = HEAD[HEAD.index("[[case]]") :]
+    project.case(other.replace('"asks"', '"other"'), HEAD.replace("asks.toml", "blocked/asks.toml"))
+    (project.tests / "recordings" / "blocked").write_text("")
+    code, out, err = home.call(*TEST, "--record")
+    assert (code, err) == (1, "")
+    blocked = project.tests / "recordings" / "blocked"
+    assert f"release.toml:6: the recording can't be written: {blocked} is not a folder" in out
+    assert "  ok other\n" in out, "the other cases are run"
+    assert provider.requests == []
+
+
+@pytest.mark.parametrize("damaged", ["version = [", "", "version = 99\n"])
+def test_a_damaged_recording_says_how_it_is_replaced_and_is(
+    home: Home, project: Project, provider: ScriptedProvider, damaged: str
+) -> None:
+    project.case()
+    recording = project.write("axe/tests/recordings/asks.toml", damaged)
+    code, out, _ = home.call(*TEST)
+    assert code == 1
+    assert "failed to parse recording" in out
+    command = "axe-lsp test --record --update axe/tests/release.toml::asks"
+    assert f"`{command}` records it again" in out
+    script(provider)
+    code, out, err = home.call(*TEST, "--record", "--update", "--yes")
+    assert (code, "  ok asks (recorded again)\n" in out) == (0, True)
+    assert "+text = " in err
+    assert "212 passed" in recording.read_text()
+    assert home.call(*TEST)[0] == 0
+
+
+def test_an_interrupted_recording_leaves_none_and_tells_what_is_not_done(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("late"), hold=hold))
+    other = HEAD[HEAD.index("[[case]]") :].replace('"asks"', '"new"').replace("asks.toml", "n.toml")
+    project.case(other)
+    with home.start(*TEST, "--record") as process:
+        shows(process.stdout, "ok asks")
+        hold.wait_until_arrived()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (130, "")
+    assert "1 passed, 1 interrupted in " in out
+    assert [each.name for each in (project.tests / "recordings").iterdir()] == ["asks.toml"]
+
+
+def test_a_killed_recording_leaves_none(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("late"), hold=hold))
+    project.case(head=HEAD.replace("asks.toml", "n.toml"))
+    with home.start(*TEST, "--record") as process:
+        hold.wait_until_arrived()
+        process.kill()
+        process.communicate(timeout=30)
+    assert [each.name for each in (project.tests / "recordings").iterdir()] == ["asks.toml"]
 
 
 def test_a_providers_failure_is_no_recording(
@@ -287,7 +371,80 @@ def test_formats_for_programs(home: Home, project: Project) -> None:
     out = home.call(*TEST, "--format", "junit")[1]
     suite = ElementTree.fromstring(out)[0]
     assert (suite.get("name"), suite.get("failures")) == ("axe/tests/release.toml", "1")
-    assert suite[0][0].get("message") == "lead: turns is 3, more than 1"
+    (failure,) = suite.iter("failure")
+    assert failure.get("message") == "lead: turns is 3, more than 1"
+    (case,) = suite.iter("testcase")
+    assert float(case.get("time", "0")) > 0
+
+
+@pytest.mark.parametrize("schema", ["ant", "xunit-plugin"])
+def test_junit_is_valid_by_the_schemas_of_its_readers(
+    home: Home, project: Project, schema: str, provider: ScriptedProvider
+) -> None:
+    """Jenkins' plugin xUnit refuses a file that is not."""
+    valid = xmlschema.XMLSchema(str(JUNIT / f"{schema}.xsd"))
+    kinds: set[str] = set()
+
+    def check(*options: str) -> None:
+        out = home.call(*TEST, "--format", "junit", *options)[1]
+        valid.validate(out)
+        kinds.update(each.tag for each in ElementTree.fromstring(out).iter())
+
+    new = HEAD[HEAD.index("[[case]]") :].replace('"asks"', '"new \\u0007 <&\\""')
+    project.case(f"[case.expect]\nturns = {{ max = 1 }}\n\n{new.replace('asks.toml', 'n.toml')}")
+    project.write("axe/tests/other.toml", PLAIN)
+    check()
+    provider.script("m-lead", Refuses(401, "no key"))
+    check("--live", "--jobs", "1", "axe/tests/other.toml")
+    assert {"failure", "error", "testcase"} <= kinds
+
+
+def test_github_gets_a_summary_of_the_job(home: Home, project: Project, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    summary.write_text("before\n")
+    home.environment["GITHUB_STEP_SUMMARY"] = str(summary)
+    project.case('\n[case.expect]\nanswer = { contains = "a | <b> `c`" }\n')
+    assert home.call(*TEST, "--format", "github")[0] == 1
+    lines = summary.read_text().splitlines()
+    assert lines[:5] == [
+        "before",
+        "### Tests of agents: 1 failed",
+        "",
+        "| | case | |",
+        "|---|---|---|",
+    ]
+    assert lines[5].startswith(
+        "| FAILED | axe/tests/release.toml:6 asks | lead: answer lacks "
+        '"a &#124; &#60;b&#62; &#96;c&#96;"'
+    )
+    home.environment["GITHUB_STEP_SUMMARY"] = str(tmp_path / "gone" / "summary.md")
+    code, out, _ = home.call(*TEST, "--format", "github")
+    assert (code, "::warning ::no summary: " in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--model openai/m", "--model needs --live"),
+        ("--record -n 2", "-n needs --live"),
+        ("--max-cost 1", "--max-cost needs --live or --record"),
+        ("--record --yes", "--yes needs --record --update"),
+        ("--record --ask", "--ask needs --record --update"),
+        ("--update", "--update needs --record"),
+        ("--record --update --ask", "--ask needs --format json"),
+        ("--live --model m", 'invalid model format "m": expected provider/model-name'),
+        ("--live --model opena/m", 'unsupported provider "opena": did you mean openai?'),
+        ("--nonsense", "unrecognized arguments: --nonsense"),
+        ("--live -n x", "argument -n: 'x' is not a whole number"),
+    ],
+)
+def test_options_that_are_wrong_or_do_nothing_are_errors(
+    home: Home, project: Project, provider: ScriptedProvider, options: str, message: str
+) -> None:
+    project.case()
+    code, out, err = home.call(*TEST, *options.split())
+    assert (code, out, message in err) == (2, "", True)
+    assert provider.requests == []
 
 
 @pytest.mark.parametrize("trap", ["", 'task = """\n[[case]]\nname = "two"\n"""\n'])
@@ -382,10 +539,6 @@ def test_watched_tests_run_again_after_each_change(home: Home, project: Project)
     with home.start("test", "--watch") as process:
         assert process.stdout is not None
         assert process.stderr is not None
-
-        def shows(stream: IO[str], text: str) -> None:
-            while text not in (line := stream.readline()):
-                assert line, "it has ended"
 
         shows(process.stdout, "1 passed in ")
         shows(process.stderr, "Waiting for changes")
@@ -499,6 +652,16 @@ def test_models_are_compared(home: Home, project: Project, provider: ScriptedPro
     assert "openai/m-two, 0 of 1 passed" in out
 
 
+def test_a_cost_that_is_not_known_is_told(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.case()
+    provider.script("m-lead", Says("212"))
+    code, out, err = home.call(*TEST, "--live", "--max-cost", "1")
+    assert (code, "cost not known" in out) == (0, True)
+    assert "--max-cost can't be kept: asks has a model whose price is not known" in err
+
+
 def test_the_cost_limit_ends_live_runs(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:
@@ -536,8 +699,6 @@ def test_a_program_is_asked_before_a_recording_is_replaced(
     project.case()
     recording = project.tests / "recordings" / "asks.toml"
     update = [*TEST, "--record", "--update", "--ask"]
-    code, _, err = home.call(*update)
-    assert (code, "--ask needs --format json" in err) == (2, True)
     before = recording.read_text()
     for answer in ("no\n", "", "yes\n"):
         assert recording.read_text() == before

@@ -13,7 +13,7 @@ status = "completed"
 turns = { max = 3, min = 3, equals = 3 }
 tool_calls = { equals = 3 }
 tokens = { max = 420, min = 420 }
-cost = { max = 1 }
+cost = { min = 0.00134, max = 0.00136 }
 files = { "CHANGELOG.md" = { contains = ["1.2"], lacks = ["1.1"] }, "src/a.py" = true, "secret" = false }
 forbidden = ["Bash", "issues/*", { name = "read_file", args = { path = { contains = "secret" } } }]
 
@@ -53,6 +53,14 @@ times = 0
 """
 
 
+@pytest.fixture(autouse=True)
+def _models_with_prices(project: Project) -> None:
+    """$2.50 for a million input tokens, $10 for output; the lead uses 300 and 30, its child 80 and 10."""
+    for path in ("axe/agents/lead.toml", "axe/tests/recordings/asks.toml"):
+        project.edit(path, "openai/m-lead", "openai/gpt-4o")
+    project.edit("axe/agents/tests.toml", "openai/m-tests", "openai/gpt-4o")
+
+
 async def test_all_of_them_are_met_at_once(project: Project) -> None:
     (outcome,) = await project.outcomes(project.case(MET))
     assert [each.message for each in outcome.failures] == []
@@ -80,7 +88,8 @@ UNMET = [
     ("equals = 3 }\ntool", "equals = 2 }\ntool", "turns is 3, not 2"),
     ("tool_calls = { equals = 3 }", "tool_calls = { equals = 4 }", "tool_calls is 3, not 4"),
     ("max = 420", "max = 419", "tokens is 420, more than 419"),
-    ("cost = { max = 1 }", "cost = { min = 0.01 }", "cost is 0, less than 0.01"),
+    ("min = 0.00134", "min = 0.01", "lead: cost is 0.00135, less than 0.01"),
+    ("max = 0.00136", "max = 0.001", "lead: cost is 0.00135, more than 0.001"),
     ('contains = ["1.2"]', 'contains = ["1.3"]', 'file "CHANGELOG.md" lacks "1.3"'),
     ('"src/a.py" = true', '"src/b.py" = true', 'file "src/b.py" is not there'),
     ('"secret" = false', '"src" = false', 'file "src" is there'),
@@ -148,6 +157,14 @@ async def test_a_call_in_another_order_is_told_apart_from_another_call(project: 
     )
     assert failure.call is not None
     assert failure.call.arguments == {"path": "src/a.py"}
+
+
+async def test_a_cost_that_is_not_known_is_within_no_limit(project: Project) -> None:
+    project.edit("axe/agents/tests.toml", "openai/gpt-4o", "openai/m-tests")
+    (outcome,) = await project.outcomes(project.case("\n[case.expect]\ncost = { max = 1 }\n"))
+    (failure,) = outcome.failures
+    assert failure.message == "lead: cost is not known, since the price of a model is not known"
+    assert outcome.suite.line(failure.range) == 11
 
 
 async def test_without_expectations_the_run_has_to_complete(project: Project) -> None:

@@ -121,6 +121,9 @@ class Parser(argparse.ArgumentParser):
     `-`, and a switch may be `=true` or `=false`.
     """
 
+    usage_error = USAGE_ERROR
+    """The exit code for arguments that make no sense."""
+
     def __init__(self, **settings: object) -> None:
         # For each option argparse makes a formatter, which would look how wide the terminal is.
         formatter = partial(argparse.HelpFormatter, width=80)
@@ -141,7 +144,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Leave with the message."""
         print(f"{self.prog}: {message} (see `{self.prog} --help`)", file=sys.stderr)
-        raise SystemExit(USAGE_ERROR)
+        raise SystemExit(self.usage_error)
 
     def _plain(self, words: Iterator[str]) -> Iterator[str]:
         """The words in the spelling that argparse understands."""

@@ -10,11 +10,8 @@ from shlex import quote
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
-from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import PROVIDERS
-from axe_lsp.agentfile.text.nearest import nearest
-from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.cli.agent_search import project_agents_folder
 from axe_lsp.cli.arguments import Parser
@@ -22,7 +19,7 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import check_name
-from axe_lsp.runtime.files.default_model import usual_model
+from axe_lsp.runtime.files.default_model import named_model, usual_model
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.plain_text import os_fault
@@ -62,7 +59,7 @@ def _init(name: str, model: str) -> tuple[Path, str]:
     """The new file and its model. Raises ConfigError."""
     check_name(name)
     config = load_user_config(os.environ)
-    model = _named_model(model, config) if model else _usual_model(config)
+    model = named_model(model, config) if model else _usual_model(config)
     folder = project_agents_folder() or working_folder() / AGENT_FOLDERS[0]
     path = folder / f"{name}{SUFFIX}"
     try:
@@ -74,22 +71,6 @@ def _init(name: str, model: str) -> tuple[Path, str]:
     except OSError as error:
         raise ConfigError(f"the agent can't be written: {os_fault(error)}") from error
     return path, model
-
-
-def _named_model(text: str, config: UserConfig) -> str:
-    """A model of a provider that there is. Raises ConfigError."""
-    try:
-        model = parse_model_name(text)
-    except ModelNameError as error:
-        raise ConfigError(str(error)) from error
-    if config.provider(model.provider) is None and model.provider != REPLAY_PROVIDER:
-        meant = nearest(model.provider, PROVIDERS)
-        raise ConfigError(
-            f"unsupported provider {quoted(model.provider)}: "
-            + (f"did you mean {meant}?" if meant else f"there are {', '.join(sorted(PROVIDERS))}")
-            + ", or add [providers.NAME] with `wire` and `base_url` to config.toml" * (not meant)
-        )
-    return str(model)
 
 
 def _usual_model(config: UserConfig) -> str:

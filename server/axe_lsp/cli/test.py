@@ -19,7 +19,9 @@ from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import complain, shown
 from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
+from axe_lsp.runtime.files.default_model import named_model
 from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
 from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.safety.trust import TrustStore
@@ -43,6 +45,10 @@ FAILED = 1
 _JOBS, _LIVE_JOBS = 8, 4
 
 
+class _Parser(Parser):
+    usage_error = int(ExitCode.CONFIG)  # 1 is that of a case that failed.
+
+
 def main(arguments: Sequence[str]) -> int:
     """Run the cases, or make a new one; returns the exit code."""
     if arguments[:1] == ["new"]:
@@ -62,6 +68,10 @@ def _session(options: argparse.Namespace) -> CaseSession:
     """What the options ask for. Raises ConfigError."""
     if options.watch and (options.record or options.live):
         raise ConfigError("--watch replays recordings; --record and --live cost money each time")
+    if fault := _without_effect(options):
+        raise ConfigError(fault)
+    config = load_user_config(os.environ) if options.model else None
+    models = tuple(named_model(each, config) for each in options.model if config is not None)
     plans = _plans(options)
     return CaseSession(
         plans=_affected(plans, options.changed) if options.changed else plans,
@@ -73,8 +83,24 @@ def _session(options: argparse.Namespace) -> CaseSession:
         jobs=options.jobs or (_LIVE_JOBS if options.record or options.live else _JOBS),
         max_cost=options.max_cost,
         repeats=max(1, options.repeats),
-        models=tuple(options.model),
+        models=models,
     )
+
+
+def _without_effect(options: argparse.Namespace) -> str:
+    """What is wrong with options that do nothing without others, "" if there are none."""
+    if options.update and not options.record:
+        return "--update needs --record"
+    for name in ("yes", "ask"):
+        if getattr(options, name) and not options.update:
+            return f"--{name} needs --record --update"
+    if options.ask and options.format != "json":
+        return "--ask needs --format json"
+    if not options.live and (options.model or options.repeats != 1):
+        return f"{'--model' if options.model else '-n'} needs --live"
+    if options.max_cost and not (options.live or options.record):
+        return "--max-cost needs --live or --record"
+    return ""
 
 
 async def _once(session: CaseSession, options: argparse.Namespace) -> int:
@@ -109,7 +135,7 @@ def _watched(session: CaseSession) -> Watched:
 
 def _new(arguments: Sequence[str]) -> int:
     """Make a case from a run, and replay it at once."""
-    parser = Parser(
+    parser = _Parser(
         prog="axe-lsp test new",
         description="Make a case and its recording from a run of the history. Nothing is overwritten.",
     )
@@ -140,11 +166,7 @@ def _agreement(options: argparse.Namespace) -> Agrees:
     """Shows what would change in a recording and asks, unless `--yes`. Raises ConfigError if nobody can be asked."""
     if not options.update:
         return always
-    if not options.record:
-        raise ConfigError("--update needs --record")
     if options.ask:
-        if options.format != "json":
-            raise ConfigError("--ask needs --format json")
         return _agreement_of_program()
     if not options.yes and (sys.stdin is None or not sys.stdin.isatty()):
         raise ConfigError("nobody can be asked here; --yes replaces recordings without a question")
@@ -153,10 +175,9 @@ def _agreement(options: argparse.Namespace) -> Agrees:
     async def agrees(outcome: Outcome, before: str, after: str) -> bool:
         async with one_at_a_time:
             where = f"{outcome.suite.shown}::{outcome.case.name}"
-            lines = [] if before == after else diff_lines(before, after)
-            print("\n".join([where, *lines]), file=sys.stderr)
-            if options.yes or not lines:
-                return bool(lines)
+            print("\n".join([where, *diff_lines(before, after)]), file=sys.stderr)
+            if options.yes:
+                return True
             print("Replace the recording? [y]es, [N]o: ", end="", file=sys.stderr, flush=True)
             answer = await asyncio.to_thread(sys.stdin.readline)
             return answer.strip().lower() in ("y", "yes")
@@ -169,7 +190,7 @@ def _agreement_of_program() -> Agrees:
     one_at_a_time = asyncio.Lock()
 
     async def agrees(outcome: Outcome, before: str, after: str) -> bool:
-        if before == after or sys.stdin is None:
+        if sys.stdin is None:
             return False
         question = {
             "asks": "replace",
@@ -221,18 +242,26 @@ async def _run(session: CaseSession, format_: str, *, remembers: bool) -> int:
     report: Report = FORMATS[format_](sys.stdout)
     code = 0
     found: list[Outcome] = []
+    has_warned = False
+    left = session.count
     try:
         async with _History(is_wanted=remembers) as history:
             async for outcome in run_session(session):
                 found.append(outcome)
+                left -= 1
                 report.add(outcome)
                 await history.add(outcome)
+                if session.max_cost and outcome.cost is None and not has_warned:
+                    has_warned = True
+                    _warn(
+                        f"--max-cost can't be kept: {outcome.case.name} has a model whose price is not known"
+                    )
     except ConfigError as error:
         complain(error)
-        code = int(ExitCode.CONFIG)
+        code, left = int(ExitCode.CONFIG), 0
     finally:
         # What is done is told, also after Ctrl-C.
-        report.finish(time.monotonic() - began)
+        report.finish(time.monotonic() - began, left)
     return code or _exit_code(found)
 
 
@@ -325,7 +354,7 @@ def _require_trust(suite: Suite) -> None:
 
 
 def _parser() -> Parser:
-    parser = Parser(
+    parser = _Parser(
         prog="axe-lsp test",
         description="Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, "
         "so no key and no network is needed. docs/testing.md describes the files. "

@@ -5,18 +5,23 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import platform
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime, timezone
+from pathlib import Path
 from typing import Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from axe_lsp.cli.check_formats import github_line
 from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import is_coloured
-from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.plain_text import os_fault, visible
 from axe_lsp.testing.observed import Observed, ObservedCall
 from axe_lsp.testing.result import as_json
-from axe_lsp.testing.run_case import Outcome, Rate, Verdict
+from axe_lsp.testing.run_case import Outcome, Rate, Recorded, Verdict
+from axe_lsp.testing.suite import RECORD_AGAIN
 
 _SIGNS: Mapping[Verdict, str] = {
     "passed": "ok",
@@ -27,8 +32,16 @@ _SIGNS: Mapping[Verdict, str] = {
     "unfinished": "NOT RUN",
 }
 _COLOURS: Mapping[Verdict, int] = {"passed": 32, "missing": 33, "unfinished": 33, "stale": 35}
+_RECORDED: Mapping[Recorded, str] = {
+    "new": "recorded",
+    "replaced": "recorded again",
+    "kept": "the recording is kept",
+    "unchanged": "its recording is unchanged",
+}
 _RED = 31
 _MOST_DIFF_LINES = 40
+_MOST_ROWS = 200
+"""Of a summary, which GitHub limits to a megabyte."""
 _LONGEST = 160
 """Characters of a line of a run's tree."""
 
@@ -39,8 +52,8 @@ class Report(Protocol):
     def add(self, outcome: Outcome) -> None:
         """A case is done."""
 
-    def finish(self, seconds: float) -> None:
-        """All are done, or no more will come."""
+    def finish(self, seconds: float, left: int) -> None:
+        """No more will come, though so many are `left` after Ctrl-C."""
 
 
 class TextReport:
@@ -59,7 +72,8 @@ class TextReport:
             self._file = outcome.suite.shown
             self._line(self._file)
         sign = self._painted(_SIGNS[outcome.verdict], outcome.verdict)
-        self._line(f"  {sign} {outcome.case.name}")
+        recorded = f" ({_RECORDED[outcome.recorded]})" if outcome.recorded else ""
+        self._line(f"  {sign} {outcome.case.name}{recorded}")
         if outcome.rate is not None:
             self._line(f"      {_rate(outcome.rate, outcome.case.rate)}")
         if outcome.verdict != "passed":
@@ -67,15 +81,10 @@ class TextReport:
                 self._line(f"      {line}")
         self._out.flush()
 
-    def finish(self, seconds: float) -> None:
+    def finish(self, seconds: float, left: int) -> None:
         """The numbers of each verdict."""
-        if not self._counts:
-            return
-        words = {"unfinished": "not run", "provider": "with a provider's failure"}
-        counts = (
-            f"{self._counts[each]} {words.get(each, each)}" for each in _SIGNS if self._counts[each]
-        )
-        self._line(f"{', '.join(counts)} in {seconds:.1f} s")
+        if text := _counted(self._counts, left):
+            self._line(f"{text} in {seconds:.1f} s")
 
     def _line(self, text: str) -> None:
         self._out.write(f"{text}\n")
@@ -85,13 +94,19 @@ class TextReport:
         return f"\x1b[{colour}m{text}\x1b[0m" if self._coloured else text
 
 
+def _counted(counts: Mapping[Verdict, int], left: int) -> str:
+    words = {"unfinished": "not run", "provider": "with a provider's failure"}
+    told = [f"{counts[each]} {words.get(each, each)}" for each in _SIGNS if counts.get(each)]
+    return ", ".join([*told, *([f"{left} interrupted"] if left else [])])
+
+
 def _rate(rate: Rate, wanted: float) -> str:
     low, high = rate.interval
     figures = [
         *([rate.model] if rate.model else []),
         f"{rate.passed} of {rate.runs} passed ({rate.share:.0%}, 95 % interval {low:.0%} to {high:.0%}; needed {wanted:.0%})",
         f"{rate.tokens:g} tokens and {rate.turns:g} turns (median)",
-        f"${rate.cost:.4f}",
+        "cost not known" if rate.cost is None else f"${rate.cost:.4f}",
     ]
     return ", ".join(figures)
 
@@ -107,6 +122,8 @@ def _told(outcome: Outcome) -> Iterator[str]:
         yield from lines[:_MOST_DIFF_LINES]
         if len(lines) > _MOST_DIFF_LINES:
             yield f"… {len(lines) - _MOST_DIFF_LINES} more lines"
+    if outcome.verdict == "stale":
+        yield f"`{outcome.suite.command(outcome.case, *RECORD_AGAIN)}` records it again"
     first = outcome.failures[0] if outcome.failures else None
     if outcome.run is not None:
         marked = first.call if first is not None else None
@@ -160,12 +177,19 @@ class JsonReport:
         self._out.write(f"{text}\n")
         self._out.flush()
 
-    def finish(self, seconds: float) -> None:
+    def finish(self, seconds: float, left: int) -> None:
         """Each line stands for itself."""
 
 
 class GithubReport(TextReport):
-    """Workflow commands at the lines of the expectations, and the same text as for people."""
+    """Workflow commands at the lines of the expectations, and the same text as for people.
+
+    The summary of the job has the numbers, and what did not pass.
+    """
+
+    def __init__(self, out: TextIO) -> None:
+        super().__init__(out)
+        self._rows: list[str] = []
 
     def add(self, outcome: Outcome) -> None:
         """The case, and an annotation for each failure."""
@@ -175,28 +199,68 @@ class GithubReport(TextReport):
             title = f"{outcome.case.name}: {outcome.verdict}"
             properties = {"file": outcome.suite.shown, "line": line, "title": title}
             self._line(github_line("error", properties, each.message))
+        if outcome.verdict != "passed":
+            self._rows.append(_row(outcome))
+
+    def finish(self, seconds: float, left: int) -> None:
+        """The numbers, which the summary gets too."""
+        super().finish(seconds, left)
+        file = os.environ.get("GITHUB_STEP_SUMMARY")
+        text = _counted(self._counts, left)
+        if not file or not text:
+            return
+        lines = [f"### Tests of agents: {text}", ""]
+        if self._rows:
+            lines += ["| | case | |", "|---|---|---|", *self._rows[:_MOST_ROWS], ""]
+        if len(self._rows) > _MOST_ROWS:
+            lines += [f"… {len(self._rows) - _MOST_ROWS} more", ""]
+        try:
+            with Path(file).open("a", encoding="utf-8") as summary:
+                summary.write("\n".join(lines))
+        except OSError as error:
+            self._line(github_line("warning", {}, f"no summary: {os_fault(error)}"))
+
+
+def _row(outcome: Outcome) -> str:
+    """A row of a Markdown table, in which a text is nothing but text."""
+    place = f"{outcome.suite.place(outcome.case.range)} {outcome.case.name}"
+    first = outcome.failures[0].message if outcome.failures else ""
+    cells = (_SIGNS[outcome.verdict], place, first)
+    return f"| {' | '.join(_MARKUP.sub(_as_entity, _safe(each)) for each in cells)} |"
+
+
+_MARKUP = re.compile(r"[^\w\s.,;:/\-\"'()=+%$?]")
+
+
+def _as_entity(found: re.Match[str]) -> str:
+    return f"&#{ord(found[0])};"
 
 
 class JunitReport:
-    """JUnit's XML: a suite for each file. It is written at the end, since it counts its cases first."""
+    """JUnit's XML: a suite for each file. It is written at the end, since it counts its cases first.
+
+    It is valid by the schemas of Jenkins' plugin xUnit and of Apache Ant's reports, which readers check it with.
+    """
 
     def __init__(self, out: TextIO) -> None:
         self._out = out
+        self._began = datetime.now(timezone.utc)
         self._outcomes: dict[str, list[Outcome]] = {}
 
     def add(self, outcome: Outcome) -> None:
         """Keep it."""
         self._outcomes.setdefault(outcome.suite.shown, []).append(outcome)
 
-    def finish(self, seconds: float) -> None:
+    def finish(self, seconds: float, left: int) -> None:
         """The whole document."""
-        suites = "".join(_suite(name, each) for name, each in self._outcomes.items())
+        found = enumerate(self._outcomes.items())
+        suites = "".join(_suite(number, self._began, *each) for number, each in found)
         self._out.write(
-            f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites time="{seconds:.3f}">\n{suites}</testsuites>\n'
+            f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites>\n{suites}</testsuites>\n'
         )
 
 
-def _suite(name: str, outcomes: list[Outcome]) -> str:
+def _suite(number: int, began: datetime, name: str, outcomes: list[Outcome]) -> str:
     counts = Counter(_junit(each.verdict) for each in outcomes)
     attributes = _attributes(
         name=name,
@@ -204,8 +268,14 @@ def _suite(name: str, outcomes: list[Outcome]) -> str:
         failures=counts["failure"],
         errors=counts["error"],
         skipped=counts["skipped"],
+        time=f"{sum(each.elapsed for each in outcomes):.3f}",
+        timestamp=f"{began:%Y-%m-%dT%H:%M:%S}",
+        hostname=platform.node() or "localhost",
+        package=os.path.dirname(name),  # noqa: PTH120 - a name, which may be that of no file here
+        id=number,
     )
-    return f"<testsuite {attributes}>\n{''.join(map(_testcase, outcomes))}</testsuite>\n"
+    cases = "".join(map(_testcase, outcomes))
+    return f"<testsuite {attributes}>\n<properties/>\n{cases}<system-out/>\n<system-err/>\n</testsuite>\n"
 
 
 def _junit(verdict: Verdict) -> str:
@@ -214,13 +284,8 @@ def _junit(verdict: Verdict) -> str:
 
 
 def _testcase(outcome: Outcome) -> str:
-    seconds = (outcome.run.seconds if outcome.run is not None else None) or 0.0
     attributes = _attributes(
-        name=outcome.case.name,
-        classname=outcome.suite.shown,
-        file=outcome.suite.shown,
-        line=outcome.suite.line(outcome.case.range),
-        time=f"{seconds:.3f}",
+        name=outcome.case.name, classname=outcome.suite.shown, time=f"{outcome.elapsed:.3f}"
     )
     element = _junit(outcome.verdict)
     if not element:

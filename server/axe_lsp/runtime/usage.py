@@ -1,10 +1,11 @@
-"""The tokens and the cost of answers, at the providers' list prices. Pure."""
+"""The tokens and the cost of answers, at the providers' list prices. Pure, but for the day."""
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Literal
 
-from axe_lsp.agentfile.schema.models import Model
+from axe_lsp.agentfile.schema.models import Model, known_model
 from axe_lsp.runtime.json_data import JsonStruct, written
 
 BudgetLimit = Literal["tokens", "cost", "turns", "toolCalls", "time"]
@@ -67,6 +68,14 @@ def cost_of(model: Model, used: Usage, day: str = "") -> float:
         input_ * model.dearer_input + output * model.dearer_output if is_long else input_ + output
     )
     return _dollars(times * micro_dollars / 1_000_000)
+
+
+def cost_today(model: str, used: Usage) -> float | None:
+    """The cost of one answer of `provider/model-name` at the list prices of today, None if they are not known."""
+    known = known_model(model)
+    if known is None:
+        return None
+    return cost_of(known, used, datetime.now(timezone.utc).date().isoformat())
 
 
 def _dollars(amount: float) -> float:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from pathlib import Path
 from statistics import median
 from typing import Any, Literal
 
@@ -14,12 +16,15 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.check.agent_tests import Case
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
+from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.recordings.file import dump_recording, load_recording, save_recording
 from axe_lsp.runtime.recordings.recording import Recording
 from axe_lsp.testing.answers import Live, Replayed
+from axe_lsp.testing.observed import total
 from axe_lsp.testing.run_case import Bench, Outcome, Rate, run_case
-from axe_lsp.testing.suite import Suite
+from axe_lsp.testing.suite import RECORD_AGAIN, Suite
 from axe_lsp.testing.verdicts import Failure
 
 Mode = Literal["replay", "record", "live"]
@@ -58,6 +63,12 @@ class CaseSession(Struct, frozen=True):
     max_cost: float = 0.0
     repeats: int = 1
     models: tuple[str, ...] = ()
+
+    @property
+    def count(self) -> int:
+        """The number of outcomes."""
+        cases = sum(len(each.cases) for each in self.plans)
+        return cases * max(1, len(self.models)) if self.mode == "live" else cases
 
 
 async def run_session(session: CaseSession) -> AsyncIterator[Outcome]:
@@ -102,9 +113,11 @@ class _Work:
             if 0 < limit <= self._cost:
                 message = f"the cost limit of ${limit:g} is reached"
                 return _without_run(bench.suite, case, "unfinished", message)
+            began = time.monotonic()
             outcome = await self._run(bench, case, model)
+            outcome.elapsed = time.monotonic() - began
             if self._session.mode != "replay":
-                self._cost += outcome.cost
+                self._cost += outcome.cost or 0.0
             return outcome
 
     async def _live(self, bench: Bench, case: Case, model: str) -> Outcome:
@@ -123,7 +136,7 @@ class _Work:
             passed=len(passed),
             tokens=median([each.tokens for each in seen] or [0]),
             turns=median([each.turns for each in seen] or [0]),
-            cost=sum(each.cost for each in done),
+            cost=total(each.cost for each in done),
         )
         shown = next((each for each in outcomes if each not in done), None)
         if shown is None:
@@ -131,7 +144,7 @@ class _Work:
             failed = (each for each in done if each.verdict == "failed")
             shown = passed[0] if is_enough and passed else next(failed, done[0])
             shown.verdict = "passed" if is_enough else "failed"
-        shown.rate = rate
+        shown.rate, shown.elapsed = rate, sum(each.elapsed for each in outcomes)
         return shown
 
     async def _run(self, bench: Bench, case: Case, model: str) -> Outcome:
@@ -142,14 +155,14 @@ class _Work:
         if session.mode == "record" and (session.updates or not path.exists()):
             return await _record(bench, case, session.agrees)
         if not path.is_file():
-            shown = bench.suite.shown
-            command = f"axe-lsp test --record '{shown}::{case.name}'"
+            command = bench.suite.command(case, "--record")
             message = f"no recording: {path.name} in {path.parent}; `{command}` makes it"
             return _without_run(bench.suite, case, "missing", message)
         try:
             recording = load_recording(path)
         except ConfigError as error:
-            return _without_run(bench.suite, case, "failed", str(error))
+            message = f"{error}; `{bench.suite.command(case, *RECORD_AGAIN)}` records it again"
+            return _without_run(bench.suite, case, "failed", message)
         replays_tools = bench.suite.cases.replays_tools
         answers = Replayed(recording, is_loose=session.is_loose, replays_tools=replays_tools)
         return await run_case(bench, case, answers)
@@ -158,31 +171,62 @@ class _Work:
 async def _record(bench: Bench, case: Case, agrees: Agrees) -> Outcome:
     """Run a case with real answers and keep them, unless the provider failed, or the user wants the old ones."""
     answers, path = Live(), bench.suite.recording(case)
+    if fault := _why_not_written(path):  # Before the answers are paid for.
+        return _without_run(bench.suite, case, "failed", fault)
     outcome = await run_case(bench, case, answers)
     if outcome.verdict == "provider" or outcome.run is None:
         return outcome
     recording = answers.recording()
-    if path.exists() and not await agrees(outcome, *_texts(load_recording(path), recording)):
-        return outcome
-    path.parent.mkdir(parents=True, exist_ok=True)
-    save_recording(path, recording)
+    if path.exists():
+        before, after = _text_before(path), _timeless(recording)
+        if before == after:
+            outcome.recorded = "unchanged"
+            return outcome
+        if not await agrees(outcome, before, after):
+            outcome.recorded = "kept"
+            return outcome
+    outcome.recorded = "replaced" if path.exists() else "new"
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        save_recording(path, recording)
+    except OSError as error:
+        failure = Failure(case.range, f"{_NOT_WRITTEN}: {os_fault(error)}")
+        outcome.verdict, outcome.failures = "failed", [*outcome.failures, failure]
+        outcome.recorded = None
     return outcome
 
 
-def _texts(before: Recording, after: Recording) -> tuple[str, str]:
-    """Two recordings as they are compared: without the durations, which differ each time."""
-    timeless = (
-        replace(
-            each,
-            runs=tuple(
-                replace(run, turns=tuple(replace(turn, duration_ms=0) for turn in run.turns))
-                for run in each.runs
-            ),
-        )
-        for each in (before, after)
+_NOT_WRITTEN = "the recording can't be written"
+
+
+def _why_not_written(path: Path) -> str:
+    """Why a recording can't be written, as far as its folder tells; "" if nothing is known against it."""
+    folder = next(each for each in path.parents if os.path.lexists(each))
+    if not folder.is_dir():
+        return f"{_NOT_WRITTEN}: {shown_path(folder)} is not a folder"
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return f"{_NOT_WRITTEN}: there is no permission to write in {shown_path(folder)}"
+    return ""
+
+
+def _text_before(path: Path) -> str:
+    """A recording as it is compared with a new one; the file itself if it is damaged."""
+    try:
+        return _timeless(load_recording(path))
+    except ConfigError:
+        try:
+            return read_file(path).decode(errors="replace")
+        except OSError:
+            return ""
+
+
+def _timeless(recording: Recording) -> str:
+    """The text of a recording without the durations, which differ each time."""
+    runs = (
+        replace(run, turns=tuple(replace(turn, duration_ms=0) for turn in run.turns))
+        for run in recording.runs
     )
-    before_text, after_text = map(dump_recording, timeless)
-    return before_text, after_text
+    return dump_recording(replace(recording, runs=tuple(runs)))
 
 
 def _without_run(

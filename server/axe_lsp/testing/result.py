@@ -12,7 +12,7 @@ import msgspec
 from msgspec import UNSET, Struct, UnsetType
 
 from axe_lsp.runtime.json_data import Json, to_json
-from axe_lsp.testing.run_case import Outcome, Rate, Verdict
+from axe_lsp.testing.run_case import Outcome, Rate, Recorded, Verdict
 from axe_lsp.testing.verdicts import Failure
 
 
@@ -35,7 +35,7 @@ class ToldRate(_Sent, frozen=True):
     """The figures of a case that ran several times (`--live`).
 
     `model` stands in for that of the agent, "" for its own. `interval` has the bounds of the pass rate with 95 %
-    confidence. `tokens` and `turns` are medians, and `cost` is that of all runs, in US dollars.
+    confidence. `tokens` and `turns` are medians, and `cost` is that of all runs, in US dollars, if it is known.
     """
 
     model: str
@@ -44,7 +44,7 @@ class ToldRate(_Sent, frozen=True):
     interval: tuple[float, float]
     tokens: float
     turns: float
-    cost: float
+    cost: float | UnsetType = UNSET
 
 
 class CaseResult(_Sent, frozen=True):
@@ -52,8 +52,9 @@ class CaseResult(_Sent, frozen=True):
 
     `file` is the path of the file of tests, from the working directory if it is below. From `runId` to `cost` the
     members are those of the run, if there was one: of its root, `tokens` and `cost` (in US dollars) with all that
-    it called. `seconds` is there with real answers, `rate` with `--live`. `recorded` and `sent` are the two texts of
-    a stale request that differ.
+    it called; `cost` is there if all prices are known. `seconds` is there with real answers, `rate` with `--live`.
+    `recording` is what became of the recording with `--record`: a program that was asked has `kept` it, or had it
+    `replaced`. `recorded` and `sent` are the two texts of a stale request that differ.
     """
 
     file: str
@@ -70,6 +71,7 @@ class CaseResult(_Sent, frozen=True):
     cost: float | UnsetType = UNSET
     seconds: float | UnsetType = UNSET
     rate: ToldRate | UnsetType = UNSET
+    recording: Recorded | UnsetType = UNSET
     recorded: str | UnsetType = UNSET
     sent: str | UnsetType = UNSET
 
@@ -89,9 +91,10 @@ def result_of(outcome: Outcome) -> CaseResult:
         turns=run.turns if run else UNSET,
         tool_calls=run.tool_calls if run else UNSET,
         tokens=run.tokens if run else UNSET,
-        cost=run.cost if run else UNSET,
+        cost=run.cost if run and run.cost is not None else UNSET,
         seconds=run.seconds if run and run.seconds is not None else UNSET,
         rate=_rate(outcome.rate) if outcome.rate else UNSET,
+        recording=outcome.recorded or UNSET,
         recorded=recorded if recorded != sent else UNSET,
         sent=sent if recorded != sent else UNSET,
     )
@@ -117,7 +120,7 @@ def _rate(rate: Rate) -> ToldRate:
         interval=rate.interval,
         tokens=rate.tokens,
         turns=rate.turns,
-        cost=rate.cost,
+        cost=rate.cost if rate.cost is not None else UNSET,
     )
 
 

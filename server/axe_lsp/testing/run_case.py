@@ -32,7 +32,7 @@ from axe_lsp.runtime.safety.questions import nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.testing.answers import Answers
-from axe_lsp.testing.observed import Observed, joined, observed, transcript
+from axe_lsp.testing.observed import Observed, joined, observed, total, transcript
 from axe_lsp.testing.suite import Suite, copy_workspace
 from axe_lsp.testing.verdicts import Failure, UndecidedError, failures, text_fault
 
@@ -48,7 +48,8 @@ _HOW_TO_TRUST = "`axe-lsp test --trust` allows it."
 class Rate(Struct, frozen=True):
     """The figures of a case that was run several times with real answers. Tokens and turns are medians.
 
-    `model` stands in for that of the agent, "" for its own. `cost` is that of all runs, in US dollars.
+    `model` stands in for that of the agent, "" for its own. `cost` is that of all runs, in US dollars, None if a price
+    is not known.
     """
 
     model: str
@@ -56,7 +57,7 @@ class Rate(Struct, frozen=True):
     passed: int
     tokens: float
     turns: float
-    cost: float
+    cost: float | None
 
     @property
     def share(self) -> float:
@@ -79,10 +80,15 @@ _Z = 1.959964
 """Standard deviations on either side that hold 95 % of a normal distribution."""
 
 
+Recorded = Literal["new", "replaced", "kept", "unchanged"]
+"""What became of the recording of a case that was run to be recorded. `kept`: the user wants the old one."""
+
+
 class Outcome(Struct):
     """What came of a case. `diff` has the recorded and the sent text of a stale request.
 
-    `events` are those of its runs, in their order. `rate` is there if it was run with `--live`.
+    `events` are those of its runs, in their order. `rate` is there if it was run with `--live`. `elapsed` are the
+    seconds that it took here, of all its runs.
     """
 
     suite: Suite
@@ -94,11 +100,13 @@ class Outcome(Struct):
     warnings: Sequence[str] = ()
     events: Sequence[Event] = ()
     rate: Rate | None = None
+    recorded: Recorded | None = None
+    elapsed: float = 0.0
 
     @property
-    def cost(self) -> float:
-        """What it cost, in US dollars, judges included."""
-        return sum(run.cost for run in observed(self.events))
+    def cost(self) -> float | None:
+        """What it cost, in US dollars, judges included; None if a price is not known."""
+        return total(run.cost for run in observed(self.events))
 
 
 class Bench(Struct, frozen=True):

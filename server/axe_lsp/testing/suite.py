@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -32,6 +33,9 @@ from axe_lsp.runtime.safety.trust import TrustRequest
 _NOT_COPIED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", ".venv"})
 """Folders of a workspace that a copy leaves out."""
 
+RECORD_AGAIN = ("--record", "--update")
+"""The options that replace a recording."""
+
 
 class Suite(Struct, frozen=True):
     """A file of tests. `shown` is its path as people see it, `project` the folder that its agents are found from."""
@@ -55,6 +59,10 @@ class Suite(Struct, frozen=True):
         return Path(
             os.path.normpath(self.path.parent / RECORDINGS / case.recording(self.path.stem))
         )
+
+    def command(self, case: Case, *options: str) -> str:
+        """The command that runs a case, as it is typed in a shell."""
+        return shlex.join(["axe-lsp", "test", *options, f"{self.shown}::{case.name}"])
 
     @property
     def workspace(self) -> Path | None:

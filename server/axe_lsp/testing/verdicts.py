@@ -60,6 +60,10 @@ def _of_run(expected: Expected, run: Observed, who: str) -> Iterator[Failure]:
     yield from _of_end(expected, run, who)
     for name, checks in expected.measures.items():
         number = run.measure(name)
+        if number is None and name == "cost":
+            message = f"{who}: cost is not known, since the price of a model is not known"
+            yield Failure(checks[0].range, message, run)
+            continue
         for check in checks:
             if number is not None and not _FITS[check.word](number, check.wanted):
                 bound = f"{_BOUNDS[check.word]} {check.wanted:g}"

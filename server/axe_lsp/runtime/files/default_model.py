@@ -1,14 +1,35 @@
-"""The model that a new agent begins with, if the user has named none."""
+"""The model that a user has named, and the one that a new agent begins with without that."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.models import MODELS, Model
+from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.user_config import UserConfig
 
 _USUAL_PRICES = (1, 3)
 """Dollars for a million input tokens. Such a model is neither the weakest nor the dearest of its provider."""
+
+
+def named_model(text: str, config: UserConfig) -> str:
+    """A model of a provider that there is. Raises ConfigError."""
+    try:
+        model = parse_model_name(text)
+    except ModelNameError as error:
+        raise ConfigError(str(error)) from error
+    if config.provider(model.provider) is None and model.provider != REPLAY_PROVIDER:
+        meant = nearest(model.provider, PROVIDERS)
+        raise ConfigError(
+            f"unsupported provider {quoted(model.provider)}: "
+            + (f"did you mean {meant}?" if meant else f"there are {', '.join(sorted(PROVIDERS))}")
+            + ", or add [providers.NAME] with `wire` and `base_url` to config.toml" * (not meant)
+        )
+    return str(model)
 
 
 def usual_model(config: UserConfig) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from datetime import datetime, timezone
 from functools import cache, lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -18,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.model_name import ModelName
-from axe_lsp.agentfile.schema.models import known_model, takes_pictures
+from axe_lsp.agentfile.schema.models import takes_pictures
 from axe_lsp.agentfile.schema.providers import (
     PROVIDERS,
     WIRES,
@@ -61,7 +60,7 @@ from axe_lsp.runtime.providers.wire import (
 )
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.shared_lookups import once_a_step
-from axe_lsp.runtime.usage import cost_of
+from axe_lsp.runtime.usage import cost_today
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer, HttpClient
@@ -324,13 +323,11 @@ def _entry(service: Service, exchange: Exchange) -> Entry:
 
 def _priced(response: Response, name: ModelName, wire: Wire) -> Response:
     """The answer with the model's name and its cost: what the provider says, else by known prices."""
-    model = known_model(str(name))
     if not WIRES[wire].names_model:
         response = replace(response, model=name.name)
-    if model is None or response.cost is not None:
+    if response.cost is not None:
         return response
-    day = datetime.now(timezone.utc).date().isoformat()
-    return replace(response, cost=cost_of(model, response.usage, day))
+    return replace(response, cost=cost_today(str(name), response.usage))
 
 
 def service_of(model: ModelName, config: UserConfig) -> Service:
