@@ -161,8 +161,11 @@ def test_what_can_not_be_forked_is_refused_with_the_reason(
         assert (code, out, len(err.splitlines())) == (2, "", 1)
         return err
 
-    for turn in ("0", "4", "-1"):
-        assert f"can be forked at turn 1 to 3, not at {turn}" in refused(run, "--from-turn", turn)
+    assert "can be forked at turn 1 to 3, not at 4" in refused(run, "--from-turn", "4")
+    for turn in ("0", "-1", "two"):
+        code, out, err = home.call("resume", run, "--from-turn", turn)
+        assert (code, out) == (1, "")
+        assert f"{turn!r} is not the number of a turn" in err
     assert "--from-turn needs the run" in refused("--from-turn", "1")
     assert "--model needs --from-turn" in refused(run, "--model", "openai/other")
     provider.script("m", Refuses(401))
