@@ -300,6 +300,8 @@ def command_line_page() -> str:
         "`axe-lsp` is the language server; so it is with the options of `axe-lsp serve` alone.\n\n"
         "| exit code | |\n|---|---|\n"
         + "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+        + "\nErrors go to standard error. A hint below an error says what helps, such as the place in an agent file; "
+        "where neither `TERM` nor `CI` is set, programs get the words of axe alone.\n"
         + f"\n{sections}"
     )
 

@@ -31,6 +31,8 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Home:
     monkeypatch.chdir(home.work)
     for name, value in home.environment.items():
         monkeypatch.setenv(name, value)
+    for name in ("TERM", "CI"):  # Without them there are no hints.
+        monkeypatch.delenv(name, raising=False)
     return home
 
 

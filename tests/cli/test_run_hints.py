@@ -1,4 +1,4 @@
-"""What somebody in front of a terminal is told beyond axe's words, which scripts get alone."""
+"""What a person is told beyond axe's words, which programs without a person get alone."""
 
 from __future__ import annotations
 
@@ -42,8 +42,35 @@ def test_the_place_of_an_error_in_an_agent_file_is_told(
 ) -> None:
     home.add({"bad": text})
     assert message in (shown := told(home, *command, "bad"))
-    assert shown.endswith(f" The error is at {home.config}/agents/bad.toml:{place}")
-    assert "The error is at" not in home.call(*command, "bad")[2]
+    path = f"{home.config}/agents/bad.toml"
+    hint = f"The error is at {path}:{place}. `axe-lsp check {path}` shows it."
+    assert shown.endswith(f" {hint}")
+    for variable in ("TERM", "CI"):
+        home.environment[variable] = "dumb"
+        assert home.call(*command, "bad")[2].endswith(f"\n{hint}\n"), "in a pipe, too"
+        del home.environment[variable]
+    is_known_to_axe = "parse" not in message
+    assert (hint in home.call(*command, "bad")[2]) is not is_known_to_axe
+
+
+def test_the_hint_at_an_agent_file_names_a_command_that_works(home: Home) -> None:
+    folder = home.work / "mein projekt" / "axe" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "bad.toml").write_bytes(b'name = "b\xff"\n')
+    told = home.call("run", str(folder / "bad.toml"))[2]
+    command = re.search(r"`axe-lsp (check .+)` shows it", told)
+    assert command, told
+    code, out, _ = home.shell(command[1])
+    assert (code, "bad.toml" in out) == (1, True)
+
+
+def test_hints_do_not_depend_on_a_terminal(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    home.environment["TERM"] = "xterm"
+    assert home.call("run", "sollo")[2].endswith("\nDid you mean `solo`?\n")
+    provider.script("m-solo", Refuses(401, "who?"))
+    told = home.call("run", "solo")[2]
+    assert re.search(r"\n`axe-lsp history show \w{8}` shows what happened\.\n", told), told
 
 
 def test_where_agents_are_looked_for_is_told(home: Home) -> None:

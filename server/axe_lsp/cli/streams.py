@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import io
 import os
+import shlex
 import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.errors import AgentFileError, RunError
 from axe_lsp.runtime.plain_text import harmless
 
 
@@ -91,9 +92,14 @@ def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def complain(error: RunError) -> None:
-    """Say why a command has failed."""
+    """Say why a command has failed, and what helps."""
     print(shown(str(error), sys.stderr), file=sys.stderr)
-    tell_person(error.hint)
+    if not isinstance(error, AgentFileError):
+        tell_person(error.hint)
+        return
+    place = f"{error.hint}. " if error.hint else ""
+    tell = tell_person if error.has_words_of_axe else _tell
+    tell(f"{place}`axe-lsp check {shlex.quote(error.path)}` shows it.")
 
 
 def shown(text: str, stream: TextIO) -> str:
@@ -102,9 +108,21 @@ def shown(text: str, stream: TextIO) -> str:
 
 
 def tell_person(text: str) -> None:
-    """A hint on standard error, if somebody sits in front of it. Scripts get what axe writes."""
-    if text and sys.stderr.isatty():
-        print(text, file=sys.stderr)
+    """A hint on standard error, also in a pipe and in CI. Programs without a person get what axe writes."""
+    if text and _has_reader(os.environ):
+        _tell(text)
+
+
+def _tell(text: str) -> None:
+    print(shown(text, sys.stderr), file=sys.stderr)
+
+
+def _has_reader(environment: Mapping[str, str]) -> bool:
+    """Whether a person reads standard error, now or later.
+
+    TERM is set for all that is started from a terminal, whatever its streams are, and CI for what has a log.
+    """
+    return sys.stderr.isatty() or any(environment.get(name) for name in ("TERM", "CI"))
 
 
 def _opened(mode: int) -> TextIO:

@@ -28,7 +28,7 @@ class RunError(Exception):
     """A run that can't begin or go on. The message is for a person and complete in itself.
 
     `step` says what was being done, for a calling agent that can't see it (001-7.3.6, 7.3.7), `hint`
-    what somebody at a terminal could do next, beyond the words that scripts know from axe. `reason` is a word for programs, "" without one.
+    what a person could do next, beyond the words that scripts know from axe. `reason` is a word for programs, "" without one.
     `run_id` and `partial` are filled in when the error leaves the run: what happened until then.
     """
 
@@ -72,6 +72,18 @@ class ConfigError(RunError):
 
     kind = "config"
     exit_code = ExitCode.CONFIG
+
+
+class AgentFileError(ConfigError):
+    """An agent file is no TOML, or a value in it is wrong. `hint` names the place, and `path` the file.
+
+    `has_words_of_axe` says that scripts may know the message.
+    """
+
+    def __init__(self, message: str, hint: str, path: str, *, has_words_of_axe: bool) -> None:
+        super().__init__(message, hint=hint)
+        self.path = path
+        self.has_words_of_axe = has_words_of_axe
 
 
 class BudgetError(RunError):

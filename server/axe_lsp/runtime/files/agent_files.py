@@ -27,7 +27,7 @@ from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
-from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.errors import AgentFileError, ConfigError
 from axe_lsp.runtime.files.dialect_agents import (
     DialectAgent,
     DialectAgents,
@@ -79,9 +79,11 @@ class AgentFolders(Struct, frozen=True, dict=True):
             return replace(understand(text), source=source)
         except DefinitionError as error:
             hint = f"The error is at {shown_path(source.path)}:{error.line}:{error.column}"
-            if error.is_parse_error:
-                raise _unparsable(name, str(error), hint) from error
-            raise ConfigError(str(error), hint=hint) from error
+            is_ours = error.is_parse_error  # The parser of axe has other words for it.
+            message = _unparsable(name, str(error)) if is_ours else str(error)
+            raise AgentFileError(
+                message, hint, shown_path(source.path), has_words_of_axe=not is_ours
+            ) from error
 
     def find(self, name: str) -> Path:
         """The file of an agent, or its open buffer. Raises ConfigError."""
@@ -158,7 +160,9 @@ class AgentFolders(Struct, frozen=True, dict=True):
         except OSError as error:
             raise _unreadable(name, f"{shown_path(path)}: {error.strerror}") from error
         except NotUtf8Error as error:
-            raise _unparsable(name, f"{shown_path(path)} is {error}") from error
+            shown = shown_path(path)
+            message = _unparsable(name, f"{shown} is {error}")
+            raise AgentFileError(message, "", shown, has_words_of_axe=False) from error
 
     def _buffers_in(self, folder: Path) -> Iterator[Path]:
         return (path for path in self.open_buffers if path.parent == folder)
@@ -324,8 +328,8 @@ def _agent_files(folder: Path) -> list[Path]:
         return []
 
 
-def _unparsable(name: str, reason: str, hint: str = "") -> ConfigError:
-    return ConfigError(f"failed to parse agent config {quoted(name)}: {reason}", hint=hint)
+def _unparsable(name: str, reason: str) -> str:
+    return f"failed to parse agent config {quoted(name)}: {reason}"
 
 
 def _unreadable(name: str, reason: str) -> ConfigError:
