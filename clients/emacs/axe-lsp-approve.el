@@ -28,16 +28,40 @@ KEY is what it is withdrawn by."
 (defconst axe-lsp-approve--buffer "*axe question*"
   "Where it is shown what an agent wants to do.")
 
+(defvar axe-lsp-approve-functions nil
+  "Functions called with the params of a question, and 1 if it is new.
+They are called with -1 if it is settled.")
+
 (defun axe-lsp-approve-later (question)
   "Show QUESTION as soon as Emacs has nothing else to do."
+  (run-hook-with-args 'axe-lsp-approve-functions (axe-lsp-question-params question) 1)
   (setq axe-lsp-approve--waiting (append axe-lsp-approve--waiting (list question)))
   (run-at-time 0 nil #'axe-lsp-approve--tell))
 
+(defun axe-lsp-approve--settled (question)
+  "QUESTION has an answer, or needs none any more."
+  (run-hook-with-args 'axe-lsp-approve-functions (axe-lsp-question-params question) -1))
+
 (defun axe-lsp-approve-withdraw (key)
   "Forget the questions of KEY."
-  (let ((is-it (lambda (question) (equal (axe-lsp-question-key question) key)))
+  (axe-lsp-approve--withdraw-if
+   (lambda (question) (equal (axe-lsp-question-key question) key))))
+
+(defun axe-lsp-approve-end (run-id call-id)
+  "Forget what the agent of RUN-ID asks about its call CALL-ID, which has ended.
+Without CALL-ID the agent itself has ended."
+  (axe-lsp-approve--withdraw-if
+   (lambda (question)
+     (let ((params (axe-lsp-question-params question)))
+       (and (equal (plist-get params :runId) run-id)
+            (or (null call-id) (equal (plist-get params :callId) call-id)))))))
+
+(defun axe-lsp-approve--withdraw-if (is-it)
+  "Forget the questions of which IS-IT is true."
+  (let ((gone (cl-remove-if-not is-it axe-lsp-approve--waiting))
         (shown (car axe-lsp-approve--waiting)))
     (setq axe-lsp-approve--waiting (cl-remove-if is-it axe-lsp-approve--waiting))
+    (mapc #'axe-lsp-approve--settled gone)
     (unless (eq shown (car axe-lsp-approve--waiting))
       (run-at-time 0 nil #'axe-lsp-approve--tell))
     (when (and axe-lsp-approve--asked (funcall is-it axe-lsp-approve--asked))
@@ -76,6 +100,7 @@ KEY is what it is withdrawn by."
   (let* ((axe-lsp-approve--asked question)
          (answer (catch 'axe-lsp-approve--withdrawn
                    (axe-lsp-approve--ask (axe-lsp-question-params question)))))
+    (axe-lsp-approve--settled question)
     (when answer
       (funcall (axe-lsp-question-answer question) (car answer)))))
 

@@ -46,8 +46,9 @@ Each is a list of its server, of the event that it began with, and of when.")
 
 (defun axe-lsp-runs-tell (server method event)
   "Show what has happened on SERVER: EVENT, the params of METHOD, a symbol."
-  (when (eq method 'axe/agent)
-    (axe-lsp-runs--follow server event))
+  (cond ((eq method 'axe/agent) (axe-lsp-runs--follow server event))
+        ((and (eq method 'axe/tool) (equal (plist-get event :kind) "end"))
+         (axe-lsp-approve-end (plist-get event :runId) (plist-get event :callId))))
   (axe-lsp-tree-tell (axe-lsp-runs--buffer-of event) method event))
 
 (defun axe-lsp-runs-lose (server)
@@ -72,6 +73,12 @@ Each is a list of its server, of the event that it began with, and of when.")
   (let ((past (alist-get (plist-get event :rootRunId) axe-lsp-runs--past nil nil #'equal)))
     (if (buffer-live-p past) past (axe-lsp-runs-buffer))))
 
+(defun axe-lsp-runs--ask (question more)
+  "Show that an agent has MORE questions, 1 or -1; QUESTION is its params."
+  (axe-lsp-tree-ask (axe-lsp-runs--buffer-of question) (plist-get question :runId) more))
+
+(add-hook 'axe-lsp-approve-functions #'axe-lsp-runs--ask)
+
 (defun axe-lsp-runs--follow (server event)
   "Keep in mind what is under way on SERVER; EVENT is a begin, a resume or an end."
   (let ((run-id (plist-get event :runId))
@@ -82,6 +89,7 @@ Each is a list of its server, of the event that it began with, and of when.")
                      :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal))
     (if (not (equal (plist-get event :kind) "end"))
         (push (list server event (- (float-time) (/ before 1000.0))) axe-lsp-runs--active)
+      (axe-lsp-approve-end run-id nil)
       (when (equal run-id (plist-get event :rootRunId))
         (axe-lsp-approve-withdraw run-id))))
   (unless axe-lsp-runs--clock
@@ -230,8 +238,7 @@ In the buffer of the runs it is the agent of the line."
   "Describe RUN, an event or a remembered one, as no other run is described."
   (let ((began (plist-get run :began)))
     (concat (if began
-                (format "%s UTC  %s  " (string-replace "T" " " (substring began 0 16))
-                        (plist-get run :status))
+                (format "%s  %s  " (axe-lsp-words-time began) (plist-get run :status))
               "")
             (axe-lsp-words-head run)
             (format " (%s)" (substring (plist-get run :runId) 0 6)))))

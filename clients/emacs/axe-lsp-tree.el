@@ -23,8 +23,9 @@
   kind run begun ended turn thought start end overlay (owed ""))
 
 (cl-defstruct axe-lsp-run
-  "An agent at work, or one that has been: what it BEGUN and ENDED with."
-  begun ended head last children turn text thought last-turn calls)
+  "An agent at work, or one that has been: what it BEGUN and ENDED with.
+QUESTIONS is how many it and those below it wait for; SECONDS how long it works."
+  begun ended head last children turn text thought last-turn calls (questions 0) seconds)
 
 (defvar-local axe-lsp-tree--runs nil
   "The runs that are told of in this buffer, by their ids.")
@@ -38,7 +39,7 @@
     map)
   "Keys of `axe-runs-mode'.")
 
-(defconst axe-lsp-tree--head "^ *[▶✓✗] "
+(defconst axe-lsp-tree--head "^ *[▶?✓■✗] "
   "What the first line of an agent begins with.")
 
 (defun axe-lsp-tree--to-text ()
@@ -54,13 +55,15 @@
               word-wrap t
               ;; Everything but what agents say is a heading, so that an agent
               ;; ends where the one that has called it goes on.
-              outline-regexp " *[▶✓✗·~→⟳!] "
+              outline-regexp " *[▶?✓■✗·~→⟳!] "
               outline-level (lambda () (1+ (/ (current-indentation) 2)))
               axe-lsp-tree--runs (make-hash-table :test 'equal)
               font-lock-defaults
               '((("^ *▶ \\([^:\n]+\\)" 1 'font-lock-function-name-face)
                  ("^ *✓ \\([^:\n]+\\)" 1 'success)
                  ("^ *✗ \\([^:\n]+\\)" 1 'error)
+                 ("^ *\\? \\([^:\n]+\\)" 1 'warning)
+                 ("^ *■ \\([^:\n]+\\)" 1 'shadow)
                  ("^ *\\(· turn [0-9]+\\)$" 1 'shadow)
                  ("^ *\\(│\\)" (1 'shadow)
                   ;; Markdown in the text of an agent.
@@ -147,9 +150,29 @@
   (with-current-buffer buffer
     (when-let ((run (gethash run-id axe-lsp-tree--runs)))
       (unless (axe-lsp-run-ended run)
-        (axe-lsp-tree--figures (axe-lsp-run-head run)
-                               (format "%s · %d s"
-                                       (plist-get (axe-lsp-run-begun run) :model) seconds))))))
+        (setf (axe-lsp-run-seconds run) seconds)
+        (axe-lsp-tree--show-work run)))))
+
+(defun axe-lsp-tree-ask (buffer run-id more)
+  "Show in BUFFER that RUN-ID has MORE questions for the user, 1 or -1.
+It waits, and those that have called it."
+  (with-current-buffer buffer
+    (let ((run (gethash run-id axe-lsp-tree--runs)))
+      (while run
+        (cl-incf (axe-lsp-run-questions run) more)
+        (unless (axe-lsp-run-ended run)
+          (axe-lsp-tree--show-work run))
+        (setq run (gethash (plist-get (axe-lsp-run-begun run) :parentRunId)
+                           axe-lsp-tree--runs))))))
+
+(defun axe-lsp-tree--show-work (run)
+  "Show that RUN is at work, or waits for the user's answer."
+  (let ((head (axe-lsp-run-head run))
+        (waits (< 0 (axe-lsp-run-questions run))))
+    (axe-lsp-tree--mark head (if waits "?" "▶"))
+    (axe-lsp-tree--figures head (axe-lsp-words-at-work
+                                 (plist-get (axe-lsp-run-begun run) :model)
+                                 waits (axe-lsp-run-seconds run)))))
 
 (defun axe-lsp-tree-item ()
   "Return what stands behind the line of point."
@@ -187,7 +210,7 @@
   (when-let ((problem (axe-lsp-words-problem event)))
     (axe-lsp-tree--say run "! " problem (make-axe-lsp-item :kind 'run)))
   (let ((head (axe-lsp-run-head run)))
-    (axe-lsp-tree--mark head (if (equal (plist-get event :status) "completed") "✓" "✗"))
+    (axe-lsp-tree--mark head (axe-lsp-words-ending event))
     (axe-lsp-tree--figures head (if (plist-get event :durationMs)
                                     (axe-lsp-words-figures event)
                                   (plist-get event :status)))))
@@ -200,9 +223,9 @@
     (setq run (gethash (plist-get event :runId) axe-lsp-tree--runs)))
   (setf (axe-lsp-run-ended run) nil
         (axe-lsp-run-text run) nil
-        (axe-lsp-run-calls run) nil)
-  (axe-lsp-tree--mark (axe-lsp-run-head run) "▶")
-  (axe-lsp-tree--figures (axe-lsp-run-head run) (plist-get event :model))
+        (axe-lsp-run-calls run) nil
+        (axe-lsp-run-seconds run) nil)
+  (axe-lsp-tree--show-work run)
   (axe-lsp-tree--say run "⟳ " (format "resumed at turn %d" (plist-get event :turn))
                      (make-axe-lsp-item :kind 'run)))
 

@@ -41,6 +41,24 @@
   (let ((task (axe-lsp-words-shorten (or (plist-get begun :description) (plist-get begun :task) ""))))
     (concat (plist-get begun :agent) (if (equal task "") "" (concat ": " task)))))
 
+(defun axe-lsp-words-ending (ended)
+  "The mark of an agent that has ended, by the event ENDED."
+  (pcase (plist-get ended :status)
+    ("completed" "✓")
+    ("cancelled" "■")
+    (_ "✗")))
+
+(defun axe-lsp-words-at-work (model waits seconds)
+  "What is said of an agent at work: its MODEL, and for how many SECONDS.
+WAITS says whether it waits for the user."
+  (concat model
+          (if waits " · waits for your answer" "")
+          (if seconds (format " · %d s" seconds) "")))
+
+(defun axe-lsp-words-time (text)
+  "The time TEXT of the protocol, which is UTC, in the user's time zone."
+  (format-time-string "%Y-%m-%d %H:%M" (date-to-time text)))
+
 (defconst axe-lsp-words--incomplete
   '(("length" . "cut off at the output limit")
     ("context_window" . "context window full")

@@ -77,10 +77,11 @@ def test_an_agent_is_fixed_previewed_and_stopped_in_emacs(
     manager = write_project(tmp_path / "project")
     (tmp_path / "project" / "other.toml").write_text("max_depth = 6\n", encoding="utf-8")
     script_review(provider)
-    environment = clean_environment(tmp_path / "home", **provider.environment)
+    variables = {**provider.environment, "TZ": "NZST-12NZDT,M9.5.0,M4.1.0/3"}
+    environment = clean_environment(tmp_path / "home", **variables)
     told = _play(emacs, "fix_and_stop.el", manager, environment)
     assert told.startswith("No agent is running\n")
-    assert "✗ manager  " in told
+    assert "■ manager  " in told
     assert manager.with_name("ghost.toml").exists()
     steady = load(manager.with_name("steady.toml").read_text("utf-8"))
     assert (steady.name, manager.with_name("slow.toml").exists()) == ("steady", False)

@@ -70,7 +70,8 @@ def test_a_run_is_previewed_and_stopped_in_neovim(nvim: Path, tmp_path: Path) ->
     (tmp_path / "project" / "other.toml").write_text("max_depth = 6\n", encoding="utf-8")
     with ScriptedProvider() as provider:
         script_review(provider)
-        environment = clean_environment(tmp_path / "home", **provider.environment)
+        variables = {**provider.environment, "TZ": "NZST-12NZDT,M9.5.0,M4.1.0/3"}
+        environment = clean_environment(tmp_path / "home", **variables)
         _play(nvim, "preview_and_stop.lua", manager, environment)
     _play(nvim, "look_back.lua", tmp_path / "project" / "other.toml", environment)
 
@@ -251,6 +252,26 @@ def test_agents_ask_in_neovim_before_they_change_something(nvim: Path, tmp_path:
     written = {path.name: path for path in (tmp_path / "project").rglob("?.txt")}
     assert len(written) == 2
     assert written["b.txt"].read_text(encoding="utf-8") == "second"
+
+
+@pytest.mark.editor
+def test_the_question_of_a_stopped_agent_is_withdrawn_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    if _which(nvim) == "system":
+        pytest.skip("before 0.11 a question is asked at once, and waits for its answer alone")
+    lead = write_project(tmp_path / "project").with_name("lead.toml")
+    for name, text in {
+        **agent("lead", sub_agents=["writer"]),
+        **agent("writer", tools=["write_file"]),
+    }.items():
+        lead.with_name(f"{name}.toml").write_text(text, encoding="utf-8")
+    provider.script("m-lead", Says(calls=[calls_agent("writer", "w")]), Says("done"))
+    write = Call("write_file", {"path": "a.txt", "content": "a"})
+    provider.script("m-writer", Says(calls=[write]))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "withdraw.lua", lead, environment)
+    assert not (tmp_path / "project" / "a.txt").exists()
 
 
 @pytest.mark.editor

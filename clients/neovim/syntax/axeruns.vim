@@ -7,6 +7,8 @@ endif
 syntax match AxeRunsRunning /^ *▶ [^:]*/
 syntax match AxeRunsCompleted /^ *✓ [^:]*/
 syntax match AxeRunsEnded /^ *✗ [^:]*/
+syntax match AxeRunsWaiting /^ *? [^:]*/
+syntax match AxeRunsStopped /^ *■ [^:]*/
 syntax match AxeRunsTurn /^ *· turn \d\+$/
 syntax match AxeRunsText /^ *│.*/ contains=AxeRunsBar,AxeRunsHeading,AxeRunsBold,AxeRunsItalic,AxeRunsCode,AxeRunsBullet
 syntax match AxeRunsBar /^ *│/ contained
@@ -34,6 +36,8 @@ highlight default link AxeRunsMark Comment
 highlight default link AxeRunsRunning Function
 highlight default link AxeRunsCompleted String
 highlight default link AxeRunsEnded ErrorMsg
+highlight default link AxeRunsWaiting WarningMsg
+highlight default link AxeRunsStopped Comment
 highlight default link AxeRunsTurn Comment
 highlight default link AxeRunsBar Comment
 highlight default link AxeRunsThought Comment

@@ -7,7 +7,11 @@
 (defun answer (prompt &optional choices &rest _)
   "Answer PROMPT as the user does, with one of CHOICES if there are any."
   (push prompt asked)
-  (cond ((equal prompt "Which run? ") (car (all-completions "" choices)))
+  (cond ((equal prompt "Which run? ")
+         (let* ((run (car (all-completions "" choices)))
+                (began (encode-time (parse-time-string (substring run 0 16)))))
+           (cl-assert (< (abs (float-time (time-since began))) 600) nil "in the local time zone: %s" run)
+           run))
         ((equal prompt "Agent: ") "fast🚀")
         ((string-prefix-p "path" prompt) "a.py")
         ((string-prefix-p "lines" prompt) "20")
@@ -21,7 +25,7 @@
                                                         :key #'buffer-name :test #'string-match-p)))))
     (wait-for "its end" (lambda () (with-current-buffer buffer (string-search "\n  ! cancelled" (shown)))))
     (with-current-buffer buffer
-      (cl-assert (string-match "✗ manager  [0-9.]+ s · 1 turn · " (shown)) t)
+      (cl-assert (string-match "■ manager  [0-9.]+ s · 1 turn · " (shown)) t)
       (cl-assert (string-search "\n    │ No bugs found.\n" (shown)) t)
       (goto-char (point-min))
       (should-say "This agent is not at work, or not for this Emacs" #'axe-stop))))

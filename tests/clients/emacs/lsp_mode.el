@@ -53,7 +53,7 @@
                   "  ▶ slow: Look at the style  openai/slow\n    · turn 1"))
   (cl-assert (null answers))
   (axe-stop)
-  (wait-for-log "  ✗ slow: Look at the style  " "✗ manager: Go  " "\n  ! cancelled"))
+  (wait-for-log "  ■ slow: Look at the style  " "■ manager: Go  " "\n  ! cancelled"))
 
 (defun choose-the-lens (title)
   "Choose what stands above the name as TITLE, as a click does."

@@ -10,7 +10,7 @@
                                                           :key #'buffer-name :test #'string-match-p)))))
       (wait-for "its end" (lambda () (with-current-buffer buffer (string-search "\n  ! cancelled" (shown)))))
       (with-current-buffer buffer
-        (cl-assert (string-match "✗ manager: Go  [0-9.]+ s · 6 turns · 5 tool calls" (shown)) t (shown))
+        (cl-assert (string-match "■ manager: Go  [0-9.]+ s · 6 turns · 5 tool calls" (shown)) t (shown))
         (cl-assert (string-search "\n    │ No bugs found.\n" (shown)) t)))))
 
 (play (lambda ()

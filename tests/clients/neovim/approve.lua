@@ -21,11 +21,18 @@ support.play(function()
     on_confirm('write b.txt')
   end
   local keys = {}
+  local function assert_waiting()
+    local shown = support.runs_text()
+    assert(shown:find('? lead: Work  openai/m-lead · waits for your answer', 1, true), shown)
+    assert(#keys > 1 or shown:find('  ? writer: w  openai/m-writer · waits for your answer', 1, true), shown)
+    assert(require('axe_lsp').status():find('? ', 1, true) == 1)
+  end
   vim.api.nvim_create_autocmd('User', {
     pattern = 'AxeQuestion',
     callback = function()
       table.insert(keys, #questions) -- Nothing takes keys yet: there were as many choices as before.
       assert(support.buffer_with('@@') or support.buffer_with('touch'), 'it is shown before it is answered')
+      assert_waiting()
       vim.schedule(vim.cmd.AxeAnswer)
     end,
   })

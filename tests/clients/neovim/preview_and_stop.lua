@@ -16,14 +16,17 @@ end
 local function look_at_the_run_that_was_stopped()
   vim.ui.select = function(runs, options, show)
     local shown = options.format_item(runs[1])
-    assert(#runs == 1 and shown:find('UTC  cancelled  manager: Review the change', 1, true), shown)
+    local year, month, day, hour, minute = shown:match('^(%d+)%-(%d+)%-(%d+) (%d+):(%d+)  cancelled  manager: Review the change')
+    assert(#runs == 1 and year, shown)
+    local began = os.time({ year = year, month = month, day = day, hour = hour, min = minute })
+    assert(math.abs(os.time() - began) < 600, 'in the local time zone: ' .. shown)
     show(runs[1])
   end
   vim.cmd('AxeRuns manager')
   support.wait_for('the run among those of this session', function()
     return vim.fn.bufname() == 'axe://runs'
   end)
-  assert(vim.fn.getline('.') == '✗ manager: Review the change', vim.fn.getline('.'))
+  assert(vim.fn.getline('.') == '■ manager: Review the change', vim.fn.getline('.'))
 end
 
 support.play(function()
@@ -39,6 +42,6 @@ support.play(function()
   vim.cmd('AxeRun Review the change')
   support.wait_for_log('✓ fast🚀', '▶ slow: Look at the style  openai/slow\n    · turn 1')
   vim.cmd('AxeStop')
-  support.wait_for_log('  ✗ slow: Look at the style  ', '✗ manager: Review the change  ', '\n  ! cancelled')
+  support.wait_for_log('  ■ slow: Look at the style  ', '■ manager: Review the change  ', '\n  ! cancelled')
   look_at_the_run_that_was_stopped()
 end)

@@ -1,5 +1,6 @@
 -- Questions of agents that want to change something or to know it: one at a time, with what it is about beside it.
 
+local buffers = require('axe_lsp.run_buffers')
 local views = require('axe_lsp.views')
 
 local M = {}
@@ -27,7 +28,7 @@ local function subject(question)
 end
 
 local function show(first)
-  first.close = views.show_briefly(first.kind.shown(first.question))
+  first.close = views.show_briefly('axe://question', first.kind.shown(first.question))
 end
 
 local put_next
@@ -142,7 +143,12 @@ function M.answer()
 end
 
 local function put(question, kind, blocks, answer)
-  table.insert(waiting, { question = question, kind = kind, blocks = blocks, answer = answer })
+  buffers.ask(question, 1)
+  local function on_answer(given)
+    buffers.ask(question, -1)
+    answer(given)
+  end
+  table.insert(waiting, { question = question, kind = kind, blocks = blocks, answer = on_answer })
   if #waiting == 1 then
     put_next()
   end
@@ -183,18 +189,44 @@ function M.ask(_, question)
   return ask(question, INQUIRY)
 end
 
---- A root run has ended: nobody needs an answer to what its agents asked.
-function M.forget(root_run_id)
+--- Nobody needs an answer to the questions that are about something.
+local function withdraw(is_about)
   for index = #waiting, 2, -1 do
-    if waiting[index].question.rootRunId == root_run_id then
+    if is_about(waiting[index].question) then
       local gone = table.remove(waiting, index)
       gone.answer(gone.kind.none)
     end
   end
   local first = waiting[1]
-  if first and not first.is_put and first.question.rootRunId == root_run_id then
+  if first and not first.is_put and is_about(first.question) then
     settle(first, first.kind.none)
   end
+end
+
+--- Whether a question has no answer yet.
+function M.is_asked()
+  return #waiting > 0
+end
+
+--- A tool call has ended, so the question about it is settled: the time for an answer was over, or the run was stopped.
+function M.end_call(run_id, call_id)
+  withdraw(function(question)
+    return question.callId == call_id and question.runId == run_id
+  end)
+end
+
+--- An agent has ended: nobody needs an answer to what it asked.
+function M.end_agent(run_id)
+  withdraw(function(question)
+    return question.runId == run_id
+  end)
+end
+
+--- The same for a root run and all its agents.
+function M.forget(root_run_id)
+  withdraw(function(question)
+    return question.rootRunId == root_run_id
+  end)
   for key in pairs(allowed) do
     if vim.startswith(key, root_run_id .. ' ') then
       allowed[key] = nil

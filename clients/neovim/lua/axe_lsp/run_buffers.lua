@@ -60,6 +60,12 @@ function M.tell(method, event)
   tree.tell(method, event)
 end
 
+--- A question of an agent to the user has come (1), or is settled (-1).
+function M.ask(question, more)
+  local tree = past[question.rootRunId] or M.live()
+  tree.ask(question.runId, more)
+end
+
 --- What the line of the cursor tells of.
 function M.item()
   local tree = current()
@@ -81,7 +87,8 @@ function M.open_item()
   end
 end
 
-local HEAD = ([[^ *\(%s\|%s\|%s\)]]):format(words.RUNNING, words.COMPLETED, words.ENDED)
+local MARKS = { words.RUNNING, words.WAITING, words.COMPLETED, words.STOPPED, words.FAILED }
+local HEAD = [[^ *\(]] .. table.concat(MARKS, [[\|]]) .. [[\)]]
 
 --- Goes to the next agent, or the one before.
 function M.go(backwards)
@@ -91,7 +98,12 @@ function M.go(backwards)
 end
 
 local function is_head(line)
-  return vim.startswith(line, words.RUNNING) or vim.startswith(line, words.COMPLETED) or vim.startswith(line, words.ENDED)
+  for _, mark in ipairs(MARKS) do
+    if vim.startswith(line, mark) then
+      return true
+    end
+  end
+  return false
 end
 
 --- For 'foldexpr': an agent is a fold, and holds those of the agents that it has called.

@@ -33,8 +33,8 @@ local function follow_agent(event, client_id)
   local ends = event.kind == 'end'
   local before = event.saved and event.saved.durationMs or 0
   active[event.runId] = not ends and { begun = event, client_id = client_id, since = vim.loop.now() - before } or nil
-  if ends and event.runId == event.rootRunId then
-    approvals.forget(event.runId)
+  if ends then
+    (event.runId == event.rootRunId and approvals.forget or approvals.end_agent)(event.runId)
   end
   tick()
   vim.cmd('redrawstatus!')
@@ -42,6 +42,9 @@ end
 
 --- What a tool has changed on the disk is shown where it is open.
 local function follow_tool(event)
+  if event.kind == 'end' then
+    approvals.end_call(event.runId, event.callId)
+  end
   if event.kind == 'end' and not event.isError and vim.fn.getcmdwintype() == '' then
     vim.cmd('silent! checktime')
   end
@@ -262,6 +265,9 @@ function M.active(with_children)
   end)
   return found
 end
+
+--- Whether an agent waits for the user's answer.
+M.is_asked = approvals.is_asked
 
 --- Stops the run that is under way, or the one the user picks; with a name, what that agent is doing.
 function M.stop(name)

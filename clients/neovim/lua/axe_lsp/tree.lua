@@ -81,11 +81,22 @@ local function tell(tree, run, mark, text, item)
   return item
 end
 
-local function replace_mark(tree, item, old, new)
-  local row, column = row_of(tree, item), 2 * item.run.depth
-  change(tree, function()
-    vim.api.nvim_buf_set_text(tree.bufnr, row, column, row, column + #old, { new })
-  end)
+--- Exchanges what the head of an agent begins with.
+local function mark_head(tree, run, mark)
+  local row, column = row_of(tree, run.head), 2 * run.depth
+  if run.mark ~= mark then
+    change(tree, function()
+      vim.api.nvim_buf_set_text(tree.bufnr, row, column, row, column + #run.mark, { mark })
+    end)
+    run.mark = mark
+  end
+end
+
+--- Shows that an agent is at work, or waits for the user's answer.
+local function show_work(tree, run)
+  local waits = run.questions > 0
+  mark_head(tree, run, waits and words.WAITING or words.RUNNING)
+  show_figures(tree, run.head, words.at_work(run.begun.model, waits, run.time))
 end
 
 --- Appends to the text that an agent writes. The ends of lines at its end wait for what comes after them.
@@ -142,7 +153,7 @@ local function end_thought(tree, run)
 end
 
 local function begin_run(tree, event)
-  local run = { depth = event.depth, children = {}, begun = event, calls = {} }
+  local run = { depth = event.depth, children = {}, begun = event, calls = {}, questions = 0, mark = words.RUNNING }
   local parent = tree.runs[event.parentRunId]
   run.head = add(tree, parent, event.depth, words.RUNNING, words.head(event), { kind = 'run', run = run })
   run.last = run.head
@@ -160,20 +171,16 @@ local function end_run(tree, run, ended)
   if problem then
     tell(tree, run, words.PROBLEM, problem, { kind = 'run' })
   end
-  replace_mark(tree, run.head, words.RUNNING, ended.status == 'completed' and words.COMPLETED or words.ENDED)
+  mark_head(tree, run, words.ending(ended))
   show_figures(tree, run.head, ended.durationMs and words.figures(ended) or ended.status)
 end
 
 --- A run goes on that had begun in a former process. What this had left open is over.
 local function resume_run(tree, run, event)
-  if run.ended then
-    local mark = run.ended.status == 'completed' and words.COMPLETED or words.ENDED
-    run.ended = nil
-    replace_mark(tree, run.head, mark, words.RUNNING)
-  end
+  run.ended, run.time = nil, nil
   end_text(tree, run)
   run.calls = {}
-  show_figures(tree, run.head, event.model)
+  show_work(tree, run)
   tell(tree, run, words.RETRY, 'resumed at turn ' .. event.turn, { kind = 'run' })
 end
 
@@ -285,7 +292,20 @@ function M.new(bufnr)
   function tree.show_time(run_id, milliseconds)
     local run = vim.api.nvim_buf_is_loaded(bufnr) and tree.runs[run_id]
     if run and not run.ended then
-      show_figures(tree, run.head, run.begun.model .. ' · ' .. words.seconds(milliseconds))
+      run.time = milliseconds
+      show_work(tree, run)
+    end
+  end
+
+  --- An agent has a question more, or one less, that the user has not answered. It waits, and those that called it.
+  function tree.ask(run_id, more)
+    local run = vim.api.nvim_buf_is_loaded(bufnr) and tree.runs[run_id]
+    while run do
+      run.questions = run.questions + more
+      if not run.ended then
+        show_work(tree, run)
+      end
+      run = run.begun.parentRunId and tree.runs[run.begun.parentRunId]
     end
   end
 

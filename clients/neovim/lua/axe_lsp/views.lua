@@ -53,9 +53,10 @@ function M.open_markdown(text)
   vim.opt_local.conceallevel = 2
 end
 
---- Shows a text until the function that is returned is called.
-function M.show_briefly(text, syntax)
+--- Shows a text in a buffer of that name, until the function that is returned is called.
+function M.show_briefly(name, text, syntax)
   local bufnr = buffer_of(text)
+  vim.api.nvim_buf_set_name(bufnr, name)
   vim.bo[bufnr].syntax = syntax
   M.show(bufnr)
   return function()

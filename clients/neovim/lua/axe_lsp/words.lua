@@ -5,7 +5,7 @@ local M = {}
 local MAX_LINE = 160
 
 -- What a line begins with, behind its indentation.
-M.RUNNING, M.COMPLETED, M.ENDED = '▶ ', '✓ ', '✗ '
+M.RUNNING, M.WAITING, M.COMPLETED, M.STOPPED, M.FAILED = '▶ ', '? ', '✓ ', '■ ', '✗ '
 M.TURN, M.TEXT, M.THOUGHT, M.TOOL, M.RETRY, M.PROBLEM = '· ', '│ ', '~ ', '→ ', '⟳ ', '! '
 
 function M.shorten(text)
@@ -33,10 +33,27 @@ function M.head(begun)
   return begun.agent .. (task ~= '' and ': ' .. task or '')
 end
 
+--- The mark of an agent that has ended.
+function M.ending(ended)
+  return ended.status == 'completed' and M.COMPLETED or ended.status == 'cancelled' and M.STOPPED or M.FAILED
+end
+
+--- What is said of an agent at work: its model, whether it waits for the user, and for how long it has been at work.
+function M.at_work(model, waits, milliseconds)
+  return model .. (waits and ' · waits for your answer' or '') .. (milliseconds and ' · ' .. M.seconds(milliseconds) or '')
+end
+
+--- A time of the protocol, which is UTC, in the user's time zone.
+local function local_time(text)
+  local year, month, day, hour, minute = text:match('^(%d+)-(%d+)-(%d+)T(%d+):(%d+)')
+  local as_local = os.time({ year = year, month = month, day = day, hour = hour, min = minute, isdst = false })
+  local offset = as_local - os.time(os.date('!*t', as_local))
+  return os.date('%Y-%m-%d %H:%M', as_local + offset)
+end
+
 --- A past run in a list.
 function M.past(run)
-  local began = run.began:sub(1, 16):gsub('T', ' ') .. ' UTC'
-  return ('%s  %s  %s'):format(began, run.status, M.head(run))
+  return ('%s  %s  %s'):format(local_time(run.began), run.status, M.head(run))
 end
 
 local INCOMPLETE = {
