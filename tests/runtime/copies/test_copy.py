@@ -269,18 +269,45 @@ def test_many_files(tmp_path: Path, environment: dict[str, str]) -> None:
         assert len(changes(copy)) == 500
 
 
-def test_submodules_and_repositories_inside_are_left_out(
+def test_files_of_submodules_and_of_repositories_inside_are_copied_and_come_back(
     repository: Repository, environment: dict[str, str], tmp_path: Path
 ) -> None:
-    other = Repository(tmp_path / "other", {"x.txt": "x\n"})
+    other = Repository(tmp_path / "other", {"x.txt": "x\n", "built.o": "tracked\n"})
     repository.git("submodule", "add", "-q", str(other.folder), "sub")
-    repository.git("commit", "-q", "-m", "submodule")
-    Repository(repository.folder / "nested", {"y.txt": "y\n"})
+    repository.git("submodule", "add", "-q", str(other.folder), "not-checked-out")
+    repository.git("commit", "-q", "-m", "submodules")
+    repository.git("submodule", "deinit", "-q", "-f", "not-checked-out")
+    sub = repository.folder / "sub"
+    write(sub, {".gitignore": "*.o\n", "new.o": "ignored\n", "x.txt": "dirty\n", "n.txt": "n\n"})
+    nested = Repository(repository.folder / "nested", {"y.txt": "y\n", "in/side/.keep": ""})
+    Repository(nested.folder / "deep", {"z.txt": "z\n"})
+    repository.git("worktree", "add", "-q", "--detach", "other-worktree")
+    states = repository.state, git(sub, "status", "-s"), nested.state
     with copied(repository.folder, environment) as copy:
-        assert names(copy.folder) == {*FILES, ".gitmodules"}
-        write(copy.folder, {"a.txt": "changed\n"})
-        assert changes(copy) == {"a.txt": "M"}
-    assert (repository.folder / "sub" / "x.txt").exists()
+        inside = {"sub/x.txt", "sub/n.txt", "sub/.gitignore", "sub/built.o"}
+        inside |= {"nested/y.txt", "nested/in/side/.keep", "nested/deep/z.txt"}
+        assert names(copy.folder) == {*FILES, ".gitmodules", *inside}
+        assert (copy.folder / "sub" / "x.txt").read_text() == "dirty\n"
+        write(copy.folder, {"sub/x.txt": "changed\n", "nested/deep/new.txt": "new\n"})
+        (copy.folder / "nested" / "y.txt").unlink()
+        expected = {"sub/x.txt": "M", "nested/deep/new.txt": "A", "nested/y.txt": "D"}
+        assert changes(copy) == expected
+    assert states == (repository.state, git(sub, "status", "-s"), nested.state)
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_files_of_a_repository_that_the_agent_makes_are_not_lost(
+    repository: Repository, environment: dict[str, str], tmp_path: Path, is_repository: bool
+) -> None:
+    folder = repository.folder if is_repository else tmp_path / "plain"
+    write(folder, {"a.txt": "a\n"})
+    with copied(folder, environment) as copy:
+        made = Repository(copy.folder / "made", {"m.txt": "m\n", ".gitignore": "*.log\n"})
+        made.write({"untracked.txt": "u\n", "x.log": "ignored\n"})
+        made.git("config", "core.fsmonitor", "touch fsmonitor-was-here")
+        expected = {"made/m.txt": "A", "made/.gitignore": "A", "made/untracked.txt": "A"}
+        assert changes(copy) == expected
+        assert not list(copy.tree.rglob("fsmonitor-was-here"))
 
 
 def test_the_copy_of_a_process_that_has_died_is_kept_as_a_commit(

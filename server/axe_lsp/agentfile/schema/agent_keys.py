@@ -546,7 +546,7 @@ KEYS: tuple[KeySpec, ...] = (
         "isolation.changes",
         _S,
         'The fate of the changes in a copy (`mode = "copy"`). `ask`: you are asked about each file, '
-        "then all are applied. `apply`: they are applied, without a question where `write_file` needs none. "
+        "and those that you agree to are applied. `apply`: they are applied, without a question where `write_file` needs none. "
         "`keep`: they stay a commit, `refs/axe/<run id>`. [More](copies.md).",
         default='"ask"',
         since=EXTENSION,

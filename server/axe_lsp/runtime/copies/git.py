@@ -182,31 +182,48 @@ def make_own(
 
 
 def files_in_repository(repository: Repository, environment: Environment) -> set[bytes]:
-    """The paths of the files of a repository, tracked and untracked, without those that it ignores."""
+    """The paths of the files of a repository, tracked and untracked, without those that it ignores.
+
+    Those of submodules and of other repositories inside are among them.
+    """
     tracked = _in_worktree(repository, environment, "ls-files", "-z", "--stage")
-    found = set[bytes]()
+    found, inside = set[bytes](), set[bytes]()
     for line in filter(None, tracked.split(b"\0")):
         about, _, path = line.partition(b"\t")
-        if not about.startswith(_LINK_TO_REPOSITORY.encode()):
-            found.add(path)
+        is_submodule = about.startswith(_LINK_TO_REPOSITORY.encode())
+        (inside if is_submodule else found).add(path)
     others = _in_worktree(
         repository, environment, "ls-files", "-z", "--others", "--exclude-standard"
     )
-    return found | _without_repositories(others)
+    files, repositories = _told_apart(others)
+    found |= files
+    for path in inside | repositories:
+        folder = Path(repository.top, os.fsdecode(path))
+        nested = repository_of(folder, environment) if folder.is_dir() else None
+        # One that is not checked out is an empty folder of the repository around it, and other worktrees of this one
+        # are no part of it.
+        if nested is None or Path(nested.top) != folder.resolve():
+            continue
+        if nested.common != repository.common:
+            found |= _below(path, files_in_repository(nested, environment))
+    return found
 
 
 def files_in_copy(own: OwnGit, tree: Path, index: Path) -> set[bytes]:
-    """The paths of the files of a copy, those of the index and others, without ignored ones."""
+    """The paths of the files of a copy, those of the index and others, without ignored ones.
+
+    Those of repositories inside are among them, and no configuration of these is read.
+    """
+    cached = ("--cached",) if index.exists() else ()
     listed = own(
-        "ls-files",
-        "-z",
-        "--cached",
-        "--others",
-        "--exclude-standard",
-        tree=tree,
-        index=index,
+        *("ls-files", "-z", *cached, "--others", "--exclude-standard"), tree=tree, index=index
     )
-    return _without_repositories(listed)
+    found, repositories = _told_apart(listed)
+    for path in repositories:
+        folder = tree / os.fsdecode(path)
+        if not folder.is_symlink():
+            found |= _below(path, files_in_copy(own, folder, index.with_name("no-index")))
+    return found
 
 
 def write_tree(own: OwnGit, tree: Path, index: Path, files: Iterable[bytes]) -> str:
@@ -367,9 +384,15 @@ class _NoGitError(GitError):
     """There is no git."""
 
 
-def _without_repositories(listed: bytes) -> set[bytes]:
-    """Repositories inside the folder are listed as folders."""
-    return {path for path in listed.split(b"\0") if path and not path.endswith(b"/")}
+def _told_apart(listed: bytes) -> tuple[set[bytes], set[bytes]]:
+    """Files, and repositories inside the folder, which are listed as folders."""
+    paths = {path for path in listed.split(b"\0") if path}
+    repositories = {path for path in paths if path.endswith(b"/")}
+    return paths - repositories, {path.rstrip(b"/") for path in repositories}
+
+
+def _below(folder: bytes, paths: Iterable[bytes]) -> set[bytes]:
+    return {folder + b"/" + path for path in paths}
 
 
 def _in_worktree(repository: Repository, environment: Environment, *arguments: str) -> bytes:
