@@ -169,7 +169,12 @@ def test_what_a_run_had_when_it_failed_is_not_lost(home: Home, provider: Scripte
     code, out, err = home.call("run", "solo", "--json")
     answer = json.loads(out)
     assert (code, err) == (3, "server: x\n")
-    assert answer["error"] == {"kind": "api", "message": "server: x", "status": "failed"}
+    assert answer["error"] == {
+        "kind": "api",
+        "message": "server: x",
+        "reason": "server",
+        "status": "failed",
+    }
     assert (answer["content"], answer["input_tokens"]) == ("First find.", 3)
     assert (answer["tool_calls"], len(answer["run_id"])) == (1, 32)
     told = "server: x\nIts last text, which is not a final answer, was:\n\nFirst find.\n"

@@ -88,9 +88,11 @@ def failure_as_json(error: RunError, details: CallDetails) -> str:
     """The output for a run that has failed, or could not begin, as one line."""
     status = status_of(error)
     result = error.partial or details.until_now(status)
-    reason = {"kind": error.kind, "message": str(error), "status": status}
+    failure = {"kind": error.kind, "message": str(error)}
+    if error.reason:
+        failure["reason"] = error.reason
     identity = {"run_id": result.run_id} if result.run_id else {}
-    return as_json(result, details, {"error": reason, **identity})
+    return as_json(result, details, {"error": {**failure, "status": status}, **identity})
 
 
 def as_json(

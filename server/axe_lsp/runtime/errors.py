@@ -171,7 +171,7 @@ class ProviderError(RunError):
         self.was_shared = False
         self.may_pass = category in PASSING if may_pass is None else may_pass
         self.codes = codes
-        self.reason = "auth" if category == "auth" else ""
+        self.reason = category
         self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
 
     def reworded(self, message: str) -> ProviderError:
@@ -191,6 +191,10 @@ class RunTimeoutError(RunError):
 
     kind = "api"
     exit_code = ExitCode.API
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.reason = "timeout"
 
 
 def timeout_message(seconds: float) -> str:

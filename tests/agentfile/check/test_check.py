@@ -354,6 +354,20 @@ def test_the_scheme_of_a_url_may_be_in_capitals() -> None:
     """)
 
 
+def test_a_share_is_between_0_and_1() -> None:
+    check_problems("""
+        [params]
+        top_p = 1.01
+                ^^^^ out-of-range: params.top_p cannot exceed 1
+    """)
+    check_problems("""
+        [params]
+        top_p = -0.1
+                ^^^^ out-of-range: params.top_p must be non-negative
+    """)
+    check_problems("[params]\ntop_p = 1.0\n")
+
+
 def test_finished_statements_of_a_broken_file_are_checked() -> None:
     check_problems("""
         skill = "x

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.agentfile.schema.providers import Wire
@@ -164,28 +165,28 @@ BUDGET_WINS = "params.effort is not sent: of the two, the model gets params.thin
             "openai-chat",
             "openrouter",
             "m",
-            Params(effort="low", thinking_budget=9),
+            Params(effort="low", thinking_budget=2000),
             None,
             BUDGET_WINS,
         ),
-        ("openai-chat", "openai", "m", Params(effort="low", thinking_budget=9), None, ""),
-        ("anthropic", "anthropic", OLD, Params(effort="low", thinking_budget=9), None, BUDGET_WINS),
-        ("bedrock", "bedrock", OLD, Params(effort="low", thinking_budget=9), None, BUDGET_WINS),
-        ("bedrock", "bedrock", "nova", Params(effort="low", thinking_budget=9), None, ""),
+        ("openai-chat", "openai", "m", Params(effort="low", thinking_budget=2000), None, ""),
+        ("anthropic", "anthropic", OLD, Params(effort="low", thinking_budget=2000), None, BUDGET_WINS),
+        ("bedrock", "bedrock", OLD, Params(effort="low", thinking_budget=2000), None, BUDGET_WINS),
+        ("bedrock", "bedrock", "nova", Params(effort="low", thinking_budget=2000), None, ""),
         (
             "anthropic",
             "anthropic",
             NEW,
-            Params(effort="low", thinking_budget=9),
+            Params(effort="low", thinking_budget=2000),
             None,
             "decides itself",
         ),
-        ("anthropic", "anthropic", NEW, Params(thinking_budget=9), None, "decides itself"),
+        ("anthropic", "anthropic", NEW, Params(thinking_budget=2000), None, "decides itself"),
         (
             "anthropic",
             "anthropic",
             NEW,
-            Params(effort="none", thinking_budget=9),
+            Params(effort="none", thinking_budget=2000),
             None,
             "turns thinking off",
         ),
@@ -194,7 +195,7 @@ BUDGET_WINS = "params.effort is not sent: of the two, the model gets params.thin
             "anthropic",
             "anthropic",
             OLD,
-            Params(thinking_budget=9),
+            Params(thinking_budget=2000),
             0.5,
             "params.temperature is not sent",
         ),
@@ -211,13 +212,13 @@ BUDGET_WINS = "params.effort is not sent: of the two, the model gets params.thin
             "bedrock",
             "bedrock",
             "nova",
-            Params(thinking_budget=9),
+            Params(thinking_budget=2000),
             0.5,
             "params.temperature is not sent",
         ),
         ("anthropic", "anthropic", OLD, Params(top_p=0.5), 0.5, ""),
-        ("ollama", "ollama", "m", Params(effort="low", thinking_budget=9), None, ""),
-        ("openai-responses", "openai", "m", Params(effort="low", thinking_budget=9), None, ""),
+        ("ollama", "ollama", "m", Params(effort="low", thinking_budget=2000), None, ""),
+        ("openai-responses", "openai", "m", Params(effort="low", thinking_budget=2000), None, ""),
     ],
 )
 def test_what_is_not_sent_beside_another_parameter_is_named(
@@ -227,6 +228,19 @@ def test_what_is_not_sent_beside_another_parameter_is_named(
     found = format_of(wire).dropped(request, provider)
     assert len(found) == bool(told)
     assert told in "".join(found)
+
+
+@pytest.mark.parametrize("wire", ["anthropic", "bedrock"])
+def test_a_budget_below_the_least_is_raised_with_a_warning(wire: Wire) -> None:
+    request = Request(OLD, (ASK,), params=Params(thinking_budget=1023))
+    (told,) = format_of(wire).dropped(request, wire)
+    assert told.startswith("params.thinking_budget is 1023, and 1024 is asked for")
+    enough = replace(request, params=Params(thinking_budget=1024))
+    assert format_of(wire).dropped(enough, wire) == []
+
+
+def test_a_budget_of_0_turns_thinking_off_beside_an_effort() -> None:
+    assert to_anthropic(OLD, effort="low", thinking_budget=0)["thinking"] == {"type": "disabled"}
 
 
 async def test_a_run_warns_of_what_is_not_sent_beside_another_parameter(

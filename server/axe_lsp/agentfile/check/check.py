@@ -309,13 +309,13 @@ def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
 def range_message(spec: KeySpec, value: Any, path: KeyPath | None = None) -> str | None:
     """The fault of a value of the right type, if it has one. The message names `path`, or that of the row."""
     key = ".".join(path or spec.path)
-    if isinstance(value, float) and not isfinite(value):
-        return f"{key} must be a finite number"
     if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
         least = f"at least {spec.minimum}" if spec.minimum else "non-negative"
         return f"{key} must be {least}"
-    if spec.maximum is not None and isinstance(value, int) and value > spec.maximum:
+    if spec.maximum is not None and isinstance(value, (int, float)) and value > spec.maximum:
         return f"{key} cannot exceed {spec.maximum}"
+    if isinstance(value, float) and not isfinite(value):
+        return f"{key} must be a finite number"
     if spec.choices and value and isinstance(value, str) and value not in spec.choices:
         got = f"; got {quoted(value)}" if spec.says_value else ""
         return f"{key} must be one of: {', '.join(spec.choices)}{got}"

@@ -387,6 +387,8 @@ KEYS: tuple[KeySpec, ...] = (
         _F,
         "Nucleus sampling: the share of probability that the next token is taken from.",
         since=EXTENSION,
+        minimum=0,
+        maximum=1,
     ),
     _key(
         "params.top_k",

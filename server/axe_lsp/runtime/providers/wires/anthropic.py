@@ -136,6 +136,8 @@ def thinking_of(request: Request) -> dict[str, Json]:
         return {}
     if _ADAPTIVE.search(request.model):
         return {"type": "adaptive", "display": "summarized"}
+    if budget == 0:
+        return {"type": "disabled"}
     budget = _BUDGETS[params.effort] if budget is None else max(budget, _LEAST_BUDGET)
     return {"type": "enabled", "budget_tokens": budget}
 
@@ -166,6 +168,11 @@ def dropped(request: Request, _provider: str) -> list[str]:
     elif budget is not None and effort not in ("", "none") and not is_adaptive:
         told.append(BUDGET_ONLY)
     if "budget_tokens" in thinking_of(request):
+        if budget is not None and budget < _LEAST_BUDGET:
+            told.append(
+                f"params.thinking_budget is {budget}, and {_LEAST_BUDGET} is asked for, the lowest "
+                "number that the API takes"
+            )
         sampling = {
             "temperature": request.temperature,
             "top_p": params.top_p,
