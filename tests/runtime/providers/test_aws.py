@@ -148,6 +148,16 @@ def test_a_named_provider_speaks_to_bedrock_in_another_region(tmp_path: Path) ->
     assert found.key == ""
 
 
+def test_the_region_of_a_named_provider_is_its_own(tmp_path: Path) -> None:
+    text = '[providers.bedrock-eu]\nwire = "bedrock"\nregion = "eu-west-1"\n'
+    here = {"AWS_REGION": "us-east-1", "BEDROCK_EU_API_KEY": "k"}
+    found = service(tmp_path, text, "bedrock-eu", **here)
+    assert found.base_url == "https://bedrock-runtime.eu-west-1.amazonaws.com"
+    text = '[providers.bedrock-eu]\nwire = "bedrock"\n'
+    found = service(tmp_path, text, "bedrock-eu", **here)
+    assert found.base_url == "https://bedrock-runtime.us-east-1.amazonaws.com"
+
+
 def test_secrets_of_aws_are_known(tmp_path: Path) -> None:
     more = {"AWS_BEARER_TOKEN_BEDROCK": "bearer", "AWS_SESSION_TOKEN": "hours"}
     found = service(tmp_path, AWS_REGION="us-east-1", **KEYS, **more)

@@ -170,7 +170,14 @@ BUDGET_WINS = "params.effort is not sent: of the two, the model gets params.thin
             BUDGET_WINS,
         ),
         ("openai-chat", "openai", "m", Params(effort="low", thinking_budget=2000), None, ""),
-        ("anthropic", "anthropic", OLD, Params(effort="low", thinking_budget=2000), None, BUDGET_WINS),
+        (
+            "anthropic",
+            "anthropic",
+            OLD,
+            Params(effort="low", thinking_budget=2000),
+            None,
+            BUDGET_WINS,
+        ),
         ("bedrock", "bedrock", OLD, Params(effort="low", thinking_budget=2000), None, BUDGET_WINS),
         ("bedrock", "bedrock", "nova", Params(effort="low", thinking_budget=2000), None, ""),
         (

@@ -88,7 +88,8 @@ CONFIG = Schema(
         KeySpec(
             (*_ONE, "region"),
             KeyType.STRING,
-            "The region of AWS (axe, for bedrock). `AWS_REGION` and `AWS_DEFAULT_REGION` override it.",
+            "The region of AWS (axe, for bedrock). `AWS_REGION` and `AWS_DEFAULT_REGION` override that of "
+            "`bedrock`, not those of providers with names of your own.",
             default='""',
         ),
         KeySpec(

@@ -16,6 +16,7 @@ from urllib.parse import parse_qsl, quote, urlsplit
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, expand_path
@@ -40,11 +41,17 @@ class AwsKeys(Struct, frozen=True):
 
 
 def region_of(config: UserConfig, provider: str, base_url: str) -> str:
-    """The region: from the environment, config.toml or the address. Raises ConfigError if in none."""
+    """The region: from the environment, config.toml or the address. Raises ConfigError if in none.
+
+    The region of a provider that the user has named is its own, whatever the environment says: there is
+    one for each region.
+    """
     names = (config.environment.get(name, "") for name in ("AWS_REGION", "AWS_DEFAULT_REGION"))
-    named = next((name.strip() for name in names if name.strip()), "")
+    usual = next((name.strip() for name in names if name.strip()), "")
+    own = config.setting(provider, "region")
     in_host = _IN_HOST.search(base_url)
-    region = named or config.setting(provider, "region") or (in_host[1] if in_host else "")
+    named = usual or own if provider in PROVIDERS else own or usual
+    region = named or (in_host[1] if in_host else "")
     if not region:
         raise ConfigError(
             f"the AWS region for provider {quoted(provider)} is not configured (set AWS_REGION, "
