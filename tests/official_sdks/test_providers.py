@@ -410,6 +410,7 @@ ANSWERS = {
     "text and a call": Says("Let me see.", [calls_agent("helper", "do it", "all", call_id="a")]),
     "a thought": Says("So.", [Call("x", {"n": 1}, "b")], thinking="Let me think about it."),
     "cut short": Says("Once upon", stop_reason="length"),
+    "a refusal": Says("I would rather not.", refuses=True),
 }
 
 
@@ -477,7 +478,8 @@ def test_the_client_of_openai_reads_what_we_read(
             options = {"include_usage": True}
             with client.chat.completions.stream(**request, stream_options=options) as events:
                 try:
-                    text = "".join(each.delta for each in events if each.type == "content.delta")
+                    kinds = ("content.delta", "refusal.delta")
+                    text = "".join(each.delta for each in events if each.type in kinds)
                     answer = events.get_final_completion()
                     assert text == says.text
                 except openai.LengthFinishReasonError as error:
@@ -486,7 +488,7 @@ def test_the_client_of_openai_reads_what_we_read(
             answer = client.chat.completions.create(**request)
     (choice,) = answer.choices
     assert _plain(_ours("openai", says)) == Response(
-        content=choice.message.content or "",
+        content=choice.message.content or choice.message.refusal or "",
         tool_calls=tuple(
             ToolCall(call.id, call.function.name, json.loads(call.function.arguments))
             for call in choice.message.tool_calls or ()
@@ -509,15 +511,18 @@ def test_the_client_of_openai_reads_the_responses_that_we_read(
     with openai.OpenAI(api_key="key", base_url=f"{provider.url}/v1", max_retries=0) as client:
         if stream:
             with client.responses.stream(**request) as events:
-                deltas = [each for each in events if each.type == "response.output_text.delta"]
+                kinds = ("response.output_text.delta", "response.refusal.delta")
+                deltas = [each for each in events if each.type in kinds]
                 answer = events.get_final_response() if not says.stop_reason else None
             assert "".join(each.delta for each in deltas) == says.text
         if not stream or answer is None:
             provider.script("m", says)
             answer = client.responses.create(**request)
     # The library adds fields of its own to the items.
+    parts = [part for item in answer.output if item.type == "message" for part in item.content]
+    refusal = "".join(part.refusal for part in parts if part.type == "refusal")
     assert replace(_ours("responses", says), original=None) == Response(
-        content=answer.output_text,
+        content=answer.output_text or refusal,
         tool_calls=tuple(
             ToolCall(item.call_id, item.name, json.loads(item.arguments))
             for item in answer.output
@@ -527,7 +532,7 @@ def test_the_client_of_openai_reads_the_responses_that_we_read(
         stop_reason=says.stop_reason or answer.status,
         input_tokens=answer.usage.input_tokens,
         output_tokens=answer.usage.output_tokens,
-        incomplete="length" if says.stop_reason else None,
+        incomplete="length" if says.stop_reason else "refusal" if refusal else None,
         thoughts=says.thinking,
     )
 
@@ -572,7 +577,7 @@ def test_the_client_of_google_reads_what_we_read(
     parts = [part for each in answers for part in each.candidates[0].content.parts]
     last = answers[-1]
     ours = _ours("google", says)
-    assert replace(ours, original=None, incomplete=None) == Response(
+    assert replace(ours, original=None, incomplete=None, incomplete_detail="") == Response(
         content="".join(part.text for part in parts if part.text and not part.thought),
         thoughts="".join(part.text for part in parts if part.text and part.thought),
         tool_calls=tuple(

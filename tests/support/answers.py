@@ -65,11 +65,16 @@ class Call:
 
 @dataclass(frozen=True)
 class Says:
-    """A model's answer."""
+    """A model's answer.
+
+    `refuses`: its text is a refusal, in the form that the wire has for it; Gemini and Bedrock have filters only,
+    and Ollama has nothing.
+    """
 
     text: str = ""
     calls: Sequence[Call] = ()
     stop_reason: str = ""
+    refuses: bool = False
     usage: tuple[int, int] = (10, 5)
     model: str = ""
     thinking: str = ""
@@ -122,7 +127,8 @@ def _call_id(dialect: Dialect, call: Call, index: int) -> str:
 
 
 def _anthropic_stop(says: Says) -> str:
-    return says.stop_reason or ("tool_use" if says.calls else "end_turn")
+    usual = "tool_use" if says.calls else "end_turn"
+    return says.stop_reason or ("refusal" if says.refuses else usual)
 
 
 def _openai_stop(says: Says) -> str:
@@ -219,6 +225,8 @@ def _openai_usage(says: Says) -> dict[str, int]:
 
 def _openai_body(says: Says, model: str) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": says.text or None}
+    if says.refuses:
+        message.update(content=None, refusal=says.text)
     if says.thinking:
         message["reasoning_content"] = says.thinking
     if says.calls:
@@ -236,7 +244,8 @@ def _openai_body(says: Says, model: str) -> dict[str, Any]:
 def _openai_stream(says: Says, model: str) -> list[bytes]:
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
     deltas += [{"reasoning_content": piece} for piece in words(says.thinking)]
-    deltas += [{"content": piece} for piece in words(says.text)]
+    said = "refusal" if says.refuses else "content"
+    deltas += [{said: piece} for piece in words(says.text)]
     for index, call in enumerate(_openai_calls(says)):
         first, *rest = _slices(call["function"]["arguments"])
         function = {"name": call["function"]["name"], "arguments": first}
@@ -265,8 +274,11 @@ def _responses_items(says: Says) -> list[dict[str, Any]]:
     ended = "incomplete" if says.stop_reason else "completed"
     if says.text or not says.calls:
         part: dict[str, Any] = {"type": "output_text", "text": says.text, "annotations": []}
+        part["logprobs"] = []
+        if says.refuses:
+            part = {"type": "refusal", "refusal": says.text}
         message = {"id": "msg_0", "type": "message", "role": "assistant", "status": ended}
-        items.append({**message, "content": [{**part, "logprobs": []}]})
+        items.append({**message, "content": [part]})
     return items + [
         {
             "id": f"fc_{index}",
@@ -324,6 +336,7 @@ def _responses_stream(says: Says, model: str) -> list[bytes]:
 def _responses_item_events(index: int, item: dict[str, Any]) -> list[dict[str, Any]]:
     """How an item begins, what is added to it, and how it ends."""
     at = {"item_id": item["id"], "output_index": index}
+    more: dict[str, Any] = {}
     if item["type"] == "reasoning":
         begun: dict[str, Any] = {**item, "summary": [], "encrypted_content": "unfinished"}
         part, text = item["summary"][0], item["summary"][0]["text"]
@@ -335,10 +348,14 @@ def _responses_item_events(index: int, item: dict[str, Any]) -> list[dict[str, A
         pieces = words(text)
     elif item["type"] == "message":
         begun = {**item, "content": [], "status": "in_progress"}
-        part, text = item["content"][0], item["content"][0]["text"]
+        part = item["content"][0]
+        said = "refusal" if part["type"] == "refusal" else "text"
+        text = part[said]
         at["content_index"] = 0
-        before = [{"type": "response.content_part.added", "part": {**part, "text": ""}, **at}]
-        kind, whole = "response.output_text", {"text": text, "logprobs": []}
+        before = [{"type": "response.content_part.added", "part": {**part, said: ""}, **at}]
+        more = {"logprobs": []} if said == "text" else {}
+        kind = "response.output_text" if said == "text" else "response.refusal"
+        whole = {said: text, **more}
         after = [{"type": "response.content_part.done", "part": part, **at}]
         pieces = words(text)
     else:
@@ -347,7 +364,6 @@ def _responses_item_events(index: int, item: dict[str, Any]) -> list[dict[str, A
         kind = "response.function_call_arguments"
         whole = {"arguments": item["arguments"], "name": item["name"]}
         pieces = _slices(item["arguments"])
-    more = {"logprobs": []} if item["type"] == "message" else {}
     return [
         {"type": "response.output_item.added", "output_index": index, "item": begun},
         *before,
@@ -421,7 +437,8 @@ def _google_body(
     parts = _google_parts(says) if parts is None else parts
     candidate: dict[str, Any] = {"index": 0, "content": {"role": "model", "parts": parts}}
     if ends:
-        candidate["finishReason"] = says.stop_reason or "STOP"
+        usual = "PROHIBITED_CONTENT" if says.refuses else "STOP"
+        candidate["finishReason"] = says.stop_reason or usual
     usage = {
         "promptTokenCount": says.usage[0],
         "candidatesTokenCount": says.usage[1],
@@ -466,7 +483,8 @@ def _bedrock_blocks(says: Says) -> list[dict[str, Any]]:
 
 
 def _bedrock_stop(says: Says) -> str:
-    return says.stop_reason or ("tool_use" if says.calls else "end_turn")
+    usual = "tool_use" if says.calls else "end_turn"
+    return says.stop_reason or ("guardrail_intervened" if says.refuses else usual)
 
 
 def _bedrock_end(says: Says) -> dict[str, Any]:

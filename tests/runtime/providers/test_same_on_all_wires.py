@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import Event, TextDelta, ThoughtDelta, ToolEnd, TurnEnd
 from axe_lsp.runtime.incomplete import Incomplete
-from support.answers import DIALECTS, Dialect
+from support.answers import DIALECTS, Dialect, content_type, stream_chunks, whole_body
 from support.engines import agent, bench
-from support.scripted_provider import Call, Refuses, Says, ScriptedProvider
+from support.scripted_provider import Call, Raw, Refuses, Says, ScriptedProvider
 
 THOUGHT = "Two looks are better than one."
 CALLS = [Call("read_file", {"path": "a.txt"}, "c1"), Call("list_directory", {"path": "."}, "c2")]
@@ -35,6 +36,16 @@ REFUSED: dict[Dialect, tuple[str, Incomplete | None]] = {
     "ollama": ("content_filter", None),
 }
 """How a wire says that there will be no answer. Ollama has no word for it, and others mean nothing."""
+
+REFUSES: dict[Dialect, Incomplete | None] = {
+    "anthropic": "refusal",
+    "openai": "refusal",
+    "responses": "refusal",
+    "google": "content_filter",
+    "bedrock": "content_filter",
+    "ollama": None,
+}
+"""What becomes of a model's own refusal."""
 
 pytestmark = [
     pytest.mark.parametrize("dialect", DIALECTS),
@@ -114,9 +125,54 @@ async def test_an_answer_that_nobody_wants_to_give(
     assert len(warnings) == (incomplete is not None)
 
 
-async def test_a_request_that_is_refused(
+async def test_a_refusal_in_the_wire_s_own_form(
     provider: ScriptedProvider, tmp_path: Path, dialect: Dialect, streams: bool
 ) -> None:
-    with pytest.raises(ProviderError, match=r"^auth: who are you\?") as caught:
-        await conversation(provider, tmp_path, dialect, streams, Refuses(401, "who are you?"))
-    assert caught.value.exit_code == 3
+    refusal = Says("I would rather not.", refuses=True)
+    story, warnings = await conversation(provider, tmp_path, dialect, streams, refusal)
+    pieces = [("TextDelta", "I would rather not.")] if streams else []
+    assert story == [*pieces, ("turn", "I would rather not.", [], REFUSES[dialect], 5)]
+    assert len(warnings) == (REFUSES[dialect] is not None)
+
+
+FAULTS: list[tuple[Refuses, str, int]] = [
+    (Refuses(400, "no such field"), "bad_request: no such field", 1),
+    (Refuses(400, "prompt is too long: 9 tokens > 8 maximum"), "context_overflow: prompt is", 1),
+    (Refuses(401, "who are you?"), "auth: who are you?", 3),
+    (Refuses(402, "pay first"), "quota: pay first", 3),
+    (Refuses(404, "what is that?"), "bad_request: what is that?", 1),
+    (Refuses(429, "slow down"), "rate_limit: slow down", 3),
+    (Refuses(500, "boom"), "server: boom", 3),
+    (Refuses(529, "busy"), "overloaded: busy", 3),
+]
+
+
+@pytest.mark.parametrize(("refuses", "told", "code"), FAULTS, ids=lambda each: str(each)[:22])
+async def test_a_request_that_is_refused(
+    provider: ScriptedProvider,
+    tmp_path: Path,
+    dialect: Dialect,
+    streams: bool,
+    refuses: Refuses,
+    told: str,
+    code: int,
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await conversation(provider, tmp_path, dialect, streams, refuses)
+    assert str(caught.value).startswith(told)
+    assert caught.value.reason == told.partition(":")[0]
+    assert caught.value.exit_code == code
+    assert len(provider.requests) == 1
+
+
+async def test_an_answer_that_breaks_off(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect, streams: bool
+) -> None:
+    says = Says("The first step", thinking=THOUGHT)
+    pieces = stream_chunks(dialect, says, "m-solo")
+    whole = json.dumps(whole_body(dialect, says, "m-solo")).encode()
+    body = b"".join(pieces[: len(pieces) // 2]) if streams else whole[: len(whole) // 2]
+    half = Raw(body, headers={"Content-Type": content_type(dialect, streams)})
+    with pytest.raises(ProviderError, match=r"^server: ") as caught:
+        await conversation(provider, tmp_path, dialect, streams, half)
+    assert (caught.value.reason, caught.value.exit_code) == ("server", 3)
