@@ -523,6 +523,39 @@ def test_a_strangers_workspace_leads_nowhere(home: Home, project: Project, tmp_p
     assert (code, "is outside the project" in err) == (2, True)
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ('workspace = "fixtures/small"', f'workspace = "{"x" * 5000}"', 2),
+        ('workspace = "fixtures/small"', 'workspace = "circle"', 2),
+        ('replay = "asks.toml"', f'replay = "{"x" * 5000}.toml"', 1),
+        ('replay = "asks.toml"', 'replay = "../circle/x.toml"', 1),
+        ("[case.expect]", '[case.expect]\nfiles."circle/x" = true', 1),
+        ("[case.expect]", f'[case.expect]\nfiles."{"x" * 5000}" = true', 1),
+    ],
+)
+def test_a_place_that_is_none_is_named(
+    home: Home, project: Project, old: str, new: str, code: int
+) -> None:
+    project.case("\n[case.expect]\n")
+    file = project.tests / "release.toml"
+    file.write_text(file.read_text().replace(old, new))
+    for folder in (project.tests, project.tests / "fixtures/small"):
+        (folder / "circle").symlink_to("circle")
+    found, out, err = home.call(*TEST)
+    assert (found, "Traceback" in err) == (code, False)
+    assert "axe/tests/release.toml" in (out + err)
+
+
+def test_a_workspace_that_is_too_large_is_not_copied(home: Home, project: Project) -> None:
+    project.case()
+    with (project.tests / "fixtures/small/large").open("wb") as file:
+        file.truncate(2**31)
+    for command in (TEST, ["test"], ["trust", "axe/tests/release.toml"]):
+        code, _, err = home.call(*command)
+        assert (code, 'workspace "fixtures/small" is larger than 256 MB' in err) == (2, True)
+
+
 def test_recordings_that_no_case_uses_are_named(home: Home, project: Project) -> None:
     project.case()
     project.write("axe/tests/others.toml", HEAD.replace("asks.toml", "release/other.toml"))

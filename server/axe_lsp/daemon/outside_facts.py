@@ -33,7 +33,7 @@ from axe_lsp.runtime.files.context_files import (
     measure_context_file,
 )
 from axe_lsp.runtime.files.folders import Environment, expand_path
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import is_there, read_file
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
 from axe_lsp.runtime.mcp.seen_tools import recall
 from axe_lsp.runtime.memory.memory import Memory, load_memory
@@ -173,7 +173,7 @@ def _paths(paths: tuple[str, ...], path_context: PathContext) -> dict[str, Found
         return {}
     folder = path_context.file.parent
     there = {each: folder / each for each in paths if each and "\0" not in each}
-    return {each: _found(path, path.exists()) for each, path in there.items()}
+    return {each: _found(path, is_there(path)) for each, path in there.items()}
 
 
 def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | None, bool]:

@@ -37,6 +37,7 @@ from axe_lsp.runtime.errors import (
 )
 from axe_lsp.runtime.events import AgentBegin, AgentResume, Status
 from axe_lsp.runtime.files.agent_files import base_of
+from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
@@ -490,7 +491,7 @@ class AgentRun:
         task = redact(prepared.prompt.user_message, secrets)
         try:
             # A link may lead elsewhere than when the run began.
-            place = memory.path.resolve()
+            place = real_path(memory.path)
             check_memory(
                 place,
                 prepared.definition,

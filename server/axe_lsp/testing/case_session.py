@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.check.agent_tests import Case
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import is_there, read_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.recordings.file import dump_recording, load_recording, save_recording
@@ -152,9 +152,10 @@ class _Work:
         if session.mode == "live":
             return await run_case(bench, case, Live(), model)
         path = bench.suite.recording(case)
-        if session.mode == "record" and (session.updates or not path.exists()):
+        is_recorded = is_there(path)
+        if session.mode == "record" and (session.updates or not is_recorded):
             return await _record(bench, case, session.agrees)
-        if not path.is_file():
+        if not is_recorded:
             command = bench.suite.command(case, "--record")
             message = f"no recording: {path.name} in {path.parent}; `{command}` makes it"
             return _without_run(bench.suite, case, "missing", message)

@@ -28,6 +28,7 @@ from axe_lsp.hosting.stored_steps import order_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, Event, RunIds
 from axe_lsp.runtime.files.opening import opened_folder
+from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
@@ -144,8 +145,8 @@ class NewCase(Struct, frozen=True):
 
 def _place(path: Path, folder: Path) -> Path:
     """Where a file of the project is written. Raises ConfigError if a link of the repository leads out."""
-    place = path.resolve()
-    if not place.is_relative_to(folder.resolve()):
+    place = real_path(path)
+    if not place.is_relative_to(real_path(folder)):
         raise ConfigError(f"{shown_path(path)} is a link out of {shown_path(folder)}; remove it")
     return place
 
@@ -162,7 +163,7 @@ def write_case(run: Remembered, into: Path | None) -> NewCase:
     name = _name(request.task or request.agent, there)
     slug = re.sub(r"[^a-zA-Z0-9_.-]+", "-", name).strip("-.")
     recording = file.parent / RECORDINGS / file.stem / f"{slug}.toml"
-    place_of_file = _place(file, project) if into is None else file.resolve()
+    place_of_file = _place(file, project) if into is None else real_path(file)
     place_of_recording = _place(recording, file.parent)
     if recording.exists():
         raise ConfigError(f"{shown_path(recording)} is there; rename it or delete it")

@@ -19,7 +19,7 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Event, RunIds
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import is_there, read_file, real_path
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import decode, os_fault
 from axe_lsp.runtime.prepare import root_order
@@ -311,10 +311,10 @@ class _Run(Struct):
 
 def file_faults(file: File, workspace: Path) -> Iterator[tuple[TextRange, str]]:
     """What a file of the workspace has that it should not have. Links that lead out count as not there."""
-    path = (workspace / file.path).resolve()
-    is_there = workspace in path.parents and path.exists()
-    if is_there != file.is_there:
-        yield file.range, "is there" if is_there else "is not there"
+    path = real_path(workspace / file.path)
+    was_found = workspace in path.parents and is_there(path)
+    if was_found != file.is_there:
+        yield file.range, "is there" if was_found else "is not there"
     elif file.checks:
         try:
             text = decode(read_file(path))

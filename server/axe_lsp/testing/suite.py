@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import os
 import re
 import shlex
+import shutil
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -24,7 +26,7 @@ from axe_lsp.agentfile.text.ranges import LineIndex, TextRange, quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import read_file, real_path
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.safety.reach import is_users
@@ -35,6 +37,9 @@ _NOT_COPIED = frozenset({".git", ".hg", ".svn", "node_modules", "__pycache__", "
 
 RECORD_AGAIN = ("--record", "--update")
 """The options that replace a recording."""
+
+_MOST_COPIED = 256 * 1024 * 1024
+"""Bytes of a workspace."""
 
 
 class Suite(Struct, frozen=True):
@@ -143,43 +148,56 @@ def _missing_folder(suite: Suite) -> Iterator[str]:
     folder = suite.workspace
     if folder is None:
         return
-    where, project = suite.shown, suite.project.resolve()
-    real = folder.resolve()
-    if not folder.is_dir():
+    where, project = suite.shown, real_path(suite.project)
+    real = real_path(folder)
+    if not os.path.isdir(folder):  # noqa: PTH112 - whatever the name is
         yield f"{where}: workspace {quoted(suite.cases.workspace)} is not a folder: {shown_path(folder)}"
     elif real != project and project not in real.parents:
         yield f"{where}: workspace {quoted(suite.cases.workspace)} is outside the project {shown_path(project)}"
 
 
 def _recordings_outside(suite: Suite) -> Iterator[str]:
-    project = suite.project.resolve()
+    project = real_path(suite.project)
     for case in suite.cases.cases:
         path = suite.recording(case)
-        if project not in path.resolve().parents:
+        if project not in real_path(path).parents:
             yield f"{suite.place(case.range)}: the recording is outside the project: {shown_path(path)}"
 
 
 def copy_workspace(suite: Suite, target: Path) -> None:
     """Copy the workspace of a file of tests to a new folder. Raises ConfigError.
 
-    A link that leads out of the workspace is an error: a run would read what its agents must not see.
+    A link that leads out of the workspace is an error: a run would read what its agents must not see. So are files
+    that together are larger than `_MOST_COPIED`: several cases run at the same time, each with a copy.
     """
     source = suite.workspace
     target.mkdir()
     if source is None:
         return
-    root = source.resolve()
+    root, left = real_path(source), _MOST_COPIED
     try:
         for path in files_below(root):
             copy = target / path.relative_to(root)
             copy.parent.mkdir(parents=True, exist_ok=True)
-            real = path.resolve()
+            real = real_path(path)
             if real != path and root not in real.parents:
                 raise ConfigError(f"{shown_path(path)} is a link that leads out of the workspace")
-            copy.write_bytes(path.read_bytes())
-            copy.chmod(path.stat().st_mode & 0o777)
+            status = path.stat()
+            left -= status.st_size
+            if left < 0:
+                raise _too_large(suite)
+            shutil.copyfile(path, copy)
+            copy.chmod(status.st_mode & 0o777)
     except OSError as error:
         raise ConfigError(f"failed to copy the workspace: {os_fault(error)}") from error
+
+
+def _too_large(suite: Suite) -> ConfigError:
+    most = _MOST_COPIED // 2**20
+    return ConfigError(
+        f"{suite.shown}: workspace {quoted(suite.cases.workspace)} is larger than {most} MB; "
+        "name a folder with what the cases need"
+    )
 
 
 def files_below(root: Path) -> Iterator[Path]:
@@ -193,20 +211,29 @@ def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustReque
     """What `allow` of a file of tests needs the user's trust for; None without it, and for the user's own files.
 
     The digest is that of all that decides which calls are made, and what they work on: the file, its recordings
-    and its workspace.
+    and its workspace. Raises ConfigError if that is too large.
     """
     if not suite.cases.allow or is_users(suite.path, environment):
         return None
     digest = hashlib.sha256(suite.lines.text.encode("utf-8", "surrogatepass"))
     folder = suite.workspace
-    copied = list(files_below(folder.resolve())) if folder is not None else []
+    copied = list(files_below(real_path(folder))) if folder is not None else []
+    left = _MOST_COPIED
     for path in (*(suite.recording(case) for case in suite.cases.cases), *copied):
-        content = path.read_bytes() if path.is_file() else b""
+        try:
+            content = read_file(path, _MOST_COPIED)
+        except OSError as error:
+            if error.errno == errno.EFBIG:
+                raise _too_large(suite) from error
+            content = b""
+        left -= len(content)
+        if left < 0:
+            raise _too_large(suite)
         digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
     return TrustRequest(
         agent=suite.cases.agent,
         file=shown_path(suite.path),
-        workspace=shown_path(suite.project.resolve()),
+        workspace=shown_path(real_path(suite.project)),
         reaches=tuple(Reach("allow", rule) for rule in suite.cases.allow),
         digest=digest.hexdigest(),
     )

@@ -30,6 +30,7 @@ from axe_lsp.lsp.runs.running import check_trust, reported_errors
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.module_command import module_command
 from axe_lsp.serving.json_rpc import JsonObject
@@ -126,7 +127,7 @@ def _told_file(session: Session, file: AgentFile) -> Iterator[_ToldFile]:
     ]
     reads = list(map(session.opened.name, agents_of_tests(session.view.snapshot, file)))
     if path is not None and read.workspace:
-        reads.append(f"{path.parent.joinpath(read.workspace).resolve().as_uri()}/")
+        reads.append(f"{real_path(path.parent / read.workspace).as_uri()}/")
     yield _ToldFile(
         {"uri": uri, "agent": read.agent, "cases": cases, "reads": reads},
         _Reader(

@@ -34,6 +34,19 @@ def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     return _content(os.open(path, os.O_RDONLY | _NO_WAITING), path, most)
 
 
+def real_path(path: Path) -> Path:
+    """The path without links, as far as it has none that lead in a circle. Nothing has to be there."""
+    try:
+        return Path(os.path.realpath(path))
+    except ValueError:  # A NUL in a name.
+        return path
+
+
+def is_there(path: Path) -> bool:
+    """Whether something is at a path, which may be none, such as one with a name that is too long."""
+    return os.path.exists(path)  # noqa: PTH110 - it does not raise
+
+
 def read_place(place: Path, most: int = LARGEST_FILE) -> bytes:
     """The same for a path without links that was checked: one that has become a link meanwhile is not followed."""
     with opened_folder(place.parent) as folder:
