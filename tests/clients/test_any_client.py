@@ -7,7 +7,9 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tomli
@@ -15,7 +17,7 @@ import tomli
 from support.editors import PROJECT, clean_environment, missing, server_program
 from support.raw_client import RawClient
 from support.review_project import write_project
-from support.scripted_provider import ScriptedProvider
+from support.scripted_provider import Says, ScriptedProvider
 
 ALE = Path("/usr/share/vim-ale")
 """Where Debian puts it."""
@@ -37,12 +39,101 @@ qall!
 """
 
 
-def snippet(title: str) -> str:
-    """The example in the section of the page that has this title."""
+PUSHED = "textDocument/publishDiagnostics"
+
+
+def snippets(title: str) -> list[str]:
+    """The examples in the section of the page that has this title."""
     page = (PROJECT / "docs" / "any-client.md").read_text("utf-8")
     _, _, section = page.partition(f"\n## {title}\n")
-    (example,) = re.findall(r"```\w*\n(.*?)```", section.partition("\n## ")[0], re.DOTALL)
-    return str(example)
+    return re.findall(r"```\w*\n(.*?)```", section.partition("\n## ")[0], re.DOTALL)
+
+
+def snippet(title: str) -> str:
+    """The only one."""
+    (example,) = snippets(title)
+    return example
+
+
+def test_the_client_of_thirty_lines_has_the_session_of_the_page(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    client, session = snippets("A client of thirty lines")
+    assert len([line for line in client.splitlines() if line.strip()]) <= 32
+    project = tmp_path / "project ü"
+    reviewer = project / "axe" / "agents" / "reviewer.toml"
+    reviewer.parent.mkdir(parents=True)
+    reviewer.write_text('name = "reviewer"\nmodel = "openai/m"\nsub_agents = ["lint"]\n')
+    (tmp_path / "client.py").write_text(client, "utf-8")
+    provider.script("m", Says("It is fine."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    environment["PATH"] = f"{_listening(tmp_path)}{os.pathsep}{environment['PATH']}"
+    done = subprocess.run(
+        [sys.executable, tmp_path / "client.py", "axe/agents/reviewer.toml", "Look at a.py"],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    message = 'no agent file defines "lint"; calling it will fail.'
+    assert f"{reviewer.as_uri()}:3: {message}\n" in done.stdout
+    assert "It is fine." in done.stdout
+    shown = re.findall(r"^([→←]) (.*(?:\n   .*)*)", session, re.MULTILINE)
+    for arrow, way in (("→", "in"), ("←", "out")):
+        real = _messages(tmp_path / way)
+        # The last word about the file; what is pushed before depends on how fast the folder is read.
+        pushed = [each for each in real if each.get("method") == PUSHED]
+        real = _joined([each for each in real if each not in pushed])
+        for written in _joined([json.loads(text) for by, text in shown if by == arrow]):
+            _check(pushed[-1] if written.get("method") == PUSHED else real.pop(0), written)
+        assert real == []
+
+
+def _listening(folder: Path) -> Path:
+    """A folder with an `axe-lsp` that writes down what it hears and says."""
+    bin_ = folder / "bin"
+    bin_.mkdir()
+    program = bin_ / "axe-lsp"
+    program.write_text(
+        f'#!/bin/sh\ntee "{folder}/in" | {server_program()} "$@" | tee "{folder}/out"\n', "utf-8"
+    )
+    program.chmod(0o755)
+    return bin_
+
+
+def _messages(log: Path) -> list[Any]:
+    found, rest = [], log.read_bytes()
+    while rest:
+        head, _, rest = rest.partition(b"\r\n\r\n")
+        size = int(head.split(b":")[1])
+        found.append(json.loads(rest[:size]))
+        rest = rest[size:]
+    return found
+
+
+def _joined(messages: list[Any]) -> list[Any]:
+    """The same with one piece of a text, however many came."""
+    found: list[Any] = []
+    for each in messages:
+        if each.get("method") == "axe/text" == (found and found[-1].get("method")):
+            found[-1]["params"]["delta"] += each["params"]["delta"]
+        else:
+            found.append(each)
+    return found
+
+
+def _check(real: Any, written: Any) -> None:
+    """Everything that is written is so; `…` stands for anything, and members may be left out."""
+    if isinstance(written, dict):
+        for name, value in written.items():
+            _check(real[name], value)
+    elif isinstance(written, list):
+        for one, other in zip(real, written, strict=True):
+            _check(one, other)
+    elif written != "…":
+        assert real == written
 
 
 @pytest.mark.editor
