@@ -487,3 +487,27 @@ def test_a_codex_agent_is_converted_with_its_text(project: Project) -> None:
         convert = titled(actions(editor, uri, "fix"), "Convert to an agent of axe")
         execute(editor, convert["command"])
         assert tomli.loads(project.path("fix").read_text("utf-8"))["system_prompt"] == "Go."
+
+
+def test_what_a_fix_has_guessed_is_selected_where_the_client_can(project: Project) -> None:
+    edits = {"documentChanges": True, "snippetEditSupport": True}
+    actions_known = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}}}
+    capabilities = {
+        "workspace": {"workspaceEdit": edits},
+        "textDocument": {"codeAction": actions_known},
+    }
+    with project.editor(capabilities=capabilities) as editor:
+        editor.open("parent", 'name = "a$b}"\n')
+        editor.problems("parent", lambda found: any("missing-key" in each for each in found))
+        title = 'Set `model` to "anthropic/claude-sonnet-5-5"'
+        (change,) = titled(actions(editor, "parent", "name"), title)["edit"]["documentChanges"]
+        (edit,) = change["edits"]
+        assert edit["snippet"] == {
+            "kind": "snippet",
+            "value": '\nmodel = "${1:anthropic/claude-sonnet-5-5}"',
+        }
+    with project.editor(capabilities=EVERYTHING) as editor:
+        editor.open("parent", 'name = "a$b}"\n')
+        editor.problems("parent", lambda found: any("missing-key" in each for each in found))
+        (change,) = titled(actions(editor, "parent", "name"), title)["edit"]["documentChanges"]
+        assert change["edits"][0]["newText"] == '\nmodel = "anthropic/claude-sonnet-5-5"'

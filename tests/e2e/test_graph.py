@@ -293,7 +293,13 @@ def test_lenses_run_preview_and_count_references_when_they_are_seen(project: Pro
         run, preview, count = lenses(editor, "lint")
         assert all(text_at(editor, LINT, each["range"]) == '"lint"' for each in (run, count))
         own = [{"uri": editor.uri("lint")}]
-        assert run["command"] == {"title": "Run", "command": "axe.run", "arguments": own}
+        tooltip = "Run this agent with the text in the editor, saved or not."
+        assert run["command"] == {
+            "title": "Run",
+            "command": "axe.run",
+            "tooltip": tooltip,
+            "arguments": own,
+        }
         assert preview["command"]["command"] == "axe.preview"
         assert "command" not in count
 
@@ -302,6 +308,7 @@ def test_lenses_run_preview_and_count_references_when_they_are_seen(project: Pro
         assert resolved == {
             "title": "3 references",
             "command": SHOW_REFERENCES,
+            "tooltip": "Show who names this agent.",
             "arguments": [editor.uri("lint"), start],
         }
         asked = {"textDocument": own[0], "position": start}
@@ -325,6 +332,7 @@ def test_clients_that_can_ask_for_an_input_get_a_lens_for_that(project: Project)
         assert ask["command"] == {
             "title": "Run with input…",
             "command": "axe.runWithInput",
+            "tooltip": "Fill in a form with the input of this agent, and run it.",
             "arguments": own,
         }
     untrusted = {"initializationOptions": {"trusted": False}, "capabilities": knows}

@@ -8,11 +8,16 @@ from axe_lsp.agentfile.text.ranges import TextRange
 
 
 class TextChange(Struct, frozen=True):
-    """Other text for a range of a file. An empty range inserts."""
+    """Other text for a range of a file. An empty range inserts.
+
+    `guess` is the part of the text that the author may want otherwise, where it stands last in it:
+    an editor that can selects it.
+    """
 
     uri: str
     range: TextRange
     text: str
+    guess: str = ""
 
 
 class NewFile(Struct, frozen=True):

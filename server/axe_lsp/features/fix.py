@@ -80,20 +80,31 @@ Fixer = Callable[[Case], Iterable[Fix]]
 
 
 def change(
-    case: Case, title: str, *changes: Splice, preferred: bool = False, certain: bool = False
+    case: Case,
+    title: str,
+    *changes: Splice,
+    preferred: bool = False,
+    certain: bool = False,
+    guess: str = "",
 ) -> Fix:
-    """A fix that splices the file."""
-    edit = tuple(TextChange(case.file.uri, *each) for each in changes)
+    """A fix that splices the file. `guess` is what the author may want otherwise."""
+    edit = tuple(TextChange(case.file.uri, *each, guess=guess) for each in changes)
     return Fix(title, edit, preferred, certain)
 
 
 def replace(
-    case: Case, new: str, *, title: str = "", preferred: bool = True, certain: bool = False
+    case: Case,
+    new: str,
+    *,
+    title: str = "",
+    preferred: bool = True,
+    certain: bool = False,
+    guess: str = "",
 ) -> Fix:
     """Other text for what the finding is about."""
     splice = Splice(case.finding.range, new)
     title = title or f"Replace by `{new}`"
-    return change(case, title, splice, preferred=preferred, certain=certain)
+    return change(case, title, splice, preferred=preferred, certain=certain, guess=guess)
 
 
 def respell(case: Case, content: str, *, preferred: bool = True, certain: bool = False) -> Fix:

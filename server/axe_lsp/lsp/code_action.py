@@ -85,7 +85,8 @@ def _offer(
         literal.disabled = types.CodeActionDisabled(obstacle)
         return literal if client.supports(_DISABLED) else None
     if _is_for_the_client(session, action):
-        literal.edit = workspace_edit(session, action.edit, locations)
+        has_guesses = action.kind is ActionKind.QUICK_FIX
+        literal.edit = workspace_edit(session, action.edit, locations, has_guesses=has_guesses)
         return literal
     literal.command = command
     return literal if command is not None else None

@@ -33,12 +33,32 @@ _PAUSE = 0.2
 """Seconds for which changes of counts are collected."""
 
 _COMMANDS = {
-    LensKind.RUN: ("Run", "axe.run"),
-    LensKind.RUN_WITH_INPUT: ("Run with input…", RUN_WITH_INPUT),
-    LensKind.PREVIEW: ("Preview", "axe.preview"),
-    LensKind.RUN_TEST: ("Run test", "axe.test"),
-    LensKind.RUN_TEST_LIVE: ("Run live", "axe.test"),
-    LensKind.RECORD_TEST: ("Record", "axe.test"),
+    LensKind.RUN: ("Run", "axe.run", "Run this agent with the text in the editor, saved or not."),
+    LensKind.RUN_WITH_INPUT: (
+        "Run with input…",
+        RUN_WITH_INPUT,
+        "Fill in a form with the input of this agent, and run it.",
+    ),
+    LensKind.PREVIEW: (
+        "Preview",
+        "axe.preview",
+        "Show the first request of a run with its tokens. Nothing is sent.",
+    ),
+    LensKind.RUN_TEST: (
+        "Run test",
+        "axe.test",
+        "Run this case from its recording. No model is asked.",
+    ),
+    LensKind.RUN_TEST_LIVE: (
+        "Run live",
+        "axe.test",
+        "Run this case with the real model, without a recording.",
+    ),
+    LensKind.RECORD_TEST: (
+        "Record",
+        "axe.test",
+        "Run this case with the real model, and keep its answers as the recording.",
+    ),
 }
 _OF_TESTS: dict[LensKind, dict[str, str | bool]] = {
     LensKind.RUN_TEST: {},
@@ -116,8 +136,11 @@ class CodeLenses:
         kind = LensKind.TESTS if data.get("tests") else LensKind.REFERENCES
         title = self._told[uri, kind] = self._title(uri, kind)
         if kind is LensKind.TESTS:
-            return types.Command(title, "axe.test", arguments=[{"agent": name}])
-        return types.Command(title, SHOW_REFERENCES, arguments=[name, lens.range.start])
+            return types.Command(
+                title, "axe.test", "Run the tests of this agent.", arguments=[{"agent": name}]
+            )
+        where = [name, lens.range.start]
+        return types.Command(title, SHOW_REFERENCES, "Show who names this agent.", where)
 
     def _title(self, uri: str, kind: LensKind) -> str:
         snapshot = self._session.view.snapshot
@@ -164,8 +187,8 @@ def _lens(lens: Lens, where: types.Range, uri: str) -> types.CodeLens:
     if lens.kind in (LensKind.REFERENCES, LensKind.TESTS):
         tests = {"tests": True} if lens.kind is LensKind.TESTS else {}
         return types.CodeLens(where, data={"uri": uri, **tests})
-    title, command = _COMMANDS[lens.kind]
+    title, command, tooltip = _COMMANDS[lens.kind]
     params: dict[str, str | bool] = {"uri": uri}
     if lens.case:
         params |= {"case": lens.case, **_OF_TESTS[lens.kind]}
-    return types.CodeLens(where, types.Command(title, command, arguments=[params]))
+    return types.CodeLens(where, types.Command(title, command, tooltip, [params]))

@@ -40,6 +40,7 @@ from axe_lsp.lsp.inlay_hint import InlayHints
 from axe_lsp.lsp.publish_diagnostics import Publisher
 from axe_lsp.lsp.reading_progress import report_reading
 from axe_lsp.lsp.session import Session
+from axe_lsp.lsp.text_document_content import TextDocumentContents
 from axe_lsp.lsp.text_document_sync import TextDocumentSync
 from axe_lsp.lsp.watched_files import WatchedFiles
 from axe_lsp.rpc.client import Client
@@ -86,6 +87,7 @@ class AxeServer(LanguageServer):
         session.test_results.listeners.append(lambda uri: self._publisher.publish_later([uri]))
         self._hints = InlayHints(session)
         self._agents_changed = AgentsChanged(session)
+        self._texts = TextDocumentContents(session)
         self._stop_listening: Callable[[], None] = lambda: None
         did_change_workspace_folders.register(session, self._places_changed)
         session.feature(types.INITIALIZED)(self._initialized)
@@ -127,3 +129,4 @@ class AxeServer(LanguageServer):
         self._lenses.follow(update)
         self._hints.follow(update)
         self._agents_changed.follow(update)
+        self._texts.follow(update)

@@ -39,6 +39,9 @@ _FILE_OPERATIONS = {
     types.WORKSPACE_DID_DELETE_FILES: "didDelete",
 }
 
+_OF_WORKSPACE = {types.WORKSPACE_TEXT_DOCUMENT_CONTENT: "textDocumentContent"}
+"""The methods that the capability `workspace` announces, by the member."""
+
 _OPTIONS = {
     types.CALL_HIERARCHY_INCOMING_CALLS: (types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, ""),
     types.CALL_HIERARCHY_OUTGOING_CALLS: (types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY, ""),
@@ -80,7 +83,7 @@ def check_announced(method: str) -> None:
     """Raise `UnannouncedError` for a method of LSP that no capability announces."""
     if method not in types.METHOD_TO_TYPES:
         return  # Clients know from elsewhere which methods of our own they may send.
-    if method in _ALWAYS_SENT or method in _OPTIONS or method in _FILE_OPERATIONS:
+    if any(method in each for each in (_ALWAYS_SENT, _OPTIONS, _FILE_OPERATIONS, _OF_WORKSPACE)):
         return
     if _in_python(_provider(method)) not in _KNOWN:
         raise UnannouncedError(
@@ -114,6 +117,7 @@ def capabilities(
         "executeCommandProvider": {"commands": list(commands)},
         "workspace": {
             "workspaceFolders": {"supported": True, "changeNotifications": True},
+            **{name: said[each] for each, name in _OF_WORKSPACE.items() if said.get(each)},
             "fileOperations": {
                 name: said[method] for method, name in _FILE_OPERATIONS.items() if said.get(method)
             },
@@ -133,7 +137,7 @@ def _announces(options: Options, member: str) -> bool:
 
 
 def _is_provider(method: str) -> bool:
-    others = (_ALWAYS_SENT, _OPTIONS, _FILE_OPERATIONS)
+    others = (_ALWAYS_SENT, _OPTIONS, _FILE_OPERATIONS, _OF_WORKSPACE)
     return method in types.METHOD_TO_TYPES and not any(method in each for each in others)
 
 

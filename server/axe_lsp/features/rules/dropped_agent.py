@@ -112,8 +112,9 @@ def fixes(case: Case) -> Iterator[Fix]:
     key = case.finding.path[0]
     if case.lookup.has((key,)):
         return  # It is blank.
-    line = f"{key} = {splices.literal(_usual(key, case.file.place.stem))}"
-    yield change(case, f"Add `{key}`", splices.first_line(case.lookup.parse, line), preferred=True)
+    value = splices.literal(_usual(key, case.file.place.stem))
+    splice = splices.first_line(case.lookup.parse, f"{key} = {value}")
+    yield change(case, f"Add `{key}`", splice, preferred=True, guess=value[1:-1])
 
 
 RULE = Rule(

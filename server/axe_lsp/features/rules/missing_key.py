@@ -37,14 +37,14 @@ def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
     blank = case.lookup.value((key,))
     new = splices.literal(content)
     if blank is not None:
-        return replace(case, new, title=title, certain=certain)
+        return replace(case, new, title=title, certain=certain, guess=new[1:-1])
     line = f"{key} = {new}"
     name = case.lookup.find(("name",))
     if key != "name" and name is not None and name.table.header is None:
         splice = splices.line_below(case.text, name.entry.range.end, line)
     else:
         splice = splices.first_line(case.lookup.parse, line)
-    return change(case, title, splice, preferred=True, certain=certain)
+    return change(case, title, splice, preferred=True, certain=certain, guess=new[1:-1])
 
 
 def _model(case: Case) -> str:
@@ -60,7 +60,7 @@ def _schema(case: Case) -> Iterator[Fix]:
         if found is not None and found.entry in table.entries:
             line = 'schema = { type = "object" }'
             splice = splices.line_below(case.text, found.entry.range.end, line)
-            yield change(case, "Add a `schema`", splice, preferred=True)
+            yield change(case, "Add a `schema`", splice, preferred=True, guess='type = "object"')
 
 
 def _choices(case: Case, spec: KeySpec) -> Iterator[Fix]:

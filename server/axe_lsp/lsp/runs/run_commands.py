@@ -14,9 +14,11 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.daemon.uris import canonical
 from axe_lsp.lsp.runs import resuming, run_reports, running
 from axe_lsp.lsp.session import Session
-from axe_lsp.lsp.show_document import show_text
+from axe_lsp.lsp.show_document import show_file, show_text
+from axe_lsp.lsp.text_document_content import SUPPORT, request_uri
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.serving.json_rpc import JsonObject
 
@@ -39,7 +41,7 @@ def resume(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
 def preview(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
     """Show everything that a run would send first."""
     with _errors_shown(session):
-        return _preview_shown(session, running.preview(session, params))
+        return _preview_shown(session, running.preview(session, params), _file_of(params))
 
 
 def stop(session: Session, params: Any) -> JsonObject:
@@ -61,13 +63,22 @@ async def _shown(session: Session, running: Coroutine[Any, Any, JsonObject]) -> 
 
 
 async def _preview_shown(
-    session: Session, previewing: Coroutine[Any, Any, JsonObject]
+    session: Session, previewing: Coroutine[Any, Any, JsonObject], file: str
 ) -> JsonObject:
-    """The result of a preview, shown as a document."""
+    """The result of a preview, shown as a document: one that follows the file, if the client knows such."""
     with _errors_shown(session):
         result = await previewing
-    show_text(session, "preview.txt", result["text"])
+    if file and session.client.capability(SUPPORT) is not None:
+        show_file(session, request_uri(file))
+    else:
+        show_text(session, "preview.txt", result["text"])
     return result
+
+
+def _file_of(params: Any) -> str:
+    """The file of the agent, if the preview is about nothing but it."""
+    has_more = not isinstance(params, dict) or set(params) != {"uri"}
+    return "" if has_more else canonical(params["uri"])
 
 
 @contextmanager
