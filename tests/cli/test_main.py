@@ -44,7 +44,7 @@ def test_the_version(capsys: pytest.CaptureFixture[str], arguments: list[str]) -
     assert re.fullmatch(rf"axe-lsp version {re.escape(__version__)}(\+g[0-9a-f]{{7}})?\n", said)
 
 
-def test_a_checkout_and_a_build_of_it_name_thecommit_of(tmp_path: Path) -> None:
+def test_a_checkout_and_a_build_of_it_name_the_commit(tmp_path: Path) -> None:
     root = tmp_path / "checkout"
     package = root / "server" / "axe_lsp"
     package.mkdir(parents=True)
