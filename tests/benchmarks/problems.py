@@ -124,6 +124,35 @@ KINDS: dict[str, Kind] = {
     "wrong types of Codex": Kind(
         _each("[mcp_servers.s{n}]\ncommand = {n}\n"), path=_CODEX, head=_CODEX_HEAD
     ),
+    "references of schemas that lead nowhere": Kind(
+        _each("[input.properties.key{n}]\n'$ref' = '#none{n}'\n")
+    ),
+    "references of schemas that lead out": Kind(
+        _each("[input.properties.key{n}]\n'$ref' = 'none{n}'\n")
+    ),
+    "bad patterns of schemas": Kind(_each("[input.properties.key{n}]\npattern = '[{n}'\n")),
+    "unknown keywords of schemas": Kind(
+        "[input]\n" + _list("required", '"key{n}"') + _each("[input.x{n}]\ntype = 'x'\n", 500)
+    ),
+    "cases with bad patterns": Kind(
+        _each(f"{_CASE}expect.answer.matches = '[{{n}}'\n"), path=_TESTS, head=_TEST_HEAD
+    ),
+    "cases with unknown tools": Kind(
+        _each(f"{_CASE}expect.forbidden = ['tool{{n}}']\n"), path=_TESTS, head=_TEST_HEAD
+    ),
+    "cases with children that are not called": Kind(
+        _each(f"{_CASE}[[case.expect.children]]\nagent = 'agent{{n}}'\n"),
+        {f"agent{n}": f"name = 'agent{n}'\nmodel = 'openai/gpt-6-sol'\n" for n in range(COUNT)},
+        path=_TESTS,
+        head=_TEST_HEAD,
+    ),
+    "cases of nobody": Kind(_each(_CASE), path=_TESTS, head="agent = 'nobody'\n"),
+    "recordings outside": Kind(
+        _each(f"{_CASE}replay = '../../../../x{{n}}.toml'\n"), path=_TESTS, head=_TEST_HEAD
+    ),
+    "unknown tools of servers": Kind(
+        _each(_SERVER) + _each("[tool_policy.tool{n}]\nallow = ['x']\n", 10)
+    ),
     "bad schemas": Kind(_each("[input.properties.key{n}]\ntype = 'nothing'\n")),
     "secrets": Kind(_each(f"# {_SECRET}{{n}}\n")),
     "secrets as values": Kind(_each(f'key{{n}} = "{_SECRET}{{n}}"\n')),

@@ -659,6 +659,44 @@ print("looked into", looked, dict(os.environ))
     assert not any(secret in told for secret in (TOKEN, AWS, ANTHROPIC))
 
 
+PART = """\
+import pathlib, sys, time
+
+deadline = time.monotonic() + 20
+while True:
+    try:
+        data = pathlib.Path("/proc", sys.argv[1], "environ").read_bytes()
+    except PermissionError:
+        break
+    if time.monotonic() > deadline:
+        sys.exit("readable")
+    time.sleep(0.01)
+"""
+"""Reads the environment of a process until that is forbidden, shortly after its start."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
+@pytest.mark.parametrize("words", ["", "acp", "mcp helper", "hands", "chat helper", "test --watch"])
+def test_no_process_of_ours_that_lives_for_long_can_be_looked_into(home: Home, words: str) -> None:
+    cloned(home)
+    (home.work / "axe" / "tests").mkdir()
+    test = 'agent = "helper"\n[[case]]\nname = "c"\ntask = "Go on."\n'
+    (home.work / "axe" / "tests" / "helper.toml").write_text(test)
+    as_user = UNPRIVILEGED if os.geteuid() == 0 else []
+    with subprocess.Popen(
+        [*as_user, *COMMAND, *words.split()],
+        cwd=home.work,
+        env=home.environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as process:
+        code, _, err = _call(home, [*as_user, sys.executable, "-c", PART, str(process.pid)])
+        assert process.poll() is None
+        process.kill()
+    assert (code, err) == (0, "")
+
+
 def cloned_role(home: Home, more: str, config: str = "") -> None:
     """The stranger's Codex agent in the folder in which the user works."""
     folder = home.work / ".codex" / "agents"

@@ -60,6 +60,10 @@ COMMANDS = {
 _SERVERS = ("acp", "hands", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
+_KEPT_TO_ITSELF = ("acp", "chat", "gc", "hands", "mcp", "resume", "test")
+"""Commands that may run for long while commands of agents run, and have keys in their environment. `serve` and
+`run` see to that themselves, a moment after their start."""
+
 INTERRUPTED = 130
 """Exit code after Ctrl-C, as shells expect it (128 + SIGINT)."""
 
@@ -129,6 +133,11 @@ def _dispatch(name: str, arguments: list[str]) -> int:
 
 
 def _call(name: str, arguments: list[str]) -> int:
+    if name in _KEPT_TO_ITSELF:
+        # Imported late: the others do without, and a start counts milliseconds.
+        from axe_lsp.runtime.safety.process_hardening import forbid_inspection  # noqa: PLC0415
+
+        forbid_inspection()
     code: int = import_module(COMMANDS[name].module).main(arguments)
     return code
 
