@@ -14,11 +14,12 @@ from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoi
 from axe_lsp.features.code_lens import code_lenses
 from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.features.document_symbol import Symbol, document_symbols
+from axe_lsp.features.edit import RenameError
 from axe_lsp.features.folding_range import folding
 from axe_lsp.features.graph_text import dot, mermaid
 from axe_lsp.features.inlay_hint import inlay_hints
 from axe_lsp.features.references import highlights, references
-from axe_lsp.features.rename import RenameError, renamable
+from axe_lsp.features.rename import renamable
 from axe_lsp.features.selection_range import selections
 from axe_lsp.features.semantic_tokens import semantic_tokens
 from axe_lsp.workspace.workspace import Change, Workspace

@@ -13,11 +13,12 @@ from axe_lsp.daemon.view import View
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.definition import definition
 from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.edit import RenameError
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Context
 from axe_lsp.features.hover import hover
 from axe_lsp.features.references import references
-from axe_lsp.features.rename import RenameError, renamable, rename
+from axe_lsp.features.rename import renamable, rename
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Places

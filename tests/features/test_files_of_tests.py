@@ -12,10 +12,11 @@ from axe_lsp.features.definition import definition
 from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.document_link import path_targets
+from axe_lsp.features.edit import MovedFile, RenameError
 from axe_lsp.features.fix import Case, Context
 from axe_lsp.features.hover import hover
 from axe_lsp.features.references import references
-from axe_lsp.features.rename import rename
+from axe_lsp.features.rename import follow_move, renamable, rename
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.runtime.children.delegation import call_agent_tool
 from axe_lsp.runtime.children.task import task_tools
@@ -461,3 +462,125 @@ def test_an_agent_that_is_an_argument_of_an_expected_call_is_a_reference() -> No
     assert file is not None
     assert [each.name for each in file.references] == ["lead", "scout", "gone"]
     assert [each.range.of(text) for each in file.references] == ['"lead"', '"scout"', '"gone"']
+
+
+RECORDED = {
+    TESTS: """\
+agent = "lead"
+
+[[case]]
+name = "looks" # often
+task = "Look."
+
+[[case]]
+name = "asks"
+replay = "shared/asks.toml"
+""",
+    f"{ROOT}/axe/tests/scout.toml": """\
+agent = "scout"
+
+[[case]]
+name = "one"
+replay = "shared/asks.toml"
+
+[[case]]
+name = "two"
+replay = '../recordings/lead/looks.toml'
+""",
+}
+RECORDINGS_OF = f"{ROOT}/axe/tests/recordings"
+
+
+def recorded(*paths: str) -> tuple[Snapshot, AgentFile]:
+    """The files of tests, of which the first is open, and the recordings that are there."""
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in {**AGENTS, **RECORDED}.items()]
+    workspace.apply([*changes, Change(TESTS, RECORDED[TESTS], in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    found = {
+        path: Found(f"{ROOT}/axe/tests/{path}", path, exists=path in paths)
+        for path in ("recordings/lead/looks.toml", "recordings/shared/asks.toml")
+    }
+    snapshot = workspace.apply([], facts={TESTS: Facts(file.question, paths=found)}).snapshot
+    return snapshot, file
+
+
+def renamed(at: str, new: str, *paths: str) -> dict[str, str]:
+    snapshot, file = recorded(*paths)
+    offset = RECORDED[TESTS].index(at) + 1
+    what = renamable(snapshot, file, offset)
+    assert what is not None
+    assert what.range.of(RECORDED[TESTS]) == what.name == at.strip('"')
+    texts = {**RECORDED, **{f"{ROOT}/axe/tests/{path}": path for path in paths}}
+    edit = rename(snapshot, file, offset, new, texts.__getitem__)
+    assert edit is not None
+    return edited(texts, edit)
+
+
+def test_a_rename_of_a_case_moves_its_recording_and_reaches_all_who_have_it() -> None:
+    after = renamed('"looks"', "looks well", "recordings/lead/looks.toml")
+    assert after[TESTS] == RECORDED[TESTS].replace('"looks"', '"looks well"')
+    assert "replay = 'lead/looks-well.toml'" in after[f"{ROOT}/axe/tests/scout.toml"]
+    assert after[f"{RECORDINGS_OF}/lead/looks-well.toml"] == "recordings/lead/looks.toml"
+    assert f"{RECORDINGS_OF}/lead/looks.toml" not in after
+    assert renamed('"asks"', "wants")[TESTS] == RECORDED[TESTS].replace('"asks"', '"wants"')
+
+
+def test_a_rename_of_a_recording_moves_it_and_reaches_all_who_name_it() -> None:
+    after = renamed('"shared/asks.toml"', "asks.toml", "recordings/shared/asks.toml")
+    assert after[TESTS] == RECORDED[TESTS].replace("shared/asks", "asks")
+    assert 'name = "one"\nreplay = "asks.toml"\n' in after[f"{ROOT}/axe/tests/scout.toml"]
+    assert after[f"{RECORDINGS_OF}/asks.toml"] == "recordings/shared/asks.toml"
+
+
+@pytest.mark.parametrize(
+    ("at", "new", "reason"),
+    [
+        ('"looks"', "asks", 'another case of this file is named "asks"'),
+        ('"looks"', " ", "a name must not be blank"),
+        ('"shared/asks.toml"', "asks", "a recording is a .toml file"),
+        ('"shared/asks.toml"', "/tmp/asks.toml", "a recording is a .toml file"),
+        ('"shared/asks.toml"', "lead/looks.toml", "another case has the recording"),
+    ],
+)
+def test_a_rename_that_two_cases_would_not_survive_is_refused(
+    at: str, new: str, reason: str
+) -> None:
+    with pytest.raises(RenameError, match=reason):
+        renamed(at, new)
+
+
+def test_a_recording_that_is_moved_is_named_anew_by_its_cases() -> None:
+    snapshot, _ = recorded()
+    old, new = (f"{RECORDINGS_OF}/lead/{each}.toml" for each in ("looks", "new%20one"))
+    after = edited(RECORDED, follow_move(snapshot, old, new, RECORDED.__getitem__))
+    assert 'name = "looks" # often\nreplay = "lead/new one.toml"\ntask' in after[TESTS]
+    assert "replay = 'lead/new one.toml'" in after[f"{ROOT}/axe/tests/scout.toml"]
+    elsewhere = f"{ROOT}/axe/other.toml"
+    assert follow_move(snapshot, old, elsewhere, RECORDED.__getitem__) == ()
+
+
+def test_a_file_of_tests_that_is_renamed_takes_its_recordings_along() -> None:
+    snapshot, _ = recorded("recordings/lead/looks.toml", "recordings/shared/asks.toml")
+    new = f"{ROOT}/axe/tests/boss.toml"
+    assert follow_move(snapshot, TESTS, new, RECORDED.__getitem__) == (
+        MovedFile(f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/boss/looks.toml"),
+    )
+
+
+def test_an_input_is_used_if_tests_name_the_agent() -> None:
+    texts = {**AGENTS, SCOUT: f"{AGENTS[SCOUT]}[input.properties]\ntask = {{ type = 'string' }}\n"}
+    texts[LEAD] = AGENTS[LEAD].replace('sub_agents = ["scout"]\n', "")
+    workspace = Workspace(Places(roots=(ROOT,)))
+    workspace.apply([Change(uri, each) for uri, each in texts.items()], complete=True)
+
+    def codes() -> list[str]:
+        file = workspace.snapshot.file(SCOUT)
+        assert file is not None
+        return [each.code for each in diagnostics(workspace.snapshot, file)]
+
+    assert codes() == ["unused-config"]
+    judged = 'agent = "lead"\n[[case]]\nname = "a"\n[[case.expect.judge]]\nagent = "scout"\ncriteria = "c"\n'
+    assert SCOUT in workspace.apply([Change(TESTS, judged)]).affected
+    assert codes() == []

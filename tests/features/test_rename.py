@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.features.edit import Edit
-from axe_lsp.features.rename import RenameError, follow_move, renamable, rename
+from axe_lsp.features.edit import Edit, RenameError
+from axe_lsp.features.rename import follow_move, renamable, rename
 from support.edits import edited
 from support.fixture import CURSOR, FOLDER, USER_FOLDER, Fixture, files_of, open_fixture
 

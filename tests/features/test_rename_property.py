@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
-from axe_lsp.features.rename import RenameError, follow_move, rename_agent
+from axe_lsp.features.edit import RenameError
+from axe_lsp.features.rename import follow_move, rename_agent
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace

@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import TextRange
+
+TextOf = Callable[[str], str]
+"""The text of the file at a URI, open or not."""
+
+
+class RenameError(Exception):
+    """Why something can't be renamed, for the user."""
 
 
 class TextChange(Struct, frozen=True):

@@ -15,9 +15,8 @@ from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.agentfile.text.tree import Entry, Value
 from axe_lsp.agentfile.text.values import decode
-from axe_lsp.features.edit import Edit, Secret, TextChange
+from axe_lsp.features.edit import Edit, Secret, TextChange, TextOf
 from axe_lsp.features.finding import Finding
-from axe_lsp.features.rename import TextOf
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 

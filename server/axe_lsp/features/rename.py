@@ -1,5 +1,7 @@
 """Another name for an agent: its file, its `name`, and every list in which that file is meant.
 
+Cases of tests and their recordings are renamed by `rename_recording.py`.
+
 A rename changes what names say, never what they mean: where another agent would be meant, before or
 after, it is refused. Inline types of `Task` are renamed inside their file.
 """
@@ -7,31 +9,31 @@ after, it is refused. Inline types of `Task` are renamed inside their file.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from urllib.parse import quote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.schema.agent_name import SUFFIX, objection
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.splices import literal, requoted
-from axe_lsp.features.edit import Edit, MovedFile, TextChange
+from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf
 from axe_lsp.features.naming import named_at, type_keys
+from axe_lsp.features.rename_recording import (
+    follow_recording,
+    follow_tests,
+    named_in_test,
+    rename_in_test,
+)
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
-TextOf = Callable[[str], str]
-"""The text of the file at a URI, open or not."""
-
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
-
-
-class RenameError(Exception):
-    """Why something can't be renamed, for the user."""
 
 
 class Renamable(Struct, frozen=True):
@@ -44,8 +46,10 @@ class Renamable(Struct, frozen=True):
 def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | None:
     """The name to rename at `offset` of an open file. Raises RenameError for an undefined name."""
     named = named_at(snapshot, file, offset)
-    if named is None or file.open is None:
+    if file.open is None:
         return None
+    if named is None:
+        return _renamable_in_test(file, offset)
     _check_is_defined(named.meaning)
     quotes = _quotes(named.range.of(file.open.parse.text))
     inside = TextRange(named.range.start + quotes, named.range.end - quotes)
@@ -53,6 +57,15 @@ def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | N
     has_name = agent is not None and agent.place.dialect.has_names
     name = inside.of(file.open.parse.text) if has_name else named.meaning.name
     return Renamable(inside, name)
+
+
+def _renamable_in_test(file: AgentFile, offset: int) -> Renamable | None:
+    named = named_in_test(file, offset)
+    if named is None or file.open is None:
+        return None
+    quotes = _quotes(named.range.of(file.open.parse.text))
+    inside = TextRange(named.range.start + quotes, named.range.end - quotes)
+    return Renamable(inside, named.value)
 
 
 def rename(
@@ -64,7 +77,10 @@ def rename(
     """
     named = named_at(snapshot, file, offset)
     if named is None:
-        return None
+        in_test = named_in_test(file, offset)
+        if in_test is None:
+            return None
+        return rename_in_test(snapshot, file, in_test, new_name, text_of)
     _check_is_defined(named.meaning)
     if named.meaning.kind is Kind.INLINE_TYPE:
         return tuple(_type_changes(snapshot, file, named.meaning, new_name))
@@ -121,7 +137,11 @@ def follow_move(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf)
     folders of agents is no agent any more, so its name is left where it is missed.
     """
     agent, new = snapshot.file(old_uri), snapshot.places.locate(new_uri)
-    if agent is None or Scope.LOOSE in (agent.place.scope, new.scope):
+    if agent is None:
+        return follow_recording(snapshot, old_uri, new_uri, text_of)
+    if agent.place.dialect is AGENT_TESTS:
+        return follow_tests(snapshot, agent, new)
+    if Scope.LOOSE in (agent.place.scope, new.scope):
         return ()
     if agent.place.dialect.has_names:
         return ()  # The agent keeps its name wherever its file goes.

@@ -8,8 +8,8 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.features.edit import Edit
-from axe_lsp.features.rename import RenameError, follow_move
+from axe_lsp.features.edit import Edit, RenameError
+from axe_lsp.features.rename import follow_move
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.workspace_edit import workspace_edit

@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from lsprotocol import types
 
 from axe_lsp.daemon.uris import path_of
-from axe_lsp.features.edit import Edit, MovedFile
-from axe_lsp.features.rename import RenameError, renamable, rename
+from axe_lsp.features.edit import Edit, MovedFile, RenameError
+from axe_lsp.features.rename import renamable, rename
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session

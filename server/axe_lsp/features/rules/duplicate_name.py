@@ -7,9 +7,10 @@ from itertools import count
 from urllib.parse import unquote, urlsplit
 
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.features.edit import RenameError
 from axe_lsp.features.finding import Finding, Related, Severity
 from axe_lsp.features.fix import Case, Fix
-from axe_lsp.features.rename import RenameError, rename_agent
+from axe_lsp.features.rename import rename_agent
 from axe_lsp.features.rule import Rule, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope

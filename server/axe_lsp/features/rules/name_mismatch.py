@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.features.edit import RenameError
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, respell
-from axe_lsp.features.rename import RenameError, rename_agent
+from axe_lsp.features.rename import rename_agent
 from axe_lsp.features.rule import Rule
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope

@@ -1,0 +1,168 @@
+"""Another name for a case of a test or for its recording: the file of the recording, and every case that has it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from posixpath import normpath
+from urllib.parse import quote, unquote
+
+from msgspec import Struct
+from msgspec.structs import replace
+
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Case, read_cases
+from axe_lsp.agentfile.dialects import AGENT_TESTS
+from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.test_keys import TESTS
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.splices import literal, requoted
+from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.places import Place
+from axe_lsp.workspace.snapshot import Snapshot
+
+_REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+class NamedInTest(Struct, frozen=True):
+    """A case at its name, or at its `replay`; `range` is what is written there, quotes included."""
+
+    case: Case
+    range: TextRange
+    is_replay: bool
+
+    @property
+    def value(self) -> str:
+        """What is written there."""
+        return self.case.replay if self.is_replay else self.case.name
+
+
+def named_in_test(file: AgentFile, offset: int) -> NamedInTest | None:
+    """The case whose name or recording is written at `offset` of an open file of tests."""
+    if file.open is None or file.place.dialect is not AGENT_TESTS:
+        return None
+    for case in read_cases(file.open).cases:
+        if case.name and case.range.touches(offset):
+            return NamedInTest(case, case.range, is_replay=False)
+        if case.replay and case.replay_range.touches(offset):
+            return NamedInTest(case, case.replay_range, is_replay=True)
+    return None
+
+
+def rename_in_test(
+    snapshot: Snapshot, file: AgentFile, named: NamedInTest, new: str, text_of: TextOf
+) -> Edit:
+    """The edit that renames a case, with the recording that is named after it, or a recording. Raises RenameError."""
+    if not new.strip() or _CONTROL.search(new):
+        raise RenameError("a name must not be blank, nor contain control characters")
+    place, before = file.place, named.case
+    if named.is_replay:
+        _check_recording(new)
+        after = replace(before, replay=new)
+    else:
+        after = replace(before, name=new)
+        if file.open is not None and new != before.name:
+            _check_is_free(read_cases(file.open).cases, new)
+    here = TextChange(file.uri, named.range, requoted(named.range.of(text_of(file.uri)), new))
+    old_path, new_path = (_path(each.recording(place.stem)) for each in (before, after))
+    if old_path == new_path:
+        return (here,)
+    others = _changes(snapshot, place, old_path, new_path, text_of, but=(file.uri, before.name))
+    found = snapshot.facts_about(file).paths.get(old_path)
+    moves = [MovedFile(found.uri, _uri(place, new_path))] if found and found.exists else []
+    return (here, *others, *moves)
+
+
+def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:
+    """The changes that go with the move of a recording within its folder, which the user makes. Raises RenameError."""
+    folder, between, old_path = old_uri.rpartition(f"/{RECORDINGS}/")
+    if not between or not new_uri.startswith(f"{folder}{between}"):
+        return ()
+    new_path = new_uri.removeprefix(f"{folder}{between}")
+    tests = next((each.place for each in _tests(snapshot, folder)), None)
+    if tests is None or not new_path.endswith(SUFFIX):
+        return ()
+    before, after = (_path(unquote(each)) for each in (old_path, new_path))
+    return tuple(_changes(snapshot, tests, before, after, text_of))
+
+
+def follow_tests(snapshot: Snapshot, tests: AgentFile, new: Place) -> Edit:
+    """The moves of recordings that go with the move of their file of tests within its folder, which names them."""
+    if new.folder != tests.place.folder or tests.open is None:
+        return ()
+    known = snapshot.facts_about(tests).paths
+    moves = []
+    for case in read_cases(tests.open).cases:
+        found = known.get(_path(case.recording(tests.place.stem)))
+        if case.name and not case.replay and found is not None and found.exists:
+            moves.append(MovedFile(found.uri, _uri(new, _path(case.recording(new.stem)))))
+    return tuple(moves)
+
+
+def _check_recording(path: str) -> None:
+    if not path.endswith(SUFFIX) or path.startswith(("/", "~", "$", "\\")) or ":" in path:
+        raise RenameError(f"a recording is a {SUFFIX} file, from the folder {quoted(RECORDINGS)}")
+
+
+def _check_is_free(cases: tuple[Case, ...], name: str) -> None:
+    if any(each.name == name for each in cases):
+        raise RenameError(f"another case of this file is named {quoted(name)}; choose another name")
+
+
+def _path(recording: str) -> str:
+    """The path of a recording from the folder of its tests."""
+    return normpath(f"{RECORDINGS}/{recording}")
+
+
+def _uri(place: Place, path: str) -> str:
+    scheme, between, folder = place.folder.partition("://")
+    return f"{scheme}{between}{normpath(f'{folder}/{quote(path)}')}"
+
+
+def _tests(snapshot: Snapshot, folder: str) -> Iterator[AgentFile]:
+    for file in snapshot.files():
+        if file.place.dialect is AGENT_TESTS and file.place.folder == folder:
+            yield file
+
+
+def _changes(
+    snapshot: Snapshot,
+    place: Place,
+    old_path: str,
+    new_path: str,
+    text_of: TextOf,
+    *,
+    but: tuple[str, str] = ("", ""),
+) -> Iterator[TextChange]:
+    """In all files of tests of a folder: the cases that have the recording get it by its new name.
+
+    `but`: the file and the name of a case that is renamed itself.
+    """
+    for file in sorted(_tests(snapshot, place.folder), key=lambda each: each.uri):
+        paths = {each.value for each in file.outside.paths}
+        if new_path in paths:
+            raise RenameError(f"another case has the recording {quoted(new_path)} already")
+        if old_path not in paths:
+            continue
+        text = text_of(file.uri)
+        for case in read_cases(Lookup(Parse(text), TESTS)).cases:
+            if (
+                (file.uri, case.name) != but
+                and case.name
+                and _path(case.recording(file.place.stem)) == old_path
+            ):
+                yield _with_recording(file.uri, text, case, new_path.removeprefix(f"{RECORDINGS}/"))
+
+
+def _with_recording(uri: str, text: str, case: Case, recording: str) -> TextChange:
+    """The change that gives a case this recording; one that was named after the case is written behind its name."""
+    where = case.replay_range
+    if case.replay:
+        return TextChange(uri, where, requoted(where.of(text), recording))
+    rest = _REST_OF_LINE.match(text, where.end)
+    if rest is None:  # In an inline table.
+        return TextChange(uri, TextRange(where.end, where.end), f", replay = {literal(recording)}")
+    return TextChange(uri, TextRange(rest.end(), rest.end()), f"\nreplay = {literal(recording)}")
