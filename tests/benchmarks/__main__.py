@@ -13,6 +13,7 @@ from benchmarks import (
     checking,
     doors,
     durability,
+    elsewhere,
     endurance,
     history,
     keystrokes,
@@ -51,6 +52,9 @@ class Effort:
     fans: tuple[int, ...]
     largest_fans: int
     cases: tuple[int, ...]
+    workers: tuple[int, ...]
+    commands: int
+    waiting: int
 
 
 _FULL = Effort(
@@ -65,6 +69,9 @@ _FULL = Effort(
     fans=(10, 100, 1_000),
     largest_fans=3,
     cases=(1, 100, 1_000),
+    workers=(1, 2, 4),
+    commands=60,
+    waiting=200,
 )
 _QUICK = Effort(
     starts=2,
@@ -78,6 +85,9 @@ _QUICK = Effort(
     fans=(10,),
     largest_fans=0,
     cases=(1, 10),
+    workers=(1, 2),
+    commands=4,
+    waiting=4,
 )
 
 
@@ -141,6 +151,10 @@ def _doors(effort: Effort) -> Iterator[Table]:
     yield from doors.measure(effort.bursts)
 
 
+def _elsewhere(effort: Effort) -> Iterator[Table]:
+    yield from elsewhere.measure(effort.workers, effort.commands, effort.waiting, effort.bursts)
+
+
 def _history(effort: Effort) -> Iterator[Table]:
     yield history.measure(effort.runs)
 
@@ -160,10 +174,11 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "history": _history,
     "agent-tests": _agent_tests,
     "doors": _doors,
+    "elsewhere": _elsewhere,
 }
 
-_NOT_QUICK = {"doors"}
-"""Parts whose peers are 700 MB: with `--quick` only if they are asked for."""
+_NOT_QUICK = {"doors", "elsewhere"}
+"""Parts whose peers are 300 and 700 MB: with `--quick` only if they are asked for."""
 
 
 def main() -> None:

@@ -55,7 +55,7 @@ def _processor() -> str:
 
 
 def _peers() -> dict[str, str]:
-    files = (PEERS / "requirements.txt", PEERS / "doors" / "requirements.txt")
+    files = (PEERS / each / "requirements.txt" for each in (".", "doors", "ray"))
     pairs = (line.partition("==") for file in files for line in file.read_text().splitlines())
     versions = {name: version for name, equals, version in pairs if equals}
     npm = json.loads((PEERS / "doors" / "package.json").read_text())

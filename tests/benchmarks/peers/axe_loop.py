@@ -1,7 +1,8 @@
 """The same conversations as in `bare_loop`, made by axe-lsp's run host, as editors have them made.
 
 Run by our own Python. The time is that of the supervisor: orders and all events go through the pipe,
-each event is heard, and everything is written into the history.
+each event is heard, and everything is written into the history. With `process` each called agent has a process of
+its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from agent_files import PARENT, make_home, write_agents
+from agent_files import CHILD, PARENT, make_home, write_agents
 from conversations import answer_with, host_process
 
 from axe_lsp.hosting.protocol import Workplace
@@ -20,7 +21,7 @@ from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.runs import RunRequest
 
 
-async def main(address: str, folder: Path) -> None:
+async def main(address: str, folder: Path, *, has_processes: bool) -> None:
     make_home(folder, address)
     runs, workplace = Runs(), Workplace(str(folder))
     events: list[object] = []
@@ -28,6 +29,9 @@ async def main(address: str, folder: Path) -> None:
 
     async def converse(model: str) -> None:
         write_agents(folder, model)
+        if has_processes:
+            with (folder / "axe" / "agents" / f"{CHILD}.toml").open("a") as file:
+                file.write('[isolation]\nmode = "process"\n')
         events.clear()
         await runs.start(RunRequest(PARENT, "Go on."), workplace, keep_days=30).result()
 
@@ -35,4 +39,4 @@ async def main(address: str, folder: Path) -> None:
 
 
 with TemporaryDirectory() as name:
-    asyncio.run(main(sys.argv[1], Path(name)))
+    asyncio.run(main(sys.argv[1], Path(name), has_processes="process" in sys.argv[2:]))

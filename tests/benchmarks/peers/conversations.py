@@ -44,6 +44,6 @@ def most_memory(pid: int) -> float:
 
 def host_process(parent: int) -> int:
     """The process of axe-lsp's run host, a child of `parent`."""
-    command = ["ps", "--ppid", str(parent), "-o", "pid=,args="]
+    command = ["ps", "-ww", "--ppid", str(parent), "-o", "pid=,args="]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return int(next(line for line in lines if "hosting.host" in line).split()[0])

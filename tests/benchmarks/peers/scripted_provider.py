@@ -5,6 +5,7 @@ The name of the model says what it answers:
 - `turns-50` calls a tool until it has been asked 50 times, and then is done.
 - `fan-100`, or another number, calls an agent 100 times at once, and then is done.
 - `wait-50` is done after 50 ms.
+- `command-500` executes a command that takes 500 ms, and then is done.
 - `case-0` answers tasks as the compared tests of agents expect (`case_answers.py`), `case-1` deviates.
 - `long-10` calls a tool for ever: 10 times at once and with 20 KB of text, then each second and with a word.
 
@@ -110,6 +111,9 @@ def answer(request: Json) -> Json:
         return {"content": text, "tool_calls": [_call(asked, "look_up", {"what": "more"})]}
     if kind == "turns" and asked < number:
         return {"content": None, "tool_calls": [_call(asked, "look_up", {"what": "the weather"})]}
+    if kind == "command" and asked == 1:
+        command = {"command": f"sleep {number / 1000}"}
+        return {"content": None, "tool_calls": [_call(asked, "run_command", command)]}
     if kind == "fan" and asked == 1:
         order = {"agent": AGENT, "task": "count to three"}
         calls = [_call(index, "call_agent", order) for index in range(number)]
