@@ -895,3 +895,12 @@ def test_a_case_that_needs_more_than_the_file_has_gets_another_file(
     assert (code, out) == (2, "")
     assert 'agent "lead" got no answer in this run' in err
     assert "Fail" not in (project.tests / "lead.toml").read_text()
+
+
+@pytest.mark.parametrize("format_", ["text", "json", "junit", "github"])
+def test_a_project_without_tests_passes_if_that_is_no_mistake(home: Home, format_: str) -> None:
+    assert home.call("test", "--format", format_)[0] == 2
+    code, out, told = home.call("test", "--if-any", "--format", format_)
+    assert (code, told) == (0, "there are no tests of agents in this project\n")
+    if format_ == "junit":
+        assert list(ElementTree.fromstring(out)) == []

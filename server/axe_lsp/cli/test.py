@@ -285,6 +285,9 @@ def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
     if not options.files:
         root = workspace_above(here, os.environ)
         named = {file: [] for file in tests_below(root)}
+        if not named and options.if_any:
+            print("there are no tests of agents in this project", file=sys.stderr)
+            return ()
         if not named:
             folder = shown_path(root / TEST_FOLDERS[0])
             raise ConfigError(
@@ -376,6 +379,11 @@ def _parser() -> Parser:
         metavar="REVISION",
         help="only cases whose file, agents, skills, workspace or recording have changed since a commit of git "
         "(default: HEAD), by what it has in common with HEAD",
+    )
+    add(
+        "--if-any",
+        action="store_true",
+        help="pass in a project without tests, as hooks that run in any project need it",
     )
     how = parser.add_mutually_exclusive_group().add_argument
     how(

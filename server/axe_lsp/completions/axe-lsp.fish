@@ -119,6 +119,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l agent -xka "(axe-lsp agents list --names 2>/dev/null)" -d 'only tests of this agent'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l changed -x -d 'only cases whose file, agents, skills, workspace or recording have changed since a commit of git (default: HEAD), by what it has in common with HEAD'
+complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l if-any -d 'pass in a project without tests, as hooks that run in any project need it'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l record -d 'run cases without a recording once with real answers, and record them'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l live -d 'run cases with real answers, which are not recorded; a case passes at its `rate`'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l loose -d 'accept changed prompts, tools and models; tasks and results must be the recorded ones'

@@ -405,6 +405,7 @@ _shtab_axe_lsp_test_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--agent[only tests of this agent]:NAME:($(axe-lsp agents list --names 2>/dev/null))"
   "--changed[only cases whose file, agents, skills, workspace or recording have changed since a commit of git (default\: HEAD), by what it has in common with HEAD]:REVISION:"
+  "--if-any[pass in a project without tests, as hooks that run in any project need it]"
   "--record[run cases without a recording once with real answers, and record them]"
   "--live[run cases with real answers, which are not recorded\; a case passes at its \`rate\`]"
   "--loose[accept changed prompts, tools and models\; tasks and results must be the recorded ones]"
