@@ -141,6 +141,23 @@ def test_tests_of_agents_are_run_in_neovim(nvim: Path, tmp_path: Path) -> None:
 
 
 @pytest.mark.editor
+def test_neotest_finds_and_runs_tests_of_agents(nvim: Path, tmp_path: Path) -> None:
+    if _which(nvim) == "system":
+        pytest.skip("neotest needs a newer Neovim")
+    more = """
+[[case]]
+name = 'fails "loudly"' # it does
+task = "Can this be released?"
+replay = "asks.toml"
+
+[case.expect]
+turns = { max = 1 }
+"""
+    cases = agent_tests.Project(tmp_path / "project").case(more, PLAIN)
+    _play(nvim, "neotest_adapter.lua", cases, clean_environment(tmp_path / "home"))
+
+
+@pytest.mark.editor
 def test_one_child_one_run_and_all_runs_are_stopped_in_neovim(
     nvim: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
