@@ -279,7 +279,7 @@ any host if there are none, and never private addresses. `web_search` uses Tavil
 
 `ask_user` asks the person who started the run, also from a sub-agent: in the editor, or at the terminal of
 `axe-lsp run`, where the answer is the number of a choice or a line of text. The tool's result is the answer, and the
-run's time stands still until then. If nobody can be asked, the question is dismissed, or the setting
+run's time is paused until then. If nobody can be asked, the question is dismissed, or the setting
 `axe.approvalTimeout` is over, the model gets an error result with the reason; `--yes` answers no question. A question
 has at most 2,000 characters, and at most 8 choices of 80 characters.
 """

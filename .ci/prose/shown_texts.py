@@ -1,13 +1,15 @@
 """Prints the texts that the code shows to people, one per line with its place, for the linter of prose.
 
-    python .ci/prose/shown_texts.py server/axe_lsp vscode-extension/src
+    python .ci/prose/shown_texts.py server/axe_lsp vscode-extension/src vscode-extension/package.json clients
 
-These are the string literals of at least three words: of Python without docstrings, and of TypeScript.
+These are the string literals of at least three words: of Python without docstrings, of TypeScript, Lua, Emacs Lisp
+(with docstrings, which `C-h f` shows), and of JSON.
 """
 
 from __future__ import annotations
 
 import ast
+import json
 import re
 import sys
 from collections.abc import Iterator
@@ -16,12 +18,21 @@ from pathlib import Path
 TYPESCRIPT_STRING = re.compile(
     r"'((?:[^'\\\n]|\\.)+)'|\"((?:[^\"\\\n]|\\.)+)\"|`((?:[^`\\]|\\.)+)`"
 )
+LUA_STRING = re.compile(r"'((?:[^'\\\n]|\\.)+)'|\"((?:[^\"\\\n]|\\.)+)\"")
+LISP_STRING = re.compile(r';[^\n]*|\?\\?.|"((?:[^"\\]|\\.)*)"', re.DOTALL)
+JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"')
+PATTERNS = {
+    ".el": LISP_STRING,
+    ".json": JSON_STRING,
+    ".lua": LUA_STRING,
+    ".ts": TYPESCRIPT_STRING,
+}
 LEAST_WORDS = 3
 
 
 def main() -> None:
-    for folder in sys.argv[1:]:
-        for path in sorted(Path(folder).rglob("*")):
+    for argument in map(Path, sys.argv[1:]):
+        for path in sorted(argument.rglob("*")) if argument.is_dir() else [argument]:
             for line, text in texts_of(path):
                 words = text.split()
                 if len(words) >= LEAST_WORDS and text.isprintable():
@@ -37,10 +48,12 @@ def texts_of(path: Path) -> Iterator[tuple[int, str]]:
             is_text = isinstance(node, ast.Constant) and isinstance(node.value, str)
             if is_text and id(node) not in docstrings:
                 yield node.lineno, " ".join(node.value.split())
-    elif path.suffix == ".ts":
+    elif path.suffix in PATTERNS:
         source = path.read_text("utf-8")
-        for found in TYPESCRIPT_STRING.finditer(source):
-            text = next(filter(None, found.groups()))
+        for found in PATTERNS[path.suffix].finditer(source):
+            text = next(filter(None, found.groups()), "")
+            if path.suffix == ".json":
+                text = json.loads(found[0])
             yield source.count("\n", 0, found.start()) + 1, " ".join(text.split())
 
 

@@ -15,8 +15,8 @@
 (require 'subr-x)
 
 (cl-defstruct (axe-lsp-question (:constructor axe-lsp-question-create (params &optional answer key)))
-  "What is asked by PARAMS; ANSWER is called with what the user decides.
-KEY is what it is withdrawn by."
+  "The question of PARAMS.  ANSWER is called with the decision of the user.
+The server withdraws the question by KEY."
   params answer key)
 
 (defvar axe-lsp-approve--waiting nil

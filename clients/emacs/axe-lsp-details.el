@@ -12,7 +12,7 @@
 (require 'json)
 
 (defun axe-lsp-details-show (item)
-  "Show all that is known of ITEM."
+  "Show the details of ITEM."
   (let ((text (pcase (axe-lsp-item-kind item)
                 ('run (axe-lsp-details--run (axe-lsp-item-run item)))
                 ('tool (axe-lsp-details--tool item))

@@ -28,8 +28,8 @@
             (list :initializationOptions options))))
 
 (defun axe-lsp-eglot--project (directory)
-  "Where DIRECTORY has agents or their settings, the project around it.
-Only Eglot is told so, and only where nothing else makes a project."
+  "The project around DIRECTORY, if that has agents or their settings.
+Eglot alone uses it, and only where nothing else makes a project."
   (when (and (bound-and-true-p eglot-lsp-context)
              (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/\\(?:agents\\|tests\\)/?\\'\\|\\(\\.\\(?:codex\\|vibe\\)/\\)\\(?:agents/\\|\\'\\)\\)" directory))
     (let ((around (match-string 1 directory))
@@ -68,7 +68,7 @@ Only Eglot is told so, and only where nothing else makes a project."
                  (axe-lsp-runs-failed (plist-get failure :code) (plist-get failure :message))))))
 
 (cl-defmethod eglot-client-capabilities ((_server axe-lsp-server))
-  "What Eglot can do, that SERVER may ask, and that files are renamed."
+  "The capabilities of Eglot, with renames of files, which SERVER may ask for."
   (let* ((all (copy-sequence (cl-call-next-method)))
          (workspace (copy-sequence (plist-get all :workspace)))
          (edit (append '(:resourceOperations ["rename"]) (plist-get workspace :workspaceEdit))))

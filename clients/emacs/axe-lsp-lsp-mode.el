@@ -80,7 +80,7 @@ It may have hash tables or plists, and lists, as the other package likes."
                                              (plist-get failure :message)))))))
 
 (defun axe-lsp-workspace--teller (method)
-  "What handles the notification METHOD, a symbol."
+  "The handler of the notification METHOD, a symbol."
   (lambda (workspace event)
     (axe-lsp-runs-tell (axe-lsp-workspace--wrap workspace) method
                        (axe-lsp-workspace--plist event))))

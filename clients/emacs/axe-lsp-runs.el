@@ -65,11 +65,11 @@ Each is a list of its server, of the event that it began with, and of when.")
     (message "axe: %s" message)))
 
 (defun axe-lsp-runs-buffer ()
-  "Return the buffer in which this session is told of."
+  "Return the buffer that shows this session."
   (axe-lsp-tree-buffer "*axe runs*"))
 
 (defun axe-lsp-runs--buffer-of (event)
-  "Return the buffer in which EVENT is told of."
+  "Return the buffer that shows EVENT."
   (let ((past (alist-get (plist-get event :rootRunId) axe-lsp-runs--past nil nil #'equal)))
     (if (buffer-live-p past) past (axe-lsp-runs-buffer))))
 
@@ -156,9 +156,9 @@ Each is a list of its server, of the event that it began with, and of when.")
 ;;;###autoload
 (defun axe-run (task &optional which)
   "Run an agent and show what it does.
-In an agent file it is the one of this buffer, saved or not; elsewhere you
-name one.  TASK is what it is told to do, followed by the region if it is
-active.  If it is empty, an agent with an input is given one, and any other
+In an agent file it is the agent of this buffer, saved or not; elsewhere you
+name one.  TASK is its task, followed by the region if it is active.  If TASK
+is empty, you fill in the input of an agent that has one, and any other agent
 works on its own instructions.  WHICH is a plist with `:uri' or `:agent'."
   (interactive (let ((which (axe-lsp-runs--which)))
                  (list (axe-lsp-runs--read-task) which)))

@@ -31,7 +31,7 @@ stored first."
                    buffer-file-name)))
     (cond
      (file (axe-lsp-test--run server (list (axe-lsp-test--uri file)) (and record t)))
-     (record (user-error "This is no file of tests: open the one with the case"))
+     (record (user-error "This is not a file of tests: open the one with the case"))
      (t (axe-lsp-send
          server "axe/tests" nil
          (lambda (files)

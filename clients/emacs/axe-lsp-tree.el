@@ -28,7 +28,7 @@ QUESTIONS is how many it and those below it wait for; SECONDS how long it works.
   begun ended head last children turn text thought last-turn calls (questions 0) seconds)
 
 (defvar-local axe-lsp-tree--runs nil
-  "The runs that are told of in this buffer, by their ids.")
+  "The runs that this buffer shows, by their ids.")
 
 (defvar axe-runs-mode-map
   (let ((map (make-sparse-keymap)))
@@ -40,7 +40,7 @@ QUESTIONS is how many it and those below it wait for; SECONDS how long it works.
   "Keys of `axe-runs-mode'.")
 
 (defconst axe-lsp-tree--head "^ *[▶?✓■✗] "
-  "What the first line of an agent begins with.")
+  "The beginning of the first line of an agent.")
 
 (defun axe-lsp-tree--to-text ()
   "Go to where each kind of Markdown in a line is looked for."
@@ -175,7 +175,7 @@ It waits, and those that have called it."
                                  waits (axe-lsp-run-seconds run)))))
 
 (defun axe-lsp-tree-item ()
-  "Return what stands behind the line of point."
+  "Return the item that the line of point shows."
   (get-text-property (line-beginning-position) 'axe-lsp-item))
 
 (defun axe-lsp-tree-root (run)
@@ -275,7 +275,7 @@ It waits, and those that have called it."
                              (make-axe-lsp-item :kind 'tool :begun begun :ended event)))))))
 
 (defun axe-lsp-tree--think (run delta)
-  "Keep DELTA, a piece of what RUN thinks; it is no part of the answer."
+  "Keep DELTA, a piece of the thoughts of RUN, which the answer omits."
   (when-let ((turn (and (not (axe-lsp-run-thought run)) (axe-lsp-run-turn run))))
     (axe-lsp-tree--figures turn "thinking"))
   (setf (axe-lsp-run-thought run) (concat (axe-lsp-run-thought run) delta)))

@@ -13,7 +13,7 @@
 (require 'subr-x)
 
 (defconst axe-lsp-words--longest 160
-  "So many characters of a task, an error or arguments are shown.")
+  "Characters of a task, an error or arguments that are shown.")
 
 (defun axe-lsp-words-shorten (text)
   "TEXT in one line that is not too long."
@@ -49,7 +49,7 @@
     (_ "✗")))
 
 (defun axe-lsp-words-at-work (model waits seconds)
-  "What is said of an agent at work: its MODEL, and for how many SECONDS.
+  "The text about a running agent: its MODEL, and its time in SECONDS.
 WAITS says whether it waits for the user."
   (concat model
           (if waits " · waits for your answer" "")
@@ -69,14 +69,14 @@ WAITS says whether it waits for the user."
   "Why an answer is not whole.")
 
 (defun axe-lsp-words-incomplete (ended)
-  "What is wrong with the answer of an agent or a turn, by the event ENDED.
+  "Why the answer of an agent or a turn is incomplete, by the event ENDED.
 Nil if it is whole.  A later server may know more reasons."
   (when-let ((reason (plist-get ended :incomplete)))
     (alist-get reason axe-lsp-words--incomplete reason nil #'equal)))
 
 (defun axe-lsp-words-figures (ended)
   "The figures of an agent that has ended, by the event ENDED.
-What is wrong with its answer stands before them."
+The reason of an incomplete answer comes first."
   (let ((tree (plist-get ended :tree))
         (incomplete (axe-lsp-words-incomplete ended)))
     (string-join
@@ -98,7 +98,7 @@ A cancelled one gives that as the reason too; once is enough."
           ((not (equal status "completed")) status))))
 
 (defun axe-lsp-words-call (event)
-  "What is said of a tool call, by EVENT."
+  "The text about a tool call, from EVENT."
   (let ((arguments (plist-get event :arguments)))
     (concat (plist-get event :name) " "
             (if arguments (axe-lsp-words-shorten (json-encode arguments)) "{}"))))
@@ -108,7 +108,7 @@ A cancelled one gives that as the reason too; once is enough."
   (or (member tool '("call_agent" "Task")) (string-prefix-p "subagent--" tool)))
 
 (defun axe-lsp-words-retry (event)
-  "What is said of a request that is sent again, by EVENT."
+  "The text about a request that is sent again, from EVENT."
   (format "%s: %s; sent again in %s (%d of %d)"
           (plist-get event :category)
           (axe-lsp-words-shorten (plist-get event :message))
@@ -138,7 +138,7 @@ It is nil for the usual place."
               " takes no more requests at once: waiting for others"))))
 
 (defun axe-lsp-words-context (event)
-  "What happens to a conversation that is too long for its model, by EVENT."
+  "The text about a conversation too long for its model, from EVENT."
   (let ((kind (plist-get event :kind))
         (reason (plist-get event :error)))
     (cond

@@ -36,8 +36,8 @@
 
 (defcustom axe-lsp-trusted t
   "Whether agents may be run, which can read and change files and run commands.
-If nil they are checked and previewed only.  What it is at the start of a
-server counts for the whole project; it may stand in .dir-locals.el."
+If nil they are checked and previewed only.  The value at the start of a
+server applies to the whole project.  You can set it in .dir-locals.el."
   :type 'boolean
   :safe #'null)
 

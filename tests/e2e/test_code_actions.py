@@ -262,7 +262,10 @@ def test_an_agent_that_is_in_the_list_already_is_only_created(project: Project) 
         ({"name": "x", "uri": 1}, '"uri" must be a string'),
         ({"name": "x", "folder": 1}, '"folder" must be a string'),
         ({"name": "x", "folder": "file:///x", "uri": "file:///y"}, 'either "uri" or "folder"'),
-        ({"name": "x", "folder": "file:///x"}, "agents are not found in file:///x"),
+        (
+            {"name": "x", "folder": "file:///x"},
+            "agents are not found in file:///x, which is outside every agent folder",
+        ),
         (None, '"name" must be a string'),
     ],
 )

@@ -59,7 +59,7 @@ def add_options(parser: Parser) -> None:
     )
     parser.add_argument("--output", type=Path, metavar="DIR", help="write the new files to DIR")
     parser.add_argument("--dry-run", action="store_true", help="show a diff and write nothing")
-    parser.add_argument("--force", action="store_true", help="replace files that are there")
+    parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
 def options_of(chosen: argparse.Namespace, target: Format) -> Options:

@@ -33,7 +33,7 @@ STATUSES = ("running", *get_args(Status))
 
 
 def main(arguments: Sequence[str]) -> int:
-    """List, show, follow, export or forget runs."""
+    """List, show, follow, export or delete runs."""
     parser = _parser()
     options = parser.parse_args(arguments)
     if options.command is None:
@@ -154,7 +154,7 @@ def _parser() -> Parser:
     add = command("export", "print all events as lines of JSON")
     add("runs", metavar="RUN", nargs="*", help="of these runs only")
     which = commands.add_parser(
-        "prune", help="forget runs", description="Delete runs, except active ones."
+        "prune", help="delete runs", description="Delete runs, except active ones."
     ).add_mutually_exclusive_group(required=True)
     which.add_argument("--older-than", metavar="DAYS", type=days, help="runs that began longer ago")
     which.add_argument("--keep", metavar="N", type=runs, help="all but the N newest")

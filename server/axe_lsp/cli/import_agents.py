@@ -50,7 +50,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--model",
         metavar="PROVIDER/NAME",
-        help="the model of agents whose files name none that axe knows",
+        help="the model for agents whose files name no model that axe knows",
     )
     add_options(parser)
     return parser

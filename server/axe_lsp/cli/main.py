@@ -23,13 +23,15 @@ class Command(NamedTuple):
 COMMANDS = {
     "init": Command("axe_lsp.cli.init", "create the first agent of a project"),
     "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
-    "chat": Command("axe_lsp.cli.chat", "talk with an agent, a message a line"),
-    "resume": Command("axe_lsp.cli.resume", "go on with a run that was interrupted"),
+    "chat": Command("axe_lsp.cli.chat", "chat with an agent; each line is a message"),
+    "resume": Command("axe_lsp.cli.resume", "continue a run that was interrupted"),
     "undo": Command("axe_lsp.cli.undo", "put back the files that a run has changed"),
     "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
     "test": Command("axe_lsp.cli.test", "run tests of agents from recordings, or record them"),
     "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
-    "import": Command("axe_lsp.cli.import_agents", "make agents of other programs agents of axe"),
+    "import": Command(
+        "axe_lsp.cli.import_agents", "convert agents of other programs to agent files of axe"
+    ),
     "export": Command(
         "axe_lsp.cli.export", "write agents as files of Codex, Claude Code and others"
     ),
@@ -53,7 +55,7 @@ COMMANDS = {
     ),
     "bench": Command("axe_lsp.cli.bench", "measure axe-lsp against other tools, from a checkout"),
     "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
-    "completion": Command("axe_lsp.cli.shell_completion", "print the completion of a shell"),
+    "completion": Command("axe_lsp.cli.shell_completion", "print the completion script of a shell"),
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 

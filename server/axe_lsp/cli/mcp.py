@@ -144,7 +144,7 @@ def _parser() -> Parser:
         metavar="N",
         type=_count,
         default=4,
-        help="calls that are at work at once; more have to wait (default: 4)",
+        help="maximum number of calls at a time; more are queued (default: 4)",
     )
     add("--http", metavar="[HOST:]PORT", type=_address, help="serve HTTP at /mcp on this machine")
     guard = parser.add_mutually_exclusive_group().add_argument
@@ -157,6 +157,6 @@ def _parser() -> Parser:
     guard(
         "--no-token",
         action="store_true",
-        help="take HTTP requests of every program of this machine",
+        help="accept HTTP requests of any program on this machine",
     )
     return parser

@@ -204,7 +204,7 @@ def _parser() -> Parser:
         metavar="N",
         type=tokens,
         default=0,
-        help="token limit of the whole run, with what is used (0: the limit that it had)",
+        help="token limit of the whole run, including tokens already used (0: its former limit)",
     )
     add_permissions(parser, go_on="axe-lsp resume")
     return parser

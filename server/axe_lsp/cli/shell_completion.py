@@ -23,7 +23,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp completion",
-        description='Print the completion of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into '
+        description='Print the completion script of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into '
         "~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to "
         "~/.config/fish/completions/axe-lsp.fish.",
     )

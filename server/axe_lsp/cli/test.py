@@ -378,7 +378,7 @@ def _parser() -> Parser:
         default="",
         metavar="REVISION",
         help="only cases whose file, agents, skills, workspace or recording have changed since a commit of git "
-        "(default: HEAD), by what it has in common with HEAD",
+        "(default: HEAD), or since its merge base with HEAD",
     )
     add(
         "--if-any",
@@ -441,7 +441,7 @@ def _parser() -> Parser:
         metavar="N",
         type=runs,
         default=0,
-        help=f"cases at the same time (default: {_JOBS}, with real answers {_LIVE_JOBS})",
+        help=f"number of cases that run in parallel (default: {_JOBS}, with real answers {_LIVE_JOBS})",
     )
     add("--format", choices=sorted(FORMATS), default="text", help="output format (default: text)")
     add(

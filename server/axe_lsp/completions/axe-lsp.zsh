@@ -15,7 +15,7 @@ _shtab_axe_lsp_commands() {
     bench:'measure axe-lsp against other tools, from a checkout'
     chat:'Talk with an agent: each line is a message. Ctrl-D ends the conversation.'
     check:'Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.'
-    completion:'Print the completion of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into ~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to ~/.config/fish/completions/axe-lsp.fish.'
+    completion:'Print the completion script of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into ~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to ~/.config/fish/completions/axe-lsp.fish.'
     config:'Find and create the configuration folder.'
     demo:'Run a small example with recorded answers. Nothing is sent anywhere.'
     export:'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
@@ -214,7 +214,7 @@ _shtab_axe_lsp_export_options=(
   "--from[the format of the files (default\: by folder and suffix\; axe, codex, claude, copilot, gemini, vibe)]:FORMAT:(axe codex claude copilot gemini vibe)"
   "--output[write the new files to DIR]:DIR:_files -/"
   "--dry-run[show a diff and write nothing]"
-  "--force[replace files that are there]"
+  "--force[replace existing files]"
   "(*)::names of agents, agent files or folders (default\: all agents of the workspace):($(axe-lsp agents list --names 2>/dev/null))"
 )
 
@@ -297,11 +297,11 @@ _shtab_axe_lsp_history_tail_defaults_added=0
 
 _shtab_axe_lsp_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--model[the model of agents whose files name none that axe knows]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon)"
+  "--model[the model for agents whose files name no model that axe knows]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon)"
   "--from[the format of the files (default\: by folder and suffix\; axe, codex, claude, copilot, gemini, vibe)]:FORMAT:(axe codex claude copilot gemini vibe)"
   "--output[write the new files to DIR]:DIR:_files -/"
   "--dry-run[show a diff and write nothing]"
-  "--force[replace files that are there]"
+  "--force[replace existing files]"
   "(*):agent files, or folders with agents or projects:_files"
 )
 
@@ -323,10 +323,10 @@ _shtab_axe_lsp_mcp_options=(
   "--in[the folder in which the agents work]:DIR:_files -/"
   "--approve[what happens when an agent wants to write or run something (default\: ask the user of the client)]:approve:(ask deny allow)"
   "--trust[allow the agents of this workspace to reach outside it, as \`axe-lsp trust\` shows]"
-  "--max-parallel[calls that are at work at once\; more have to wait (default\: 4)]:N:"
+  "--max-parallel[maximum number of calls at a time\; more are queued (default\: 4)]:N:"
   "--http[serve HTTP at \/mcp on this machine]:[HOST:]PORT:"
   "--token-file[the token of HTTP requests (default\: a new one)]:FILE:_files"
-  "--no-token[take HTTP requests of every program of this machine]"
+  "--no-token[accept HTTP requests of any program on this machine]"
   "(*)::these agents only (default\: those of the workspace that no other agent calls):($(axe-lsp agents list --names 2>/dev/null))"
 )
 
@@ -341,7 +341,7 @@ _shtab_axe_lsp_resume_options=(
   "--json[print the answer and its cost as JSON]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"
   "--timeout[timeout from now on (default\: what is left of the run\'s timeout)]:SECONDS:"
-  "--max-tokens[token limit of the whole run, with what is used (0\: the limit that it had)]:N:"
+  "--max-tokens[token limit of the whole run, including tokens already used (0\: its former limit)]:N:"
   "--yes[let tools change files and run commands without asking]"
   "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
@@ -404,7 +404,7 @@ _shtab_axe_lsp_serve_defaults_added=0
 _shtab_axe_lsp_test_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--agent[only tests of this agent]:NAME:($(axe-lsp agents list --names 2>/dev/null))"
-  "--changed[only cases whose file, agents, skills, workspace or recording have changed since a commit of git (default\: HEAD), by what it has in common with HEAD]:REVISION:"
+  "--changed[only cases whose file, agents, skills, workspace or recording have changed since a commit of git (default\: HEAD), or since its merge base with HEAD]:REVISION:"
   "--if-any[pass in a project without tests, as hooks that run in any project need it]"
   "--record[run cases without a recording once with real answers, and record them]"
   "--live[run cases with real answers, which are not recorded\; a case passes at its \`rate\`]"
@@ -416,7 +416,7 @@ _shtab_axe_lsp_test_options=(
   "*--model[with --live\: this model in place of the agent\'s\; may be repeated]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon)"
   "--max-cost[with --live and --record\: start no case after this cost (0\: no limit)]:DOLLARS:"
   "--watch[run again after each change of a file, until Ctrl-C]"
-  "--jobs[cases at the same time (default\: 8, with real answers 4)]:N:"
+  "--jobs[number of cases that run in parallel (default\: 8, with real answers 4)]:N:"
   "--format[output format (default\: text)]:format:(github json junit text)"
   "--no-history[do not store the runs of cases that did not pass in the history]"
   "--trust[for this command, allow what \`allow\` of the files names, and agents to reach outside their workspaces]"

@@ -57,7 +57,9 @@ def folder_at(session: Session, uri: str) -> Path:
     for each in agent_folders(session):
         if canonical(each.uri) == wanted:
             return each.path
-    raise RequestFailed(f"agents are not found in {uri}; axe.agentPaths can add the folder")
+    raise RequestFailed(
+        f"agents are not found in {uri}, which is outside every agent folder; add its folder to axe.agentPaths"
+    )
 
 
 def _usual(session: Session) -> Iterator[Path]:

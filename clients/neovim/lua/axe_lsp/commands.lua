@@ -18,7 +18,7 @@ local function read(text, bufnr)
   end
   local name, task = text:match('^(%S+)%s*(.*)$')
   if not name then
-    vim.notify('axe: this is no agent file: name an agent, as in ":AxeRun reviewer Look at this"', vim.log.levels.ERROR)
+    vim.notify('axe: this is not an agent file: name an agent, as in ":AxeRun reviewer Look at this"', vim.log.levels.ERROR)
     return nil
   end
   return { agent = name }, task

@@ -83,7 +83,7 @@ local function send(bufnr, on_input)
   local text = table.concat(vim.api.nvim_buf_get_lines(bufnr, 0, -1, true), '\n')
   local is_json, input = pcall(vim.fn.json_decode, text)
   if not is_json or type(input) ~= 'table' then
-    return vim.notify('axe: the input is no JSON object yet; ":q!" gives it up', vim.log.levels.ERROR)
+    return vim.notify('axe: the input is not a JSON object yet; ":q!" discards it', vim.log.levels.ERROR)
   end
   vim.bo[bufnr].modified = false
   on_input(input)

@@ -69,7 +69,7 @@ function M.test(case, record, bufnr)
   elseif is_tests(bufnr) then
     return run(client, { vim.uri_from_bufnr(bufnr) }, case, record, bufnr)
   elseif case ~= '' or record then
-    return vim.notify('axe: this is no file of tests: open the one with the case', vim.log.levels.ERROR)
+    return vim.notify('axe: this is not a file of tests: open the one with the case', vim.log.levels.ERROR)
   end
   requests.send(client, 'axe/tests', {}, bufnr, function(files)
     local uris = vim.tbl_map(function(file)

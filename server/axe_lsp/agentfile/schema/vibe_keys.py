@@ -352,7 +352,7 @@ _SWITCHES = (
             "smart_approve_available": "Whether the mode `smart-approve` is offered.",
             "smart_approve_default": "Whether `smart-approve` is the first mode.",
             "enable_otel": "Whether traces are sent.",
-            "disable_welcome_banner_animation": "Whether the banner stands still.",
+            "disable_welcome_banner_animation": "Whether the banner is shown without animation.",
             "voice_mode_enabled": "Whether there is voice input.",
             "narrator_enabled": "Whether answers are spoken.",
             "managed_shell_tools_enabled": "Whether the managed shell is used.",
