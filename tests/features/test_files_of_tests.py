@@ -584,3 +584,49 @@ def test_an_input_is_used_if_tests_name_the_agent() -> None:
     judged = 'agent = "lead"\n[[case]]\nname = "a"\n[[case.expect.judge]]\nagent = "scout"\ncriteria = "c"\n'
     assert SCOUT in workspace.apply([Change(TESTS, judged)]).affected
     assert codes() == []
+
+
+@pytest.mark.parametrize(
+    ("marked", "labels"),
+    [
+        ("[case.expect]\nanswer = { equals = { <|> } }", ["ok", "reason"]),
+        ("[case.expect]\nanswer = { equals = { ok = true, <|> } }", ["reason"]),
+        ("[case.expect.answer.equals]\n<|>", ["ok", "reason"]),
+        ('[[case.expect.children]]\nagent = "grader"\nanswer = { equals = { <|> } }', ["grade"]),
+        ("[case.input]\n<|>", ["question"]),
+        ("input = { <|> }", ["question"]),
+        ('[[case.expect.children]]\nagent = "<|>"', ["grader", "alone", "lead"]),
+        (
+            '[[case.expect.tools]]\ncalls = [{ name = "<|>" }]',
+            ["read_file", "call_agent", "grader"],
+        ),
+        (
+            '[[case.expect.children]]\nagent = "grader"\ntools = [{ calls = [{ name = "<|>" }] }]',
+            [],
+        ),
+    ],
+)
+def test_what_the_agent_has_is_offered_to_be_expected(marked: str, labels: list[str]) -> None:
+    texts = {
+        LEAD: 'name = "lead"\nmodel = "ollama/m"\ntools = ["read_file"]\nsub_agents = ["grader"]\n'
+        "[input.properties]\nquestion = {}\n[output.properties]\nok = {}\nreason = {}\n",
+        f"{ROOT}/axe/agents/grader.toml": 'name = "grader"\nmodel = "ollama/m"\n'
+        "[input.properties]\ntext = {}\n[output.properties]\ngrade = {}\n",
+        f"{ROOT}/axe/agents/alone.toml": 'name = "alone"\nmodel = "ollama/m"\n',
+    }
+    head = 'agent = "lead"\n[[case]]\nname = "looks"\n'
+    text = head + marked.replace("<|>", "")
+    workspace = Workspace(Places(roots=(ROOT,)))
+    changes = [Change(uri, each) for uri, each in texts.items()]
+    workspace.apply([*changes, Change(TESTS, text, in_buffer=True)], complete=True)
+    file = workspace.snapshot.file(TESTS)
+    assert file is not None
+    found = completion(workspace.snapshot, file, len(head) + marked.index("<|>"))
+    assert [each.label for each in found if not each.label.startswith("[")] == labels
+
+
+def test_any_tool_is_offered_to_be_forbidden() -> None:
+    head = 'agent = "lead"\n[[case]]\nname = "looks"\n[case.expect]\nforbidden = ["'
+    snapshot, file = opened(f'{head}"]\n')
+    labels = [each.label for each in completion(snapshot, file, len(head))]
+    assert {"write_file", "run_command", "call_agent"} <= {*labels}

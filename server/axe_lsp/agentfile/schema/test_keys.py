@@ -40,6 +40,7 @@ _MAX_DEPTH = 5
 
 _CASE: KeyPath = ("case",)
 _EXPECT: KeyPath = (*_CASE, "expect")
+FORBIDDEN: KeyPath = (*_EXPECT, "forbidden")
 
 
 def _row(path: KeyPath, type_: KeyType, doc: str, **more: object) -> KeySpec:
@@ -190,12 +191,12 @@ def _rows() -> Iterator[KeySpec]:
         "Files of the copied workspace after the run: `true` (there), `false` (not there), or checks of the content.",
     )
     yield _row(
-        (*_EXPECT, "forbidden"),
+        FORBIDDEN,
         KeyType.STRINGS,
         "Tools that nobody in the whole tree calls: names, globs, or tables with `name` and `args`.",
         also=(KeyType.TABLES,),
     )
-    yield from _call((*_EXPECT, "forbidden"))
+    yield from _call(FORBIDDEN)
     yield _row(
         (*_EXPECT, "judge"), KeyType.TABLES, "Agents of yours that judge the run, with `[output]`."
     )

@@ -13,11 +13,17 @@ from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.models import LocalModel
+from axe_lsp.agentfile.schema.test_keys import FORBIDDEN, TESTS
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.completion.argument_offers import argument_keys
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
+from axe_lsp.features.completion.expectation_offers import (
+    callable_names,
+    expected_tools,
+    member_keys,
+)
 from axe_lsp.features.completion.fuzzy import shortlist
 from axe_lsp.features.completion.ignore_offers import ignore_offers
 from axe_lsp.features.completion.item import Completion, CompletionKind, offer, separators
@@ -68,8 +74,9 @@ def _offers(lookup: Lookup, asked: _Asked) -> Iterator[Completion]:
     if cursor.where is Where.HEADER:
         yield from header_offers(lookup, cursor)
     elif cursor.where in (Where.KEY, Where.INNER_KEY):
-        arguments = argument_keys(asked.snapshot, asked.file, lookup, cursor)
-        yield from key_offers(lookup, cursor, arguments)
+        written = asked.snapshot, asked.file, lookup, cursor
+        more = (*argument_keys(*written), *member_keys(*written))
+        yield from key_offers(lookup, cursor, more)
         if cursor.where is Where.KEY:
             yield from table_offers(lookup, cursor)
     elif cursor.where in (Where.STRING, Where.VALUE):
@@ -129,14 +136,21 @@ def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Complet
         for name in sorted(file.inline_types):
             yield offer(name, CompletionKind.CHOICE, "type of this file")
         yield from _agents(asked, listed)
-    elif spec.names is Names.TOOL:
+    elif spec.names is Names.TOOL or spec.path == FORBIDDEN:
         yield from _tools(asked, spec)
     elif spec.names is Names.MODEL:
         yield from model_offers(asked.snapshot, file, asked.installed)
 
 
 def _tools(asked: _Asked, spec: KeySpec) -> Iterator[Completion]:
-    """Our own, and those of MCP servers that can be denied. The model gets these without a list."""
+    """Our own, and those of MCP servers that can be denied. The model gets these without a list.
+
+    In tests those that are expected or forbidden.
+    """
+    if asked.file.schema is TESTS:
+        for tool, doc in expected_tools(asked.snapshot, asked.file, asked.cursor):
+            yield offer(tool, CompletionKind.TOOL, doc)
+        return
     for tool, doc in agent_keys.TOOLS.items():
         yield offer(tool, CompletionKind.TOOL, doc)
     if spec.path == ("tool_policy", "deny"):
@@ -154,7 +168,8 @@ def _types(names: Iterable[str]) -> Iterator[Completion]:
 
 def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
     names = asked.snapshot.names.keys() - listed
-    for name in shortlist(names, asked.typed):
+    likely = callable_names(asked.snapshot, asked.file, asked.cursor) & names
+    for name in (*sorted(likely), *shortlist(names - likely, asked.typed)):
         agent = asked.snapshot.agent(name, asked.file)
         if agent is not None and agent.uri != asked.file.uri:
             model = agent.model.value if agent.model is not None else ""
