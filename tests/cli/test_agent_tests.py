@@ -399,6 +399,25 @@ def test_junit_is_valid_by_the_schemas_of_its_readers(
     assert {"failure", "error", "testcase"} <= kinds
 
 
+@pytest.mark.parametrize("format_", ["text", "github"])
+def test_no_text_of_a_file_or_recording_is_obeyed(
+    home: Home, project: Project, format_: str
+) -> None:
+    project.case()
+    hidden = "\\n::warning::hidden\\n\\u001b]0;x\\u0007"
+    file, recording = project.tests / "release.toml", project.tests / "recordings/asks.toml"
+    file.write_text(file.read_text().replace('"asks"', f'"asks{hidden}"'))
+    recording.write_text(recording.read_text().replace("You lead.", f"You led.{hidden}"))
+    agent = project.root / "axe/agents/lead.toml"
+    agent.write_text(agent.read_text().replace("You lead.", f"You lead.{hidden}"))
+    code, out, _ = home.call(*TEST, "--format", format_)
+    assert (code, "STALE" in out, "hidden" in out) == (1, True, True)
+    assert "\x1b" not in out
+    assert "\x07" not in out
+    commands = [line for line in out.splitlines() if line.lstrip().startswith("::")]
+    assert format_ == "text" or [line.partition(" ")[0] for line in commands] == ["::error"]
+
+
 def test_github_gets_a_summary_of_the_job(home: Home, project: Project, tmp_path: Path) -> None:
     summary = tmp_path / "summary.md"
     summary.write_text("before\n")

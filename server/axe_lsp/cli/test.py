@@ -23,7 +23,7 @@ from axe_lsp.runtime.files.default_model import named_model
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_above
-from axe_lsp.runtime.plain_text import escaped, shown_path
+from axe_lsp.runtime.plain_text import escaped, shown_path, visible
 from axe_lsp.runtime.safety.trust import TrustStore
 from axe_lsp.testing.case_session import Agrees, CaseSession, Plan, always, run_session
 from axe_lsp.testing.changes import Changes, affected_cases
@@ -155,7 +155,8 @@ def _new(arguments: Sequence[str]) -> int:
     except RunError as error:
         complain(error)
         return int(ExitCode.CONFIG)
-    print(f"{suite.shown}::{made.name}, recorded in {_shown(made.recording, here)}")
+    recorded = _shown(made.recording, here)
+    print(visible(f"{suite.shown}::{made.name}, recorded in {recorded}"))
     for note in made.notes:
         print(f"Note: {note}.")
     cases = tuple(chosen_cases(suite, [made.name]))
@@ -175,7 +176,7 @@ def _agreement(options: argparse.Namespace) -> Agrees:
     async def agrees(outcome: Outcome, before: str, after: str) -> bool:
         async with one_at_a_time:
             where = f"{outcome.suite.shown}::{outcome.case.name}"
-            print("\n".join([where, *diff_lines(before, after)]), file=sys.stderr)
+            print("\n".join([visible(where), *diff_lines(before, after)]), file=sys.stderr)
             if options.yes:
                 return True
             print("Replace the recording? [y]es, [N]o: ", end="", file=sys.stderr, flush=True)

@@ -70,21 +70,25 @@ class TextReport:
         self._counts[outcome.verdict] += 1
         if outcome.suite.shown != self._file:
             self._file = outcome.suite.shown
-            self._line(self._file)
+            self._text(self._file)
         sign = self._painted(_SIGNS[outcome.verdict], outcome.verdict)
         recorded = f" ({_RECORDED[outcome.recorded]})" if outcome.recorded else ""
-        self._line(f"  {sign} {outcome.case.name}{recorded}")
+        self._line(f"  {sign} {visible(outcome.case.name)}{recorded}")
         if outcome.rate is not None:
-            self._line(f"      {_rate(outcome.rate, outcome.case.rate)}")
+            self._text(f"      {_rate(outcome.rate, outcome.case.rate)}")
         if outcome.verdict != "passed":
             for line in _told(outcome):
-                self._line(f"      {line}")
+                self._text(f"      {line}")
         self._out.flush()
 
     def finish(self, seconds: float, left: int) -> None:
         """The numbers of each verdict."""
         if text := _counted(self._counts, left):
             self._line(f"{text} in {seconds:.1f} s")
+
+    def _text(self, text: str) -> None:
+        """A line with words of files and models, which nobody obeys."""
+        self._line(visible(text))
 
     def _line(self, text: str) -> None:
         self._out.write(f"{text}\n")
@@ -201,6 +205,10 @@ class GithubReport(TextReport):
             self._line(github_line("error", properties, each.message))
         if outcome.verdict != "passed":
             self._rows.append(_row(outcome))
+
+    def _text(self, text: str) -> None:
+        # GitHub obeys what follows the blanks of a line, such as one of a recording that is shown.
+        super()._text(re.sub(r"^\s*::", lambda found: found[0].replace("::", ": :"), text))
 
     def finish(self, seconds: float, left: int) -> None:
         """The numbers, which the summary gets too."""
