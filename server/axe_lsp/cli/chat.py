@@ -22,6 +22,7 @@ from axe_lsp.cli.run import in_workspace, report_failure
 from axe_lsp.cli.run_hints import tell_how_to_go_on
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.lease import require_kept
+from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -71,7 +72,7 @@ def _require(options: argparse.Namespace) -> None:
 
 def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:
     # Imported late, like what else only runs need.
-    from axe_lsp.cli.live_run import Former, run_live
+    from axe_lsp.cli.live_run import Former, run_live  # noqa: PLC0415
 
     calls = CallDetails()
     try:
@@ -112,8 +113,6 @@ def _messages() -> Iterator[str]:
 
 def _is_kept(run_id: str) -> bool:
     """Whether a conversation can go on from a run that was not completed."""
-    from axe_lsp.hosting.history.local import opened_history
-
     try:
         with opened_history() as connection:
             require_kept(connection, run_id)
@@ -126,8 +125,6 @@ def _former(beginning: str | None) -> str:
     """The id of the run to go on with, "" if none is named. Raises RunError."""
     if beginning is None:
         return ""
-    from axe_lsp.hosting.history.local import opened_history
-
     with opened_history() as connection:
         return find_run(connection, beginning)[1]
 

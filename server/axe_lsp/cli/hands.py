@@ -23,6 +23,6 @@ def main(arguments: Sequence[str]) -> int:
         )
         return 1
     # Imported late, like what else only this needs.
-    from axe_lsp.hosting.places.hands import main as serve  # noqa: PLC0415
+    from axe_lsp.hosting.places.hands import main as serve
 
     return serve(dict(os.environ))

@@ -168,7 +168,7 @@ async def _run(
     people = _TerminalUser(output)
     approval = _approval(people, options.yes, steps)
     if known is not None and resumes:
-        from axe_lsp.hosting.stored_steps import allow_again  # noqa: PLC0415 - only for this
+        from axe_lsp.hosting.stored_steps import allow_again
 
         allow_again(approval, known, run_id)
     gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
@@ -212,7 +212,7 @@ async def _run(
 
 async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Known:
     """What a new run takes over from a former one."""
-    from axe_lsp.hosting.stored_steps import former_of, taken_over  # noqa: PLC0415 - only for this
+    from axe_lsp.hosting.stored_steps import former_of, taken_over
 
     known, taken, warning = await taken_over(
         start, await asyncio.to_thread(former_of, start), os.environ

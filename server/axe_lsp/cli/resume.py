@@ -19,6 +19,7 @@ from axe_lsp.cli.run import report_failure
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.lease import require_resumable
+from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.steps import known_steps
 from axe_lsp.hosting.history.tree_text import number_of
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> int:
-    from axe_lsp.cli.live_run import Former, run_live
+    from axe_lsp.cli.live_run import Former, run_live  # noqa: PLC0415
 
     place, options.on = start.workplace, start.on
     request = replace(
@@ -78,9 +79,6 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
 
 def _found(beginning: str | None) -> tuple[Start, Known]:
     """The order of the run to resume, and what is known of it. Raises RunError."""
-    # Imported late, as it looks for the runs of dead processes.
-    from axe_lsp.hosting.history.local import opened_history
-
     with opened_history() as connection:
         if beginning is None:
             root = newest_in(connection, spellings("."), "resumable")
@@ -93,8 +91,6 @@ def _found(beginning: str | None) -> tuple[Start, Known]:
 
 def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
     """The order of the fork of a run, and what is known of it. Raises RunError."""
-    from axe_lsp.hosting.history.local import opened_history
-
     if options.run is None:
         raise ConfigError("--from-turn needs the run to fork: axe-lsp resume RUN --from-turn N")
     with opened_history() as connection:

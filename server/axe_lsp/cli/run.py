@@ -204,7 +204,7 @@ def _former(options: argparse.Namespace, request: RunRequest) -> Former:
     from axe_lsp.cli.live_run import Former
     from axe_lsp.hosting.history.database import HistoryError  # noqa: PLC0415
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.queries import find_run, newest_in  # noqa: PLC0415
+    from axe_lsp.hosting.history.queries import find_run, newest_in
 
     if not (request.task or "").strip():
         raise ConfigError("--continue needs a message: -p TEXT")

@@ -73,13 +73,13 @@ class RunHistory:
 
     async def committed(self, root: str) -> None:
         """Wait until all steps of a tree so far are on the disk."""
-        from axe_lsp.hosting.stored_steps import on_disk  # noqa: PLC0415 - see above
+        from axe_lsp.hosting.stored_steps import on_disk
 
         await on_disk(self._begin_to_write(), root)
 
     async def claim(self, root: str) -> Known:
         """Become the one that goes on with a run; returns what is known of it. Raises RunError."""
-        from axe_lsp.hosting.stored_steps import claimed  # noqa: PLC0415 - see above
+        from axe_lsp.hosting.stored_steps import claimed
 
         self._order = None  # It has one.
         return await asyncio.to_thread(claimed, self._begin_to_write(), root)
@@ -110,7 +110,7 @@ class RunHistory:
 
         self._keep = keep
         if self._order is not None:
-            from axe_lsp.hosting.stored_steps import order_step  # noqa: PLC0415
+            from axe_lsp.hosting.stored_steps import order_step
 
             keep(order_step(self._order(), os.environ))
         for item in self._waiting:

@@ -84,7 +84,7 @@ def _bytes_waiting(pipe: int) -> int:
     if sys.platform == "win32":
         return 0  # It is not known how to ask.
     import array
-    import fcntl  # noqa: PLC0415
+    import fcntl
     import termios
 
     count = array.array("i", [0])

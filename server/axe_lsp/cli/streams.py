@@ -80,7 +80,7 @@ def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
     if sys.platform != "win32":
         return environment.get("TERM", "dumb") != "dumb"
     import ctypes
-    import msvcrt  # noqa: PLC0415
+    import msvcrt
 
     enable_virtual_terminal_processing = 4
     kernel = ctypes.windll.kernel32

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import sys
 from collections.abc import Sequence
@@ -58,8 +59,6 @@ def _shown(plan: FileUndo) -> str:
         return f"left {_path(plan)}: {plan.reason}"
     if not plan.is_comparable:
         return f"put back {_path(plan)} (too large to compare)"
-    import difflib
-
     now, before = (text.splitlines() for text in plan.shown)
     path = _path(plan)
     after = path if plan.before is not None else "/dev/null"

@@ -65,7 +65,7 @@ async def on_disk(writer: HistoryWriter, root: str) -> None:
 def resumable(root: str) -> protocol.Start:
     """The order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
     # Imported late, as hardly any run is resumed.
-    from axe_lsp.hosting.history.lease import require_resumable  # noqa: PLC0415
+    from axe_lsp.hosting.history.lease import require_resumable
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 
@@ -108,7 +108,7 @@ class Left(NamedTuple):
 def left_by(root: str, after: int) -> Left:
     """What the history has of a root run `after` the event of that number. Blocks. Raises RunError."""
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.queries import tree_events  # noqa: PLC0415
+    from axe_lsp.hosting.history.queries import tree_events
     from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 
     with opened_history() as connection:
@@ -249,9 +249,9 @@ def continuation_of(
 
 def undoable(beginning: str) -> tuple[str, Known]:
     """The root of the run whose id begins so, and what is known of it. Blocks. Raises RunError for one that has not ended."""
-    from axe_lsp.hosting.history.lease import NotResumableError  # noqa: PLC0415
+    from axe_lsp.hosting.history.lease import NotResumableError
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.queries import find_run  # noqa: PLC0415
+    from axe_lsp.hosting.history.queries import find_run
     from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 
     with opened_history() as connection:
@@ -267,7 +267,7 @@ def undoable(beginning: str) -> tuple[str, Known]:
 def _said(root: str) -> str:
     """What the model of a root run has said of an answer that was broken off, as far as somebody has heard it."""
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.queries import tree_events  # noqa: PLC0415
+    from axe_lsp.hosting.history.queries import tree_events
 
     pieces: list[str] = []
     with opened_history() as connection:
@@ -283,7 +283,7 @@ def _said(root: str) -> str:
 
 def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
     """What is known of a root run at rest, which is completed and one of that agent, unless `is_any` will do."""
-    from axe_lsp.hosting.history.lease import require_continuable, require_kept  # noqa: PLC0415
+    from axe_lsp.hosting.history.lease import require_continuable, require_kept
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
 

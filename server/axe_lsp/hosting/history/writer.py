@@ -130,7 +130,7 @@ class HistoryWriter:
         The tree may have been adopted by another writer, the `lessor`.
         """
         # Imported late: hardly any run is resumed.
-        from axe_lsp.hosting.history.lease import claim  # noqa: PLC0415
+        from axe_lsp.hosting.history.lease import claim
 
         self._answer_for(root, lambda path: claim(path, root, self.name, lessor))
 
@@ -139,7 +139,7 @@ class HistoryWriter:
 
         Blocks. Returns the number of the last event in the history. Raises RunError.
         """
-        from axe_lsp.hosting.history.lease import adopt  # noqa: PLC0415
+        from axe_lsp.hosting.history.lease import adopt
 
         return self._answer_for(root, lambda path: adopt(path, root, self.name))
 
@@ -149,7 +149,7 @@ class HistoryWriter:
 
     def let_go(self, root: str) -> None:
         """Give back a claimed tree in which nothing has happened since. Blocks. Raises RunError."""
-        from axe_lsp.hosting.history.lease import let_go  # noqa: PLC0415
+        from axe_lsp.hosting.history.lease import let_go
 
         if root in self._claimed:
             let_go(history_file(os.environ), root, self.name)

@@ -29,7 +29,7 @@ class LateMachines:
     def __call__(self, copy: Copy, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
         """The copy on another machine that is like this one; None if there is none. Raises ConfigError."""
         if self._machines is None:
-            from axe_lsp.hosting.places.machines import Machines  # noqa: PLC0415 - as said above
+            from axe_lsp.hosting.places.machines import Machines
 
             self._machines = Machines(self._environment, self._on)
         return self._machines(copy, watch)

@@ -85,7 +85,7 @@ class Archive:
         the dead one has left. Raises RunError if the history can't be relied on.
         """
         # Imported late, with what it takes to read steps: hosts hardly ever die.
-        from axe_lsp.hosting import stored_steps  # noqa: PLC0415
+        from axe_lsp.hosting import stored_steps
 
         root, writer = start.run_id, self._writer_here()
         if root in self._incomplete:

@@ -113,7 +113,7 @@ class Runs:
         """
         if self.is_going_on(start.run_id):
             # Imported late, with what it takes to read the history.
-            from axe_lsp.hosting.history.lease import NotResumableError  # noqa: PLC0415
+            from axe_lsp.hosting.history.lease import NotResumableError
 
             raise NotResumableError(f"run {start.run_id} is going on in this server", "running")
         return self._begin(start, ask, client, limit, go_on, editor=editor)

@@ -69,7 +69,7 @@ def _order(session: Session, params: Any) -> RunOrder:
 async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
     with reported_errors():
         if order.continues:
-            from axe_lsp.hosting.stored_steps import continuation_of  # noqa: PLC0415 - only for this
+            from axe_lsp.hosting.stored_steps import continuation_of
 
             await session.daemon.runs.archive.until_written()  # It may have ended a moment ago.
             start = await asyncio.to_thread(
