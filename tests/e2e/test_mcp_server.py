@@ -283,6 +283,56 @@ async def test_several_questions_of_a_modern_call_come_one_after_the_other(
     assert (desk.project.root / "other.txt").read_text() == "x"
 
 
+async def test_questions_of_two_kinds_get_their_own_answers(
+    desk: Sessions, provider: ScriptedProvider
+) -> None:
+    question = Call("ask_user", {"question": "Which colour?"}, "2")
+    desk.project.write("asker", agent_file("asker", tools=["write_file", "ask_user"]))
+    provider.script("m-asker", Says(calls=[question, WRITE]), Says("Both."))
+
+    def decides(params: Json) -> str:
+        return "blue" if "Which colour?" in params.message else "allow"
+
+    async with desk.client(MODERN, decides=decides) as client:
+        assert text_of(await client.call_tool("asker", {"task": "Write"})) == "Both."
+    assert "blue" in json.dumps(provider.requests[-1].body["messages"])
+    assert (desk.project.root / "notes.txt").exists()
+
+
+async def asks(client: Client, **more: Json) -> types.InputRequiredResult:
+    """The question in the result of a call of `lead`."""
+    params = types.CallToolRequestParams(name="lead", arguments={"task": "Write"}, **more)
+    request = types.CallToolRequest(params=params)
+    return await client.session.send_request(request, types.InputRequiredResult)
+
+
+async def test_a_question_without_an_answer_is_asked_again(
+    desk: Sessions, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says(calls=[WRITE]))
+    async with desk.client(MODERN) as client:
+        first = await asks(client)
+        other = types.ElicitResult(action="accept", content={"decision": "allow"})
+        state = {"request_state": first.request_state}
+        again = await asks(client, input_responses={"other": other}, **state)
+        assert again.input_requests == first.input_requests
+        assert again.request_state not in (None, first.request_state)
+        with pytest.raises(MCPError, match="used before"):
+            await asks(client, **state)
+    assert len(provider.requests) == 1
+
+
+async def test_a_client_that_never_comes_back_with_an_answer_holds_nothing_up(
+    desk: Sessions, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", *[Says(calls=[WRITE])] * 3)
+    provider.script("m-reader", Says("read"))
+    async with desk.client(MODERN, "--max-parallel", "1", "--all") as client:
+        for _ in range(3):
+            await asks(client)
+        assert text_of(await client.call_tool("reader", {"task": "Read"})) == "read"
+
+
 async def test_the_state_of_a_question_is_good_once_and_only_from_here(
     desk: Sessions, provider: ScriptedProvider
 ) -> None:

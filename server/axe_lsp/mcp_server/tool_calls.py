@@ -59,6 +59,9 @@ _LONGEST_TEXT = 100_000
 _PATIENCE = 600.0
 """Seconds for which a run waits until its client calls again with the answer to a question."""
 
+_MOST_WAITING = 100
+"""Runs that wait in this way. The one that has waited longest is stopped for a further one."""
+
 _DENIED = Answer("deny", "axe-lsp mcp was started with --approve deny")
 _UNASKABLE = Answer(
     "deny",
@@ -67,7 +70,10 @@ _UNASKABLE = Answer(
 
 
 class Calls:
-    """All calls of a server. `max_parallel` runs are at work at once; further ones wait."""
+    """All calls of a server. `max_parallel` runs are at work at once; further ones wait.
+
+    One whose client has a question to answer is not at work: the client may never come back.
+    """
 
     def __init__(self, approve: Approve, max_parallel: int, *, trusted: bool) -> None:
         self._runs = Runs()
@@ -89,7 +95,10 @@ class Calls:
         """Call an agent, or go on with a call that has asked something. Raises MCPError."""
         if params.request_state is not None:
             call = self._take(params.request_state, tool)
-            call.take_answer(params.input_responses or {})
+            responses = params.input_responses or {}
+            if _KEY not in responses and call.question is not None:
+                return self._ask(call, call.question)
+            call.take_answer(responses)
         else:
             arguments = params.arguments or {}
             complaint = await asyncio.to_thread(tool.check, arguments)
@@ -134,7 +143,7 @@ class Calls:
             allow=("*",) if self._approve == "allow" else (),
             trusted=self._trusted,
             client=self,
-            limit=lambda: self._max_parallel,
+            limit=lambda: self._max_parallel + len(self._waiting),
         )
         self._runs.subscribe(call.progress.hear, call.run.id)
         call.ended = self._tasks.start(call.run.result(), name=f"run {call.run.id}")
@@ -158,8 +167,16 @@ class Calls:
         if call.ended.done():
             return _outcome(call)
         question, call.answered = asked.result()
+        return self._ask(call, question)
+
+    def _ask(self, call: _Call, question: Question) -> InputRequiredResult:
+        """The question as the result of a call, which goes on with the answer."""
+        call.question = question
         state = self._state_of(call)
         self._waiting[state] = call
+        if len(self._waiting) > _MOST_WAITING:
+            self._give_up(next(iter(self._waiting)))
+        self._runs.admit()
         asyncio.get_running_loop().call_later(_PATIENCE, self._give_up, state)
         request = ElicitRequest(params=_form(question))
         return InputRequiredResult(input_requests={_KEY: request}, request_state=state)
@@ -205,22 +222,21 @@ class _Call:
         self.is_modern = is_modern
         self.questions: asyncio.Queue[tuple[Question, asyncio.Future[Answer]]] = asyncio.Queue()
         self.answered: asyncio.Future[Answer] | None = None
-        self._question: Question | None = None
+        self.question: Question | None = None
         self.progress = Progress()
 
     async def ask(self, question: Question) -> Answer:
         """Have the client asked, by the result of its call."""
         answer: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
         self.questions.put_nowait((question, answer))
-        self._question = question
         return await answer
 
     def take_answer(self, responses: Mapping[str, Any]) -> None:
         """The client has answered. What is no answer is a denial."""
         response = responses.get(_KEY)
-        if self.answered is not None and not self.answered.done() and self._question is not None:
+        if self.answered is not None and not self.answered.done() and self.question is not None:
             given = response if isinstance(response, ElicitResult) else None
-            self.answered.set_result(_decision(self._question, given))
+            self.answered.set_result(_decision(self.question, given))
 
 
 def _task(arguments: Mapping[str, Any]) -> str:
