@@ -140,6 +140,8 @@ def refusal(
 
 def reported(body: Json) -> ProviderError | None:
     """The error that an answer with a status of success holds, or an event of a stream; None if none."""
+    if isinstance(body, dict) and body.get("error") is None:
+        return None  # At once: each piece of a stream is asked.
     fault = _fault_in(body)
     if not (fault.message or fault.kinds):
         return None

@@ -258,7 +258,9 @@ def _end(candidate: Node, has_calls: bool, blocked: str) -> dict[str, Json]:
 
 def _text(parts: Sequence[Node], *, thoughts: bool = False) -> str:
     """The text in parts: that of the answer, or of the model's thoughts."""
-    return "".join(part["text"].text() for part in parts if bool(part["thought"].value) is thoughts)
+    return "".join(
+        part["text"].text() for part in parts if bool(part.table().get("thought")) is thoughts
+    )
 
 
 def stream_decoder() -> GeminiStream:
@@ -304,7 +306,8 @@ class GeminiStream:
         if failure is not None:
             raise failure
         chunk = Node(body, "chunk")
-        self._usage.update(_known(chunk["usageMetadata"], ()))
+        if chunk.table().get("usageMetadata") is not None:
+            self._usage.update(_known(chunk["usageMetadata"], ()))
         self._body.update(_known(chunk, ("candidates", "usageMetadata")))
         candidates = chunk["candidates"].items()
         if not candidates:
@@ -322,10 +325,12 @@ class GeminiStream:
         is_text = table.keys() <= {"text", "thought"} and "text" in table
         if not is_text:
             self._parts.append(table)
-        elif last.keys() == table.keys() and last.get("thought") == table.get("thought"):
-            last["text"].append(part["text"].text())
+            return
+        text = part["text"].text()
+        if last.keys() == table.keys() and last.get("thought") == table.get("thought"):
+            last["text"].append(text)
         else:
-            self._parts.append({**table, "text": [part["text"].text()]})
+            self._parts.append({**table, "text": [text]})
 
 
 def _whole(part: dict[str, Json]) -> dict[str, Json]:

@@ -184,7 +184,7 @@ def decode(body: Json) -> Response:
 
 def _raise_failed(choice: Node, reason: str) -> None:
     """OpenRouter reports an error of the service behind it within a choice."""
-    failure = reported({"error": choice["error"].value})
+    failure = reported(choice.value)
     if failure is not None:
         raise failure
     if reason == "error":
@@ -227,10 +227,11 @@ def _text_of(content: Node) -> str:
 
 def _thoughts_of(message: Node) -> str:
     """The thoughts of the model, in a field or in parts of the content."""
+    fields = message.table()
     for name in _THOUGHTS:
-        if isinstance(message[name].value, str) and message[name].value:
-            return message[name].text()
-    if not isinstance(message["content"].value, list):
+        if isinstance(thought := fields.get(name), str) and thought:
+            return thought
+    if not isinstance(fields.get("content"), list):
         return ""
     thinking = (part["thinking"] for part in message["content"].items())
     return "".join(map(_text_of, thinking))
@@ -284,25 +285,36 @@ class OpenAIStream:
         if failure is not None:
             raise failure
         chunk = Node(body, "chunk")
+        # A long answer has thousands of chunks, nearly all of which say something new in one field.
+        told = chunk.table()
         for key in ("id", "model"):
-            self._head[key] = chunk[key].text() or self._head.get(key)
-        self._usage = chunk["usage"].table() or self._usage
+            if told.get(key) != self._head.get(key):
+                self._head[key] = chunk[key].text() or self._head.get(key)
+        if told.get("usage") is not None:
+            self._usage = chunk["usage"].table() or self._usage
         choices = chunk["choices"].items()
         if not choices:
             return Delta()
-        _raise_failed(choices[0], choices[0]["finish_reason"].text())
-        self._finish_reason = choices[0]["finish_reason"].text() or self._finish_reason
-        delta = choices[0]["delta"]
-        for call in delta["tool_calls"].items():
-            self._take_call(call)
-        text, refusal = _text_of(delta["content"]), delta["refusal"].text()
-        thought = _thoughts_of(delta)
-        self._content.append(delta["content"].value or "")
-        self._refusal.append(refusal)
-        for key, value in delta.table().items():
+        choice = choices[0]
+        reason = choice["finish_reason"].text()
+        _raise_failed(choice, reason)
+        self._finish_reason = reason or self._finish_reason
+        delta = choice["delta"]
+        added = delta.table()
+        if added.get("tool_calls") is not None:
+            for call in delta["tool_calls"].items():
+                self._take_call(call)
+        text = refusal = ""
+        if added.get("content") is not None:
+            text = _text_of(delta["content"])
+            self._content.append(added["content"])
+        if added.get("refusal") is not None:
+            refusal = delta["refusal"].text()
+            self._refusal.append(refusal)
+        for key, value in added.items():
             if key not in _OWN_FIELDS:
                 self._fields[key] = _merged(key, self._fields.get(key), value)
-        return Delta(text + refusal, thought)
+        return Delta(text + refusal, _thoughts_of(delta))
 
     def _take_call(self, part: Node) -> None:
         """A part belongs to the last call of its index, but another id begins another call.

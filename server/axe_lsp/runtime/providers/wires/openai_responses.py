@@ -119,10 +119,11 @@ def decode(body: Json) -> Response:
     failure = reported(body)
     if failure is not None:
         raise failure
-    items, status = _with_call_ids(answer), answer["status"].text()
-    if status in ("failed", "cancelled") or answer["output"].value is None:
+    given, status = answer["output"], answer["status"].text()
+    output = [(item["type"].text(), item) for item in given.items()]
+    if status in ("failed", "cancelled") or given.value is None:
         raise ProviderError("server", f"the response is {status}" if status else "no output")
-    output = [(item["type"].text(), item) for item in items]
+    _add_call_ids(answer, output)
     parts = [
         (part["type"].text(), part)
         for kind, item in output
@@ -133,6 +134,7 @@ def decode(body: Json) -> Response:
     reason = answer["incomplete_details"]["reason"].text()
     incomplete, detail = _incomplete(status, reason, is_refused)
     usage = answer["usage"]
+    of_input = usage["input_tokens_details"]
     return Response(
         content="".join(part[_TEXTS[kind]].text() for kind, part in parts if kind in _TEXTS),
         tool_calls=tuple(
@@ -149,9 +151,9 @@ def decode(body: Json) -> Response:
         stop_reason=reason or status,
         input_tokens=usage["input_tokens"].integer(),
         output_tokens=usage["output_tokens"].integer(),
-        cache_read_tokens=usage["input_tokens_details"]["cached_tokens"].integer(),
-        cache_write_tokens=usage["input_tokens_details"]["cache_write_tokens"].integer(),
-        original=[item.table() for item in items] or None,
+        cache_read_tokens=of_input["cached_tokens"].integer(),
+        cache_write_tokens=of_input["cache_write_tokens"].integer(),
+        original=[item.table() for _, item in output] or None,
         incomplete=incomplete,
         incomplete_detail=detail,
         thoughts=_thoughts(item for kind, item in output if kind == "reasoning"),
@@ -167,18 +169,22 @@ def _incomplete(status: str, reason: str, is_refused: bool) -> tuple[Incomplete 
     return ("refusal" if is_refused else None), ""
 
 
-def _with_call_ids(answer: Node) -> list[Node]:
-    """The items, each call with an id: servers that stand in for OpenAI's may leave it empty."""
-    items = answer["output"].items()
-    for index, item in enumerate(items):
-        if item["type"].text() == "function_call" and not item["call_id"].text():
+def _add_call_ids(answer: Node, output: Sequence[tuple[str, Node]]) -> None:
+    """Give each call an id: servers that stand in for OpenAI's may leave it empty."""
+    for index, (kind, item) in enumerate(output):
+        if kind == "function_call" and not item["call_id"].text():
             item.table()["call_id"] = f"call_{answer['id'].text()}_{index}"
-    return items
 
 
 def _thoughts(items: Iterable[Node]) -> str:
     """The summary of the model's reasoning, in paragraphs."""
-    parts = (part for item in items for key in ("summary", "content") for part in item[key].items())
+    parts = (
+        part
+        for item in items
+        for key in ("summary", "content")
+        if item.table().get(key) is not None
+        for part in item[key].items()
+    )
     return "\n\n".join(filter(None, (part["text"].text() for part in parts)))
 
 
