@@ -13,7 +13,10 @@ from contextlib import contextmanager
 import pytest
 
 from axe_lsp.cli.interruption import run_until_interrupted
+from support.command_line import Home
+from support.engines import agent
 from support.processes import children_of
+from support.scripted_provider import Says, ScriptedProvider
 
 pytestmark = pytest.mark.process
 
@@ -116,3 +119,45 @@ def test_a_cancellation_of_another_origin_passes() -> None:
 
     with pytest.raises(asyncio.CancelledError):
         run_until_interrupted(work())
+
+
+def test_the_guard_of_a_run_is_forked_before_most_is_imported(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("done"))
+    source = """
+import os, sys
+fork, forks = os.fork, []
+def watched():
+    forks.append(len(sys.modules))
+    return fork()
+os.fork = watched
+from axe_lsp.cli.main import main
+print(main(["run", "solo", "-p", "go"]), len(forks), 3 * forks[0] < len(sys.modules))
+"""
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(
+        command, env=home.environment, cwd=home.work, capture_output=True, text=True, check=False
+    )
+    assert (done.stdout, done.stderr) == ("done0 1 True\n", "")
+
+
+def test_a_guard_that_no_run_has_taken_ends(home: Home) -> None:
+    source = """
+import os
+fork, guards = os.fork, []
+def watched():
+    child = fork()
+    guards.append(child)
+    return child
+os.fork = watched
+from axe_lsp.cli.main import main
+main(["run", "nobody", "-p", "go"])
+print(os.waitstatus_to_exitcode(os.waitpid(*guards, 0)[1]))
+"""
+    command = [sys.executable, "-c", source]
+    done = subprocess.run(
+        command, env=home.environment, capture_output=True, text=True, check=False, timeout=PATIENCE
+    )
+    assert done.stdout == "0\n"

@@ -12,15 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any
 
-from axe_lsp.hosting.watchdog import start_watchdog
-
-IN_ORDER = 1.5
-"""Seconds for ending in order after a signal; then the process ends, whatever its threads wait for."""
-
-_AT_ALL = 0.3
-"""Seconds more until it is killed, if not even that is possible."""
-
-_SIGNALS = (signal.SIGINT, signal.SIGTERM)
+from axe_lsp.cli.guard import IN_ORDER, SIGNALS, take_guard
 
 
 def run_until_interrupted(work: Coroutine[Any, Any, int]) -> int:
@@ -55,7 +47,7 @@ def run_until_interrupted(work: Coroutine[Any, Any, int]) -> int:
 
 @contextmanager
 def _handled(end: Any) -> Iterator[None]:
-    before = {number: signal.signal(number, end) for number in _SIGNALS}
+    before = {number: signal.signal(number, end) for number in SIGNALS}
     try:
         yield
     finally:
@@ -79,7 +71,7 @@ def _guarded() -> Iterator[None]:
 
     Python writes the number of each signal to a pipe at once, whatever its threads do.
     """
-    sink = start_watchdog(IN_ORDER + _AT_ALL, signals=_SIGNALS)
+    sink = take_guard()
     if sink is None:
         yield
         return

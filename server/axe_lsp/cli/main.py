@@ -59,6 +59,9 @@ COMMANDS = {
     "version": Command("axe_lsp.cli.version", "print the version"),
 }
 
+_RUNS = ("run", "chat", "resume")
+"""Commands that make runs, which have a guard."""
+
 _SERVERS = ("acp", "hands", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
@@ -86,10 +89,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _main(arguments: list[str]) -> int:
+    name, rest = _command(arguments)
+    if name not in _RUNS:
+        return _executed(name, rest)
+    from axe_lsp.cli.guard import forked_early  # noqa: PLC0415 - only for these
+
+    with forked_early():
+        return _executed(name, rest)
+
+
+def _executed(name: str, rest: list[str]) -> int:
     # Imported late, as what it imports is a seventh of a start, and garbage would be looked for meanwhile.
     from axe_lsp.cli import streams  # noqa: PLC0415
 
-    name, rest = _command(arguments)
     if name in _SERVERS:
         streams.forgive_errors()
         return _call(name, rest)  # They have their own ideas about the other streams.

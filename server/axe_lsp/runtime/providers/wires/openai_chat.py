@@ -299,7 +299,9 @@ class OpenAIStream:
         reason = choice["finish_reason"].text()
         _raise_failed(choice, reason)
         self._finish_reason = reason or self._finish_reason
-        delta = choice["delta"]
+        return self._add(choice["delta"])
+
+    def _add(self, delta: Node) -> Delta:
         added = delta.table()
         if added.get("tool_calls") is not None:
             for call in delta["tool_calls"].items():
