@@ -57,7 +57,7 @@ def test_the_first_hour_in_vscode_has_no_dead_end(
         window.choose("ANTHROPIC_API_KEY")
         window.answer_question("API Key: ANTHROPIC_API_KEY", f"{KEY}-2")
         agents.press("solo", "Run This Agent")
-        window.answer_question("Run solo", "Say hello")
+        window.choose("Say hello")  # It is remembered.
         page = window.webview()
         page.get_by_role("heading", name="Hello", exact=True).wait_for()
         page.locator("article .text strong", has_text="works").wait_for()

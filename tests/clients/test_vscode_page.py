@@ -134,7 +134,8 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     provider.script("m-lead", Says(calls=calls), Says(f"All done.\n\n{_MANY_LINES}"))
     provider.script("m-broken", Refuses(400, "no such model"))
     reads = Says(thinking="Where are they?", calls=[Call("read_file", {"path": "notes.txt"})])
-    provider.script("m-helper", reads, Answer(Says(_LINKS), hold=hold))
+    alone = [Says("By itself."), Says("Once *more*.")]
+    provider.script("m-helper", reads, Answer(Says(_LINKS), hold=hold), *alone)
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/lead.toml")
@@ -174,6 +175,20 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         window.wait_until("the place after a look elsewhere", lambda: _is_at(line, place))
         window.reload()
         window.wait_until("the place after a reload", lambda: _is_at(line, place))
+
+        again = page.get_by_role("button", name="Run Again: helper by itself")
+        helper = page.locator("details.run > summary", has_text="helper")
+        window.repeat_until("what is in helper", helper.click, again.is_visible)
+        again.press("Enter")
+        window.wait_for_tab("helper: Read")
+        page.get_by_text("By itself.").wait_for()
+        assert page.get_by_text("All done.").count() == 0, "it stands in place of the page before"
+        page.locator(".turn > summary").hover()
+        page.get_by_role("button", name="Retry from Here: turn 1").click()
+        page.locator("article .text em", has_text="more").wait_for()
+        check_accessible(page)
+    first, again = provider.asked("m-helper")[-2:]
+    assert first.body["messages"] == again.body["messages"]
 
 
 _MANY_LINES = "\n\n".join(f"Line {number}." for number in range(100))

@@ -52,6 +52,11 @@ class Questions:
             lambda: not dialog.is_visible(),
         )
 
+    def offers(self, label: str) -> bool:
+        """Whether an item of the list that is open has that label."""
+        rows = ".quick-input-list .monaco-list-row"
+        return self._screen.page.locator(rows, has_text=label).first.is_visible()
+
     def choose(self, label: str) -> None:
         """Takes the item of that label from the list that the extension offers."""
         item = self._screen.page.locator(".quick-input-list .monaco-list-row", has_text=label).first

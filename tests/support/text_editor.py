@@ -127,6 +127,11 @@ class TextEditor:
             ),
         )
 
+    def focus_diff(self) -> None:
+        """Clicks into the right one of the texts that stand side by side."""
+        right = self._screen.page.locator(".monaco-diff-editor .editor.modified .view-lines").last
+        self._screen.click("the right side", right)
+
     def wait_for_squiggles(self, errors: int, warnings: int) -> None:
         """Waits until so many stretches of the text are underlined."""
         self._screen.wait_for(

@@ -228,6 +228,11 @@ class Workbench(TextEditor, Questions):
         self._screen.act(f"the view {title}", open_unless_open, header.is_visible)
         return self.view(title)
 
+    def badge(self) -> str:
+        """What the badge at the extension's icon says."""
+        icon = self._page.locator('.activitybar .action-label[aria-label^="axe"]')
+        return (icon.get_attribute("aria-label") or "").partition(" - ")[2]
+
     def view(self, title: str) -> TreeView:
         """A view that is open."""
         return TreeView(self._screen, title)
@@ -280,6 +285,17 @@ class Workbench(TextEditor, Questions):
     def wait_for_tab(self, *parts: str) -> None:
         """Waits until the editor in front has all `parts` in its title."""
         self._screen.wait_for(f"the tab {parts}", lambda: has_all([self.tab()], parts), self.tab)
+
+    def press_in_title(self, label: str, is_done: Callable[[], bool]) -> None:
+        """Presses a button in the title of the editor in front, until that has the effect."""
+        title = ".editor-group-container.active .editor-actions"
+        button = self._page.locator(title).get_by_role("button", name=label, exact=True)
+        self._screen.act(
+            f"{label} in the title",
+            lambda: button.click(timeout=STAYS),
+            is_done,
+            lambda: self._texts(title),
+        )
 
     def tab(self) -> str:
         """The title of the editor in front."""

@@ -1,5 +1,6 @@
 // Asks the user before an agent changes something, and what models want to know. Nothing here takes the focus or has a default that Enter would choose, so
-// nobody answers who is typing something else: a message with buttons, the row of the run in the view "Runs", and the status bar.
+// nobody answers who is typing something else: a message with buttons, the row of the run in the view "Runs", the title of the editor that shows what is
+// asked, and the status bar.
 
 import { commands, StatusBarAlignment, ThemeColor, window, type Disposable, type Memento, type QuickPickItem } from 'vscode';
 import { State, type CancellationToken, type LanguageClient } from 'vscode-languageclient/node';
@@ -9,7 +10,8 @@ import { ANSWER, answerInquiry, NO_ANSWER, SHOW, showInquiry } from './inquiries
 import { OpenApproval, OpenInquiry, OpenQuestions, type OpenQuestion } from './openQuestions';
 import type { Previews } from './previews';
 import { ApproveRequest, AskRequest, type Approval, type Inquiry, type Question, type Reply } from './protocol';
-import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
+import { QuestionDocuments } from './questionDocuments';
+import { alwaysOf, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
 
 const REMEMBERED = 'approvals';
 const ALLOWED: Approval = { decision: 'allow' };
@@ -37,6 +39,15 @@ const ROW_COMMANDS = {
   'axeLsp.dismissInquiry': NO_ANSWER,
 };
 
+/** In the title of the editor that shows what is asked. */
+const TITLE_COMMANDS = {
+  'axeLsp.allowShown': ALLOW,
+  'axeLsp.denyShown': DENY,
+  'axeLsp.moreForShown': MORE,
+  'axeLsp.answerShown': ANSWER,
+  'axeLsp.dismissShown': NO_ANSWER,
+};
+
 export class Approvals implements Disposable {
   readonly questions = new OpenQuestions();
   /** Whether the user sees a question somewhere already, so that no message has to tell of it. */
@@ -44,12 +55,14 @@ export class Approvals implements Disposable {
   private readonly status = window.createStatusBarItem('axeLsp.questions', StatusBarAlignment.Left);
   /** One message at a time: the document behind it is about the same question. */
   private lastMessage: Promise<unknown> = Promise.resolve();
+  private readonly documents: QuestionDocuments;
 
   /** `memory` is the workspace's: what is always allowed in it is nobody else's business. */
   constructor(
     private readonly memory: Memento,
-    private readonly previews: Previews,
+    previews: Previews,
   ) {
+    this.documents = new QuestionDocuments(previews);
     this.status.name = 'Questions of axe agents';
     this.status.command = 'axeLsp.answerQuestion';
     this.status.backgroundColor = new ThemeColor('statusBarItem.warningBackground');
@@ -72,8 +85,13 @@ export class Approvals implements Disposable {
     const onRows = Object.entries(ROW_COMMANDS).map(([name, choice]) =>
       commands.registerCommand(name, (row: unknown) => this.act(questionOf(row), choice)),
     );
+    const inTitles = Object.entries(TITLE_COMMANDS).map(([name, choice]) =>
+      commands.registerCommand(name, (document: unknown) => this.act(this.documents.questionIn(document), choice)),
+    );
     return [
       ...onRows,
+      ...inTitles,
+      ...this.documents.register(),
       commands.registerCommand('axeLsp.answerQuestion', () => this.answerOne()),
       commands.registerCommand('axeLsp.forgetApprovals', () => this.forget()),
     ];
@@ -119,15 +137,6 @@ export class Approvals implements Disposable {
     asked.settle(note ? { ...DENIED, note } : DENIED);
   }
 
-  /** Shows the file before and after, the whole command or question, until the question is answered. Who is typing goes on typing. */
-  private async show({ question, answer }: OpenQuestion): Promise<void> {
-    const change = 'question' in question ? undefined : changeOf(question);
-    const close = change
-      ? await this.previews.showChangeBeside(`${question.agent} wants to change ${change.path}`, change.before, change.after)
-      : await this.previews.showBeside(documentName(question), documentText(question));
-    void Promise.resolve<unknown>(answer).then(close);
-  }
-
   dispose(): void {
     this.questions.dispose();
     this.status.dispose();
@@ -168,7 +177,7 @@ export class Approvals implements Disposable {
       return;
     }
     if (!fitsMessage(asked.question)) {
-      await this.show(asked);
+      await this.documents.show(asked, false);
     }
     const message = this.showMessage(asked);
     const isPutAway = new Promise((resolve) => setTimeout(resolve, MESSAGE_STAYS));
@@ -181,7 +190,9 @@ export class Approvals implements Disposable {
     void Promise.resolve<unknown>(asked.answer).then(() => isThere && commands.executeCommand('notifications.hideToasts')); // Nobody else can take it away.
     const chosen = await (asked.kind === 'inquiry' ? showInquiry(asked) : showApproval(asked));
     isThere = false;
-    if (chosen) {
+    if (chosen === SHOW) {
+      await this.documents.show(asked, false); // A key of VS Code presses it, maybe while somebody types.
+    } else if (chosen) {
       await this.act(asked, chosen);
     }
     if (chosen && asked.isOpen) {
@@ -220,7 +231,7 @@ export class Approvals implements Disposable {
       return;
     }
     if (choice === SHOW) {
-      return this.show(asked);
+      return this.documents.show(asked, true);
     }
     await (asked.kind === 'inquiry' ? this.reply(asked, choice) : this.decide(asked, choice));
   }
@@ -269,9 +280,7 @@ export class Approvals implements Disposable {
   }
 }
 
-/** The choice of the button that was pressed, if any. */
-async function showApproval({ question }: OpenApproval): Promise<string | undefined> {
-  const forRun = forRunLabel(question);
-  const chosen = await window.showWarningMessage(withoutLinks(messageOf(question)), SHOW, ALLOW, forRun, DENY, MORE);
-  return chosen === forRun ? FOR_RUN : chosen;
+/** The choice of the button that was pressed, if any. There is room for four short ones; VS Code would cut them. */
+function showApproval({ question }: OpenApproval): Thenable<string | undefined> {
+  return window.showWarningMessage(withoutLinks(messageOf(question)), SHOW, ALLOW, DENY, MORE);
 }

@@ -3,6 +3,9 @@
 import { EventEmitter, type Disposable } from 'vscode';
 import type { Approval, Inquiry, Question, Reply } from './protocol';
 
+/** Milliseconds for which a question has stood somewhere before a click there can be meant for it. */
+export const TIME_TO_READ = 500;
+
 abstract class Open<Asked extends Question | Inquiry, Answer> {
   /** The answer, once there is one. */
   readonly answer: Promise<Answer>;

@@ -1,7 +1,7 @@
 // Texts of the server (what would be sent, what happened in a run) as documents that can't be edited and ask nothing
 // when they are closed.
 
-import { commands, EventEmitter, TabInputText, TabInputTextDiff, Uri, ViewColumn, window, type Disposable, type Tab, type TextDocumentContentProvider, type TextDocumentShowOptions } from 'vscode';
+import { commands, EventEmitter, TabInputText, TabInputTextDiff, TabInputWebview, Uri, ViewColumn, window, type Disposable, type Tab, type TabGroup, type TextDocumentContentProvider, type TextDocumentShowOptions } from 'vscode';
 import type { Change } from './protocol';
 
 export const PREVIEW_SCHEME = 'axe-preview';
@@ -28,18 +28,17 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     this.document(title, text);
   }
 
-  /** Shows a text beside the editor, until the function that is returned is called. The focus stays where it is. */
-  async showBeside(title: string, text: string): Promise<() => Thenable<unknown>> {
-    const uri = this.document(title, text);
-    await window.showTextDocument(uri, beside(uri));
+  /** Shows a text beside what is in front, until the function that is returned is called. Without `takesFocus` the focus stays where it is. */
+  async showBeside(uri: Uri, text: string, takesFocus = false): Promise<() => Thenable<unknown>> {
+    await window.showTextDocument(this.keep(uri, text), beside(uri, takesFocus));
     return () => window.tabGroups.close(tabsOf(uri), true);
   }
 
-  /** The same for a change, in a diff editor. */
-  async showChangeBeside(title: string, before: string, after: string): Promise<() => Thenable<unknown>> {
-    const [left, right] = [this.document(`before/${title}`, before), this.document(`after/${title}`, after)];
-    await commands.executeCommand('vscode.diff', left, right, title, beside(right));
-    return () => window.tabGroups.close(tabsOf(right), true);
+  /** The same for a change, in a diff editor, whose right side is the document `uri`. */
+  async showChangeBeside(uri: Uri, title: string, before: string, after: string, takesFocus = false): Promise<() => Thenable<unknown>> {
+    const left = this.keep(uri.with({ path: `before/${uri.path}` }), before);
+    await commands.executeCommand('vscode.diff', left, this.keep(uri, after), title, beside(uri, takesFocus));
+    return () => window.tabGroups.close(tabsOf(uri), true);
   }
 
   /** Shows what would change in files, each with its texts before and afterwards. */
@@ -64,13 +63,21 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   }
 }
 
-function uriOf(title: string): Uri {
+export function uriOf(title: string): Uri {
   return Uri.from({ scheme: PREVIEW_SCHEME, path: title });
 }
 
-/** What is open already comes to the front where it is. */
-function beside(uri: Uri): TextDocumentShowOptions {
-  return { viewColumn: tabsOf(uri)[0]?.group.viewColumn ?? ViewColumn.Beside, preserveFocus: true, preview: false };
+/**
+ * What is open already comes to the front where it is. What a user wants to see leaves alone the pages that they have in front of
+ * them; what comes by itself leaves alone the editor with the focus.
+ */
+function beside(uri: Uri, takesFocus: boolean): TextDocumentShowOptions {
+  const { all, activeTabGroup } = window.tabGroups;
+  const isFree = ({ activeTab }: TabGroup) => !(activeTab?.input instanceof TabInputWebview);
+  const hasPages = all.some((group) => !isFree(group));
+  const free = takesFocus && hasPages ? [activeTabGroup, ...all].find(isFree) : undefined;
+  const viewColumn = tabsOf(uri)[0]?.group.viewColumn ?? free?.viewColumn ?? ViewColumn.Beside;
+  return { viewColumn, preserveFocus: !takesFocus, preview: false };
 }
 
 function tabsOf(uri: Uri): readonly Tab[] {

@@ -18,6 +18,7 @@ import { doAtName } from './places';
 import { PromptPreviews } from './promptPreviews';
 import { askForInput, previewAgent, restoreForm, runAgent, usesOf, type Run } from './running';
 import { agentFile, targetFile } from './target';
+import { Tasks } from './tasks';
 import { AgentsView } from './view';
 
 export interface AgentsFeature {
@@ -42,7 +43,8 @@ export function showAgents(context: ExtensionContext, register: Register, around
   const catalogue = new Catalogue();
   const editing = new AgentEditing(catalogue);
   const previews = new PromptPreviews(around.previews);
-  const uses = usesOf(() => around.running(), around.run, previews, (error) => around.report(error));
+  const tasks = new Tasks(context.workspaceState);
+  const uses = usesOf(() => around.running(), around.run, tasks, previews, (error) => around.report(error));
   const forms = new InputForms(context.extensionUri, context.workspaceState, uses);
   const view = new AgentsView(catalogue);
   const graph = new GraphPanel(context.extensionUri, catalogue);
@@ -55,7 +57,7 @@ export function showAgents(context: ExtensionContext, register: Register, around
     testing,
     onRestored(FORM, async (panel, kept: FormView | undefined) => restoreForm(await around.running(), forms, panel, kept)),
     ...clientCommands(),
-    register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, await agentFile(given, catalogue), task))),
+    register('axeLsp.run', inTrust(async (client, given, task) => runAgent(client, around.run, forms, tasks, await agentFile(given, catalogue), task))),
     register('axeLsp.runWithInput', inTrust(async (client, given) => askForInput(client, forms, await agentFile(given, catalogue)))),
     register('axeLsp.preview', async (client, given) => previewAgent(client, previews, await agentFile(given, catalogue))),
     register('axeLsp.showGraph', async () => graph.show()),

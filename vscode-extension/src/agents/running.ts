@@ -1,6 +1,6 @@
 // What is done with one agent: run it on a task or on an input, or look at what would be sent.
 
-import { Uri, window, type WebviewPanel } from 'vscode';
+import { Uri, type WebviewPanel } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import type { Schema } from '../forms/fields';
 import type { FormView } from '../forms/protocol';
@@ -9,6 +9,7 @@ import type { RunParams } from '../protocol';
 import type { PromptPreviews } from './promptPreviews';
 import { PreviewRequest } from './protocol';
 import { agentName } from './target';
+import { askTask, type Tasks } from './tasks';
 
 /** Runs an agent and shows what happens. Fails if the run does. */
 export type Run = (client: LanguageClient, params: RunParams) => Promise<void>;
@@ -17,7 +18,7 @@ export type Run = (client: LanguageClient, params: RunParams) => Promise<void>;
  * Asks for a task, or for the input of an agent that is called with an object. A task comes from who calls the
  * command by itself.
  */
-export async function runAgent(client: LanguageClient, run: Run, forms: InputForms, file: Uri | undefined, task: unknown): Promise<void> {
+export async function runAgent(client: LanguageClient, run: Run, forms: InputForms, tasks: Tasks, file: Uri | undefined, task: unknown): Promise<void> {
   if (!file) {
     return;
   }
@@ -26,9 +27,12 @@ export async function runAgent(client: LanguageClient, run: Run, forms: InputFor
     forms.show(file, schema);
     return;
   }
-  const wanted = typeof task === 'string' ? task : await askTask(file);
-  if (wanted !== undefined) {
-    await run(client, paramsOf(client, file, { task: wanted }));
+  const wanted = typeof task === 'string' ? { task } : await askTask(agentName(file), tasks.of(file));
+  if (wanted && 'draft' in wanted) {
+    await forms.write(file, wanted.draft);
+  } else if (wanted) {
+    await tasks.remember(file, wanted.task);
+    await run(client, paramsOf(client, file, wanted));
   }
 }
 
@@ -58,7 +62,13 @@ export async function previewAgent(client: LanguageClient, previews: PromptPrevi
 }
 
 /** What a form does with what was written in it, through the server that is running by then. */
-export function usesOf(running: () => Promise<LanguageClient | undefined>, run: Run, previews: PromptPreviews, report: (error: unknown) => void): Uses {
+export function usesOf(
+  running: () => Promise<LanguageClient | undefined>,
+  run: Run,
+  tasks: Tasks,
+  previews: PromptPreviews,
+  report: (error: unknown) => void,
+): Uses {
   const server = async () => {
     const client = await running();
     if (!client) {
@@ -76,8 +86,8 @@ export function usesOf(running: () => Promise<LanguageClient | undefined>, run: 
       await previews.show({ client, file, params: paramsOf(client, file, given) });
     },
     run: (file, given) => {
-      void server()
-        .then((client) => run(client, paramsOf(client, file, given)))
+      void Promise.all([server(), 'task' in given ? tasks.remember(file, given.task) : undefined])
+        .then(([client]) => run(client, paramsOf(client, file, given)))
         .catch(report);
     },
   };
@@ -95,12 +105,4 @@ function paramsOf(client: LanguageClient, file: Uri, given: Given = { task: '' }
     return { uri, input: given.input };
   }
   return given.task.trim() ? { uri, task: given.task } : { uri };
-}
-
-/** Undefined when the user thinks better of it. */
-function askTask(file: Uri): Thenable<string | undefined> {
-  return window.showInputBox({
-    title: `Run ${agentName(file)}`,
-    prompt: 'The task. Leave it empty to run the agent on its own instructions.',
-  });
 }

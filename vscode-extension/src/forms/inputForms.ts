@@ -40,6 +40,16 @@ export class InputForms {
     private readonly uses: Uses,
   ) {}
 
+  /** Opens the form for a task of several lines, with what was typed so far; else with the last one. */
+  async write(file: Uri, draft: string): Promise<void> {
+    if (draft.trim()) {
+      await this.memory.update(keyOf(file), { [TASK.name]: draft });
+      this.open.get(file.toString())?.panel.dispose();
+      this.open.delete(file.toString());
+    }
+    this.show(file, undefined);
+  }
+
   /** `restored` is a panel that was open before the window was loaded anew. */
   show(file: Uri, schema: Schema | undefined, restored?: WebviewPanel): void {
     const name = file.toString();
@@ -90,7 +100,7 @@ class Form {
   }
 
   private async receive({ wanted, texts }: FormMessage): Promise<void> {
-    await this.memory.update(this.key, texts);
+    await this.memory.update(keyOf(this.file), texts);
     const given = wanted === 'close' ? undefined : this.given(texts);
     if (given === undefined) {
       this.panel.dispose();
@@ -120,12 +130,12 @@ class Form {
 
   private remembered(): Texts {
     const initial = Object.fromEntries(this.fields.map(({ name, initial }) => [name, initial]));
-    return { ...initial, ...this.memory.get<Texts>(this.key) };
+    return { ...initial, ...this.memory.get<Texts>(keyOf(this.file)) };
   }
+}
 
-  private get key(): string {
-    return `input of ${this.file.toString()}`;
-  }
+function keyOf(file: Uri): string {
+  return `input of ${file.toString()}`;
 }
 
 function agentName(file: Uri): string {

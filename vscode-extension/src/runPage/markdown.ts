@@ -1,5 +1,6 @@
-// Markdown that grows: what is finished is rendered once, and only its last block again with each piece. Markup in it is text,
-// pictures are links, and nothing is fetched. Knows no document.
+// Markdown that grows: what is finished is rendered once, and only its last block again with each piece. A long block of code or
+// a long list is finished in parts, each of which says by its class that another one goes on with it. Markup in it is text, pictures
+// are links, and nothing is fetched. Knows no document.
 
 import MarkdownIt, { type Token } from 'markdown-it';
 
@@ -24,6 +25,21 @@ export interface Rendered {
 
 const DEEPEST_HEADING = 6;
 
+/** Lines of code, and items of a list, with which a part is finished while the block goes on. */
+const PART = 200;
+
+/** The classes of parts. */
+const BEGUN = 'goes-on';
+const CONTINUED = 'continued';
+
+/** What the rest of a block of which parts are finished needs to be read as one. */
+interface Continued {
+  /** The line that opened a block of code. */
+  readonly opening: string;
+  /** The number of the next item in a list that counts. */
+  readonly next: number | undefined;
+}
+
 export class GrowingMarkdown {
   private text = '';
   /** Where the block begins that may still change. */
@@ -34,6 +50,8 @@ export class GrowingMarkdown {
   private known: { references?: object } = {};
   /** How deep the first heading is, `#` being 1. */
   private first: number | undefined;
+  /** About the block that may still change, if it is the rest of one. */
+  private continued: Continued | undefined;
 
   /** `level` is that of the heading above the text: the first one in it is the next, and none comes above that. */
   constructor(private readonly level: number) {}
@@ -43,11 +61,25 @@ export class GrowingMarkdown {
     const isNew = kept < this.text.length;
     this.text = this.text.slice(0, kept) + more.replaceAll('\r', ' ');
     if (isNew) {
-      [this.settledTo, this.searchedTo, this.known, this.first] = [0, 0, {}, undefined];
+      [this.settledTo, this.searchedTo, this.known, this.first, this.continued] = [0, 0, {}, undefined, undefined];
     }
-    const settled = this.settle();
+    const settled = this.settle() + this.settlePart();
     const env = { references: { ...this.known.references } }; // A definition in half a line is not kept.
-    return { isNew, settled, open: this.render(markdown.parse(this.text.slice(this.settledTo), env), env) };
+    return { isNew, settled, open: this.render(this.parse(this.text.slice(this.settledTo), env), env) };
+  }
+
+  /** A text that begins where the last block does. */
+  private parse(rest: string, env: object): Token[] {
+    const { opening = '', next } = this.continued ?? {};
+    const tokens = markdown.parse(opening + rest, env);
+    const [block] = tokens;
+    if (this.continued && block) {
+      block.attrJoin('class', CONTINUED);
+      if (next !== undefined) {
+        block.attrSet('start', String(next));
+      }
+    }
+    return opening && block?.content === '' ? tokens.slice(1) : tokens; // The line that closes the code is left.
   }
 
   /** In half a line another block seems to begin which the other half makes a part of the one before. */
@@ -58,16 +90,49 @@ export class GrowingMarkdown {
     }
     this.searchedTo = end;
     const rest = this.text.slice(this.settledTo, end);
-    const tokens = markdown.parse(rest, this.known);
+    const tokens = this.parse(rest, this.known);
     const last = tokens.findLastIndex((token) => token.level === 0 && token.nesting >= 0);
-    const line = tokens[last]?.map?.[0] ?? 0;
-    if (last < 1 || line === 0) {
+    const line = (tokens[last]?.map?.[0] ?? 0) - (this.continued?.opening ? 1 : 0);
+    if (line <= 0) {
       return '';
     }
     this.settledTo += startOf(rest, line);
+    this.continued = undefined;
     const final = tokens.slice(0, last);
     this.first ??= firstHeading(final);
     return this.render(final, this.known);
+  }
+
+  /** The whole lines of a long block of code, or all items but the last one of a long list. */
+  private settlePart(): string {
+    const rest = this.text.slice(this.settledTo, this.searchedTo);
+    if (!hasLines(rest, PART)) {
+      return '';
+    }
+    const tokens = this.parse(rest, { references: { ...this.known.references } });
+    const [block] = tokens;
+    const last = tokens.findLastIndex(({ type, level }) => type === 'list_item_open' && level === 1);
+    const items = tokens.slice(0, last).filter(({ type, level }) => type === 'list_item_open' && level === 1).length;
+    if (block?.type === 'fence') {
+      const lines = block.content.split('\n').length - 1;
+      const start = this.continued ? 0 : startOf(rest, 1);
+      const end = start + startOf(rest.slice(start), lines);
+      if (lines < PART || end < rest.length) {
+        return ''; // What is closed does not grow.
+      }
+      this.continued ??= { opening: rest.slice(0, start), next: undefined };
+      this.settledTo += end;
+    } else if (block && items >= PART) {
+      const line = tokens[last]?.map?.[0] ?? 0;
+      const first = block.type === 'ordered_list_open' ? Number(block.attrGet('start') ?? 1) : undefined;
+      this.continued = { opening: '', next: first === undefined ? undefined : first + items };
+      this.settledTo += startOf(rest, line);
+      tokens.splice(last, tokens.length - last - 1); // All but the end of the list.
+    } else {
+      return '';
+    }
+    block.attrJoin('class', BEGUN);
+    return this.render(tokens, this.known);
   }
 
   private render(tokens: Token[], env: object): string {
@@ -89,6 +154,17 @@ export class GrowingMarkdown {
 function firstHeading(tokens: readonly Token[]): number | undefined {
   const heading = tokens.find(({ type }) => type === 'heading_open');
   return heading && Number(heading.tag.slice(1));
+}
+
+function hasLines(text: string, most: number): boolean {
+  let end = -1;
+  for (let number = 0; number < most; number += 1) {
+    end = text.indexOf('\n', end + 1);
+    if (end < 0) {
+      return false;
+    }
+  }
+  return true;
 }
 
 function startOf(text: string, line: number): number {

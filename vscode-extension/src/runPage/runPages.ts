@@ -26,6 +26,8 @@ export type Wish =
   | { readonly do: 'stop' | 'again' | 'continue' | 'timeline'; readonly runId: string }
   /** The text of a turn, or of the last one. */
   | { readonly do: 'copy'; readonly runId: string; readonly turn?: number }
+  /** A root run once more, from a turn on. */
+  | { readonly do: 'retry'; readonly runId: string; readonly turn: number }
   | { readonly do: 'reply'; readonly runId: string; readonly text: string }
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
   | { readonly do: 'link'; readonly target: string };
@@ -36,6 +38,8 @@ export interface Actions {
   again(run: RunNode): Promise<void>;
   /** Goes on with a root run that ended before it was completed. */
   continue(run: RunNode): Promise<void>;
+  /** A new run that shares the turns before one. */
+  retry(run: RunNode, turn: number): Promise<void>;
   timeline(run: RunNode): Promise<void>;
   /** Sends a further message in the conversation of a run. */
   reply(run: RunNode, text: string): Promise<void>;
@@ -128,9 +132,14 @@ export class RunPages implements Disposable {
     } else if (this.pageOf(root.runId)) {
       this.pageOf(root.runId)?.panel.refresh();
     } else if (order) {
-      this.open([root], newPanel(NAME, titleOf(root), ViewColumn.Beside, true));
+      this.open([root], newPanel(NAME, titleOf(root), this.activeColumn() ?? ViewColumn.Beside, true));
       void this.prepend(root);
     }
+  }
+
+  /** Of the page that has the focus: what is started there stands in its place. */
+  private activeColumn(): ViewColumn | undefined {
+    return [...this.pages].find(({ panel }) => panel.isActive)?.panel.column;
   }
 
   /** The runs before one that was begun elsewhere stand above it. */
@@ -243,6 +252,9 @@ export class RunPages implements Disposable {
         }
         if (wish.do === 'reply') {
           return this.goOn(page, () => actions.reply(run, wish.text));
+        }
+        if (wish.do === 'retry') {
+          return actions.retry(run, wish.turn);
         }
         return wish.do === 'continue' ? this.goOn(page, () => actions.continue(run)) : actions[wish.do](run);
       }

@@ -1,6 +1,6 @@
 // How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
 
-import { count, duration, joined, money, placeInWords, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
+import { count, duration, joined, money, placeInWords, shortened, tail, tokens, tokensInWords, stateInWords, timeLeft } from './figures';
 import type { Incomplete } from '../protocol';
 import { durationOf, mayContinue, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
@@ -8,6 +8,9 @@ const MOST = 100;
 
 /** Characters of a task in the label of a row. */
 const HEAD = 60;
+
+/** Of one that asks, so that there is room for the question. */
+const ASKING_HEAD = 24;
 
 export interface Row {
   readonly label: string;
@@ -23,6 +26,8 @@ export interface Row {
 export interface Asks {
   readonly kind: 'approval' | 'inquiry';
   readonly purpose: string;
+  /** When it is withdrawn, in milliseconds since 1970, if it is. */
+  readonly ends?: number | undefined;
 }
 
 /** `asks` are the questions of a run that are open. */
@@ -35,9 +40,10 @@ export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row 
   const kind = kindOf(node);
   if (asks[0] !== undefined) {
     const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0].purpose], ': ');
+    const left = asks[0].ends === undefined ? '' : timeLeft(asks[0].ends - now);
     return {
-      label,
-      description: shortened(joined([who, asked], ' '), 2 * MOST),
+      label: isRoot ? shortened(label, ASKING_HEAD) : label,
+      description: joined([left, shortened(joined([who, asked], ' '), 2 * MOST)]),
       tooltip: joined([asked, texts.tooltip], '\n'),
       icon: { id: 'question', color: 'list.warningForeground' },
       spoken: joined([name, 'asks you', asked], ', '),

@@ -99,6 +99,7 @@ export class RunCommands {
       again: asking(inTrust((client, run) => this.runAgain(client, run))),
       continue: asking(inTrust((client, run) => this.resume(client, run))),
       reply: asking(inTrust((client, run, text) => this.sendReply(client, run, text))),
+      retry: async (run, turn) => asking(inTrust((client) => this.forkAt(client, run, turn, '')))(run),
       timeline: (run) => this.timelines.show(run),
       answer,
     };
@@ -157,10 +158,14 @@ export class RunCommands {
     const title = `Fork ${run.agent} at turn ${fromTurn}`;
     const model = await window.showInputBox({ title, prompt: 'Model of the fork', value: run.model, ignoreFocusOut: true });
     if (model !== undefined) {
-      const other = model.trim() === run.model ? '' : model.trim();
-      const params = { runId: run.rootRunId, fromTurn, ...(other ? { model: other } : {}) };
-      await this.follow(() => client.sendRequest(ResumeRequest, params), (root) => root.forkedFrom?.runId === run.rootRunId);
+      await this.forkAt(client, run, fromTurn, model.trim() === run.model ? '' : model.trim());
     }
+  }
+
+  /** `model` is another one, if it is wanted. */
+  private async forkAt(client: LanguageClient, run: RunNode, fromTurn: number, model: string): Promise<void> {
+    const params = { runId: run.rootRunId, fromTurn, ...(model ? { model } : {}) };
+    await this.follow(() => client.sendRequest(ResumeRequest, params), (root) => root.forkedFrom?.runId === run.rootRunId);
   }
 
   private async undo(client: LanguageClient, given: unknown): Promise<void> {

@@ -12,9 +12,10 @@ import {
   type Disposable,
   type TreeDataProvider,
 } from 'vscode';
-import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import { TIME_TO_READ, type OpenQuestion, type OpenQuestions } from '../openQuestions';
 import type { Inquiry, Question } from '../protocol';
 import { purposeOf } from '../questions';
+import { askingCall } from './calls';
 import { Changes, type Changed } from './changes';
 import { beginningOfDay, byDay, type Day } from './days';
 import { passes, wordsOf } from './filter';
@@ -33,9 +34,6 @@ const PULSES_PER_LOOK = 2;
  * them: with less between them it would draw nothing as long as text arrives.
  */
 const REST = 500;
-
-/** Milliseconds for which a question has stood in its row before a click there can be meant for it. */
-const TIME_TO_READ = 500;
 
 /** Whole runs are drawn anew more rarely than the rows that go on: a tree that is never at rest is hard to click on. */
 const PULSES_PER_RUN = 5;
@@ -62,7 +60,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   });
   private readonly redraws = new Changes(REST);
   private readonly subscriptions: Disposable[] = [this.tree, this.changed, this.redraws];
-  /** The questions that stand in rows, by run id, and since when. */
+  /** The questions that stand in rows, by the id of the row, and since when. */
   private readonly asked = new Map<string, { readonly question: OpenQuestion; readonly since: number }>();
   private readonly pulse = setInterval(() => this.beat(), PULSE);
   private beats = 0;
@@ -141,7 +139,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
 
   /** The question that stands in the row of a run; none if it has only just come. */
   questionOf(row: unknown): OpenQuestion | undefined {
-    const asked = isNode(row) ? this.asked.get(runOf(row).runId) : undefined;
+    const asked = isNode(row) ? (this.asked.get(idOf(row)) ?? this.asked.get(runOf(row).runId)) : undefined;
     return asked && Date.now() - asked.since >= TIME_TO_READ ? asked.question : undefined;
   }
 
@@ -187,23 +185,30 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     return isToCome || childrenOf(node).length > 0 || (node.kind === 'run' && !this.runs.store.isWhole(node));
   }
 
-  /** What the open questions of a run are about. The row has room for the oldest. */
+  /** What the open questions of a run, or about a tool call, say. The row has room for the oldest. */
   private asks(node: Node): readonly Asks[] {
-    if (node.kind !== 'run') {
+    if (node.kind === 'turn') {
       return [];
     }
-    const open = this.questions.ofRun(node.runId);
+    const run = runOf(node);
+    const open = this.questions.ofRun(run.runId).filter(({ question }) => node.kind === 'run' || askingCall(run, question.callId) === node);
+    const id = idOf(node);
     if (!open[0]) {
-      this.asked.delete(node.runId);
-    } else if (this.asked.get(node.runId)?.question !== open[0]) {
-      this.asked.set(node.runId, { question: open[0], since: Date.now() });
+      this.asked.delete(id);
+    } else if (this.asked.get(id)?.question !== open[0]) {
+      this.asked.set(id, { question: open[0], since: Date.now() });
     }
-    return open.map(({ kind, question }) => ({ kind, purpose: purposeOf(question) }));
+    return open.map(({ kind, question, ends }) => ({ kind, purpose: purposeOf(question), ends }));
   }
 
   /** Draws the row of the run that asks, and leads there whoever looks at the tree. */
-  private point({ rootRunId, runId }: Question | Inquiry): void {
+  private point({ rootRunId, runId, callId }: Question | Inquiry): void {
+    this.count();
     const run = this.runs.store.run(rootRunId, runId);
+    const call = run && askingCall(run, callId);
+    if (call) {
+      this.redraws.add(call);
+    }
     if (run) {
       this.redraws.add(this.isFiltered ? undefined : run); // It waits, or waits no more.
       if (this.questions.ofRun(runId).length > 0) {
@@ -218,8 +223,15 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
       this.redraws.add(undefined);
     }
     nodes.forEach((node) => this.redraws.add(node));
+    this.count();
+  }
+
+  /** How much waits for the user; if nothing does, how many runs are going on. */
+  private count(): void {
+    const asked = this.questions.all().length;
     const going = this.runs.store.roots().filter((run) => run.status === 'running').length;
-    this.tree.badge = going > 0 ? { value: going, tooltip: `${going} under way` } : undefined;
+    const tooltip = asked > 0 ? `${count(asked, 'question')} of agents for you` : `${count(going, 'run')} under way`;
+    this.tree.badge = asked + going > 0 ? { value: asked || going, tooltip } : undefined;
   }
 
   private beat(): void {
@@ -228,8 +240,9 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
     this.beats += 1;
     const going = this.runs.store.roots().filter((run) => run.status === 'running');
+    const asking = this.questions.all().flatMap(({ question }) => this.runs.store.run(question.rootRunId, question.runId) ?? []);
     const drawn = this.beats % PULSES_PER_RUN === 0 ? going : going.flatMap(runningLeaves);
-    drawn.forEach((node) => this.redraws.add(node));
+    new Set([...drawn, ...asking]).forEach((node) => this.redraws.add(node));
     if (this.beats % PULSES_PER_LOOK === 0) {
       void this.look();
     }

@@ -5,7 +5,7 @@ import type { LanguageClient } from 'vscode-languageclient/node';
 import { announcing } from '../announcing';
 import type { Catalogue } from '../agents/catalogue';
 import { isTests } from '../agentFiles';
-import type { Previews } from '../previews';
+import { uriOf, type Previews } from '../previews';
 import { ReplaceRecordingRequest, TestRequest, TestResultNotification, TestsRequest, type RecordingChange, type TestFile, type TestResult } from './protocol';
 
 /** What a menu knows the messages by that a run belongs to. */
@@ -66,7 +66,8 @@ export class TestingView implements Disposable {
 
   /** Whether the user wants another recording, which is shown before. */
   private async replaces(change: RecordingChange, token: CancellationToken): Promise<{ replace: boolean }> {
-    const close = await this.previews.showChangeBeside(`Recording of ${change.case}`, change.before, change.after);
+    const title = `Recording of ${change.case}`;
+    const close = await this.previews.showChangeBeside(uriOf(title), title, change.before, change.after);
     const cancelled = new Promise<undefined>((resolve) => token.onCancellationRequested(() => resolve(undefined)));
     const asked = window.showInformationMessage(`Replace the recording of the case "${change.case}"?`, REPLACE, KEEP);
     const chosen = await Promise.race([asked, cancelled]);

@@ -63,6 +63,11 @@ export class Panel<State, Message> implements Disposable {
     return this.panel.visible;
   }
 
+  /** Whether it has the focus. */
+  get isActive(): boolean {
+    return this.panel.active;
+  }
+
   get column(): ViewColumn | undefined {
     return this.panel.viewColumn;
   }

@@ -58,6 +58,51 @@ test('only the last block is rendered again', () => {
   assert.deepEqual(growing.grow(9, 'three'), { isNew: false, settled: '', open: '<p>two\nthree</p>\n' });
 });
 
+const MANY = Array.from({ length: 1000 }, (_, number) => number + 1);
+
+/** The largest piece of HTML that was replaced, all that was drawn at the end, and the text in it. */
+function grown(text: string): { largest: number; html: string; words: string } {
+  const growing = new GrowingMarkdown(1);
+  let [settled, open, largest] = ['', '', 0];
+  for (let at = 0; at < text.length; at += 7) {
+    const rendered = growing.grow(at, text.slice(at, at + 7));
+    settled += rendered.settled;
+    ({ open } = rendered);
+    largest = Math.max(largest, open.length);
+  }
+  const html = settled + open;
+  return { largest, html, words: html.replaceAll(/<[^>]*>/g, '') };
+}
+
+test('a long block of code is finished in parts, and nothing of it is lost or added', () => {
+  const code = MANY.map((number) => `line ${number}\n`).join('');
+  for (const [opening, closing] of [['```python', '```'], ['  ~~~', '  ~~~']]) {
+    const { largest, html, words } = grown(`Before.\n\n${opening}\n${code}${closing}\nAfter.\n`);
+    assert.ok(largest < 4000, `${largest} characters are drawn again`);
+    assert.equal(words.replaceAll('\n\n', '\n'), `Before.\n${code}After.\n`);
+    assert.equal(html.split('<pre>').length - 1, 5);
+    assert.match(html, /<code class="(goes-on language-python|goes-on)">line 1\n/);
+    assert.match(html, /<code class="continued goes-on[^"]*">line 201\n/);
+  }
+});
+
+test('code that is not closed goes on to the end', () => {
+  const code = MANY.map((number) => `line ${number}\n`).join('');
+  assert.equal(grown(`\`\`\`\n${code}last`).words.replaceAll('\n\n', '\n').trimEnd(), `${code}last`);
+});
+
+test('a long list is finished in parts, and goes on counting', () => {
+  for (const [mark, list] of [['-', 'ul'], ['1.', 'ol']]) {
+    const { largest, html } = grown(`${MANY.map((number) => `${mark} item ${number}\n`).join('')}\nAfter.\n`);
+    assert.ok(largest < 9000, `${largest} characters are drawn again`);
+    const items = [...html.matchAll(/<li>(.*?)<\/li>/g)].map(([, text]) => text);
+    assert.deepEqual(items, MANY.map((number) => `item ${number}`));
+    assert.match(html, new RegExp(`^<${list} class="goes-on">`));
+    assert.match(html, list === 'ol' ? /<ol class="continued goes-on" start="201">\n<li>item 201</ : /<ul class="continued goes-on">\n<li>item 201</);
+    assert.match(html, /<p>After\.<\/p>/);
+  }
+});
+
 test('a text that begins again replaces what was there', () => {
   const growing = new GrowingMarkdown(1);
   growing.grow(0, 'one\n\ntwo');

@@ -4,6 +4,7 @@
 import { duration, joined } from '../../runs/figures';
 import type { CallView, NodeView, PageState, RunView, TurnView } from '../../runPage/views';
 import { element } from './elements';
+import { drawing } from './frames';
 import { follow, keep, kept, tell } from './host';
 import { Folds } from './runPage/folds';
 import { button, diff, folded, headingOf, labelled, open, pre } from './runPage/parts';
@@ -94,6 +95,11 @@ page.addEventListener('scroll', () => {
 page.addEventListener('click', (event) => onLink(event));
 page.addEventListener('keydown', (event) => event.key === 'Enter' && onLink(event));
 setInterval(() => tick(), SECOND);
+const arrange = drawing(() => {
+  followEnd();
+  goBack();
+  keepView();
+});
 afterTexts(() => {
   followEnd();
   goBack();
@@ -105,7 +111,6 @@ function show(next: PageState): void {
     reply.value = '';
   }
   state = next;
-  keepView();
   if (next.isWhole) {
     drawn.clear();
     conversation.replaceChildren();
@@ -126,8 +131,7 @@ function show(next: PageState): void {
   if (spoken.textContent !== next.spoken) {
     spoken.textContent = next.spoken;
   }
-  followEnd();
-  goBack();
+  arrange();
 }
 
 /** Back to where the reader was, as soon as there is so much on the page. */
@@ -215,9 +219,10 @@ function makeRun(first: RunView, level: number): Drawn {
   const error = element('pre', { class: 'error' });
   const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
   const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy Answer: ${first.agent}`);
+  const rerun = button('Run Again', () => tell({ do: 'again', runId: first.runId }), `Run Again: ${first.agent} by itself`);
   const top = isRoot
     ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('p', { class: 'root-state' }, name, ' · ', state), body, error)
-    : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take), body, error);
+    : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, error);
   return {
     view: first,
     top,
@@ -231,6 +236,7 @@ function makeRun(first: RunView, level: number): Drawn {
       error.hidden = run.error === '';
       halt.hidden = run.status !== 'running';
       take.hidden = run.status === 'running' || run.error !== '';
+      rerun.hidden = run.status === 'running';
       if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
         top.dataset['seen'] = 'yes';
         folds.follow(top, first.id, run.status === 'running');
@@ -247,7 +253,10 @@ function makeTurn(first: TurnView, level: number): Drawn {
   const text = new Growth(level);
   const body = element('div', { class: 'calls' });
   const take = button('Copy', () => tell({ do: 'copy', runId: first.parent, turn: first.number }), `Copy turn ${first.number}`);
-  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), state], notes, thinking, text.top, element('p', { class: 'toolbar' }, take), body);
+  const retry = button('Retry from Here', () => tell({ do: 'retry', runId: first.parent, turn: first.number }), `Retry from Here: turn ${first.number}`);
+  const isOfRoot = drawn.get(first.parent ?? '')?.view.parent === undefined;
+  const tools = element('div', { class: 'toolbar' }, take, ...(isOfRoot ? [retry] : []));
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), state], tools, notes, thinking, text.top, body);
   folds.follow(top, first.id, true);
   folds.follow(thinking, `${first.id}/thought`, false);
   return {
@@ -264,6 +273,7 @@ function makeTurn(first: TurnView, level: number): Drawn {
       thinking.hidden = thought.isEmpty;
       text.grow(turn.text);
       take.hidden = text.isEmpty || turn.status === 'running';
+      retry.hidden = turn.status === 'running';
     },
   };
 }
