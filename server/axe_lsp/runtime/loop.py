@@ -64,6 +64,7 @@ from axe_lsp.runtime.tools.tool_table import (
     execute_tool,
     unknown_tool,
 )
+from axe_lsp.runtime.tools.watched_call import WatchedCall
 
 CallOrder = Literal["reads", "changes", "apart"]
 """Whether a call only looks, may change something, or has nothing to do with the others, as the
@@ -552,8 +553,13 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     copied = around.prepared.order.copied
     is_copied = copied is not None and copied.has(around.workplace.folder)
 
+    changes = around.tree.agreed_changes.get(copied.at) if copied is not None else None
+    watched = WatchedCall(changes, call, around.workplace) if changes and is_copied else None
+
     async def approve(request: ApprovalRequest) -> str:
-        refusal = await around.approve(request)
+        refusal = await around.approve(watched.watched(request) if watched else request)
+        if not refusal and watched:
+            await watched.begin()
         if not refusal:  # Nobody knows of a call without this step whether it took effect.
             if not is_copied:  # A copy is gone before anybody can undo what was done in it.
                 await keep_before(around.log, turn, call, around.workplace, around.secrets())
@@ -568,6 +574,8 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     if around.offers(call.name):
         with around.clock.waiting():  # They have limits of their own.
             result = await execute_tool(call, run, around.workplace, approve)
+            if watched and not result.is_error:
+                await watched.end()
             if not (result.is_error or is_copied):
                 await keep_after(around.log, turn, call, around.workplace)
             return ToolOutcome(result)

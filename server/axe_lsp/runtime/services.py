@@ -24,6 +24,7 @@ from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.recordings.recording import RecordedTools
 from axe_lsp.runtime.run_log import Log, StepSink
 from axe_lsp.runtime.runs import Resolve
+from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.safety.trust import TrustGate
@@ -110,7 +111,8 @@ class Tree(Struct, frozen=True):
 
     `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
     `request_gates` decide how many requests providers get at once. The `log` has what is kept of the tree.
-    `remote_copies` are the copies on other machines, by the folder of the copy here.
+    `remote_copies` are the copies on other machines, by the folder of the copy here; `agreed_changes` what a person
+    has seen of the other ones, in the same way.
     """
 
     services: RunServices
@@ -122,6 +124,7 @@ class Tree(Struct, frozen=True):
     on_ready: OnReady | None = None
     warned: set[str] = field(default_factory=set)
     remote_copies: dict[str, RemoteCopy] = field(default_factory=dict)
+    agreed_changes: dict[str, AgreedChanges] = field(default_factory=dict)
 
     def warn(self, run: RunIds, text: str) -> None:
         """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""

@@ -52,6 +52,57 @@ async def test_changes_are_applied_once_a_person_has_agreed(place: Place) -> Non
     assert place.repository.state == before
 
 
+async def test_what_somebody_has_agreed_to_in_the_copy_is_not_asked_about_again(
+    place: Place,
+) -> None:
+    calls = [
+        Call("write_file", {"path": "a.txt", "content": "one\n"}, "w1"),
+        Call("edit_file", {"path": "a.txt", "old_string": "one", "new_string": "two"}, "w2"),
+        Call("write_file", {"path": "new.txt", "content": "new\n"}, "w3"),
+    ]
+    place.lead(HELP)
+    place.provider.script("m-helper", *(Says(calls=[call]) for call in calls), Says("helped"))
+    tools = ["write_file", "edit_file"]
+    async with place.bench(allow=(), tools=tools) as (made, person):
+        await made.run("lead", "go")
+    assert person.asked == [(call.name, call.arguments["path"]) for call in calls]
+    assert (place.read(), place.read("new.txt")) == ("two\n", "new\n")
+    assert "applied: M a.txt, A new.txt" in answer(made).content
+    assert (place.repository.refs, place.left) == ([], [])
+
+
+@pytest.mark.parametrize("what", ["a command", "a rule", "for this run", "somebody else"])
+async def test_what_nobody_has_seen_as_it_is_applied_is_asked_about(
+    place: Place, what: str
+) -> None:
+    first = Call("write_file", {"path": "a.txt", "content": "one\n"}, "w1")
+    then = {
+        "a command": Call("run_command", {"command": "echo two > a.txt"}, "r2"),
+        "a rule": Call(
+            "edit_file", {"path": "a.txt", "old_string": "on", "new_string": "tw"}, "w2"
+        ),
+        "for this run": Call("write_file", {"path": "a.txt", "content": "two\n"}, "w2"),
+        "somebody else": Call("run_command", {"command": "true"}, "r2"),
+    }[what]
+    place.lead(HELP)
+    place.provider.script("m-helper", Says(calls=[first]), Says(calls=[then]), Says("helped"))
+    tools = ["write_file", "edit_file", "run_command"]
+    async with place.bench(allow=("run_command", "edit_file"), tools=tools) as (made, person):
+
+        def decide(question: Question) -> Answer:
+            if what == "somebody else" and question.tool == "write_file":
+                place.repository.write({"a.txt": "a\nmine\n"})
+            is_for_run = what == "for this run" and question.tool == "write_file"
+            return Answer("allowForRun" if is_for_run else "allow")
+
+        person.decides = decide
+        await made.run("lead", "go")
+    asked = [("write_file", "a.txt")]
+    if what != "somebody else":  # That is a conflict.
+        asked.append(("apply_changes", "a.txt"))
+    assert person.asked == asked
+
+
 async def test_a_denial_is_for_that_file_and_keeps_the_work(place: Place) -> None:
     place.lead(HELP)
     place.writes(**{"a.txt": "changed\n", "b.txt": "new\n", "c.txt": "third\n"})
@@ -115,7 +166,7 @@ async def test_kept_changes_are_a_commit(place: Place) -> None:
 @pytest.mark.parametrize(
     ("allow", "asked"),
     [
-        (("run_command",), [("write_file", "a.txt"), ("write_file", "a.txt")]),
+        (("run_command",), [("write_file", "a.txt")]),
         (("write_file", "run_command"), []),
         (("*",), []),
     ],

@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from pathlib import Path
 
 import anyio
-from msgspec import Struct
+from msgspec import Struct, field
 
 from axe_lsp.runtime.copies.applying import ApplyError, Plan, Planned, apply, plan
 from axe_lsp.runtime.copies.copy import Copy, locked
@@ -17,6 +17,7 @@ from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.resuming.saved_files import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover
+from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
@@ -33,7 +34,7 @@ class Returning(Struct, frozen=True):
 
     `folder` is the one that it has a copy of; `changes` is that of its file. What it changes can be undone if
     it `is_undoable`. Questions hold none of the `secrets`. If the folder is itself a copy that is like one on
-    another machine, `home` is that one.
+    another machine, `home` is that one. Nobody is asked about changes that they have `agreed` to before.
     """
 
     ids: RunIds
@@ -44,6 +45,7 @@ class Returning(Struct, frozen=True):
     secrets: Collection[str]
     is_undoable: bool
     home: RemoteCopy | None = None
+    agreed: AgreedChanges = field(default_factory=AgreedChanges)
 
 
 async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
@@ -75,7 +77,7 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
             return _failed(copy, planned.conflicts)
         for file in planned.files:
             if file not in refusals:
-                refusal = refusals[file] = await agent.approve(_approval_request(file, agent))
+                refusal = refusals[file] = await _decided(file, copy, agent)
                 if refusal and not refusal.startswith(SAID_NO):  # Nobody looks at the others.
                     return _failed(copy, [f"{file.path}: {refusal}"])
         files = [file for file in planned.files if not refusals[file]]
@@ -121,6 +123,14 @@ async def _planned(copy: Copy, kept: str, agent: Returning) -> Plan:
         return plan(copy.changes(kept), agent.folder, copy.about.prefix, copy.about.own)
 
     return await anyio.to_thread.run_sync(find)
+
+
+async def _decided(file: Planned, copy: Copy, agent: Returning) -> str:
+    """Why a change is not to be applied, "" if it is."""
+    now, then = (each.content if each is not None else None for each in (file.now, file.then))
+    if file.is_write and agent.agreed.has(copy.folder.resolve() / file.path, now, then):
+        return ""
+    return await agent.approve(_approval_request(file, agent))
 
 
 def _approval_request(file: Planned, agent: Returning) -> ApprovalRequest:

@@ -22,6 +22,7 @@ from axe_lsp.runtime.prepare import require_folder
 from axe_lsp.runtime.prompt import folder_of
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.runs import Handover, InCopy, Order
+from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.services import Tree
 
@@ -44,6 +45,7 @@ class WorkInCopy:
         self._elsewhere = AsyncExitStack()
         self._copy = Copy(order.ids.run_id, order.ids.agent, services.environment)
         self._folder = Path()
+        self._agreed = AgreedChanges()
         self._is_handed_over = False
         self.handover: Handover | None = None
         watch.ref = self._copy.ref
@@ -95,6 +97,7 @@ class WorkInCopy:
                 secrets=secrets,
                 is_undoable=not is_home_a_copy,  # A copy is gone before anybody can undo that.
                 home=home,
+                agreed=self._agreed,
             ),
         )
         self._is_handed_over = True
@@ -110,11 +113,14 @@ class WorkInCopy:
         if remote_copy is not None:
             self._tree.remote_copies[str(self._copy.tree)] = remote_copy
         else:
+            # Another machine may show something else than what it does.
+            self._tree.agreed_changes[str(self._copy.tree)] = self._agreed
             self._watch.placed("here", str(self._copy.folder))
 
     async def _end(self) -> None:
         with anyio.CancelScope(shield=True):
             self._tree.remote_copies.pop(str(self._copy.tree), None)
+            self._tree.agreed_changes.pop(str(self._copy.tree), None)
             await self._elsewhere.aclose()
             if self._is_handed_over:
                 await anyio.to_thread.run_sync(self._copy.close)

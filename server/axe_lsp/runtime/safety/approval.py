@@ -48,7 +48,7 @@ class ApprovalRequest(Struct, frozen=True):
     `address` is that of the MCP server that is started, or whose tool it is, as its agent file has it:
     for rules, and never shown. `call_id` is that of the call in events. `rehearse` finds out what would
     happen, without doing it; it raises what the call would raise. A tool that `is_changed` is no longer
-    what rules have allowed that name its server.
+    what rules have allowed that name its server. `on_agreed` is called if somebody was asked and has agreed.
     """
 
     run: RunIds
@@ -58,6 +58,7 @@ class ApprovalRequest(Struct, frozen=True):
     address: str = ""
     call_id: str | None = None
     is_changed: bool = False
+    on_agreed: Callable[[], object] = bool
 
 
 Approve = Callable[[ApprovalRequest], Awaitable[str]]
@@ -77,6 +78,9 @@ async def allowed(_: ApprovalRequest) -> str:
 _Subject = tuple[str, str, str | None]
 """The root run, the tool, and what its call is about."""
 
+
+_AGREED_BEFORE = Answer("allow")
+"""Nobody was asked: "for this run" was the answer to another question."""
 
 _MOVED = "the file changed its place while the user was asked; call the tool again"
 
@@ -113,7 +117,11 @@ class Approval:
         if answer.decision == "deny":
             return answer.why or SAID_NO
         # A link may have been turned round while the question was open.
-        return "" if (await request.rehearse()).subject == rehearsal.subject else _MOVED
+        if (await request.rehearse()).subject != rehearsal.subject:
+            return _MOVED
+        if answer is not _AGREED_BEFORE:
+            request.on_agreed()
+        return ""
 
     def allow_for_run(self, root: str, tool: str, subject: str) -> None:
         """Allow a root run once more what it was allowed in a former process."""
@@ -125,7 +133,7 @@ class Approval:
             return await self._ask(question)
         subject = (question.run.root_run_id, question.tool, question.subject)
         if subject in self._for_run:  # Somebody has answered meanwhile.
-            return Answer("allow")
+            return _AGREED_BEFORE
         with anyio.CancelScope() as scope:
             waiting = self._open.setdefault(subject, set())
             waiting.add(scope)
@@ -134,7 +142,7 @@ class Approval:
             finally:
                 waiting.discard(scope)
             return self._take(answer, subject, question)
-        return Answer("allow")  # It was answered with another one.
+        return _AGREED_BEFORE  # It was answered with another one.
 
     def _take(self, answer: Answer, subject: _Subject, question: Question) -> Answer:
         if answer.decision == "allowForRun":
