@@ -10,6 +10,7 @@ import json
 import random
 import socket
 import subprocess
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from axe_lsp.agentfile.schema.agent_keys import AGENT as AGENT_KEYS
+from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeySpec, KeyType, Schema
+from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.cli.main import main
 from axe_lsp.hosting import protocol
 from axe_lsp.runtime.runs import RunRequest
@@ -453,4 +458,83 @@ def test_no_agent_file_raises(
         ["run", "fuzz", "--dry-run", "-p", "go"],
     ):
         assert main(arguments) in (0, 1, 2)
+    assert "Traceback" not in capsys.readouterr().err
+
+
+# -- each key with values that nobody expects there
+
+STRANGE = [
+    *(
+        '""',
+        '" "',
+        '"²"',
+        '"#/allOf/²"',
+        r'"\u0000"',
+        r'"\u202e"',
+        '"😀"',
+        r'"\\"',
+        f'"{"9" * 5000}"',
+    ),
+    *('"~nosuchuser/x"', '"${"', '"${HOME"', '"/"', '"//"', '"../.."', '"circle/x"', '"a/b/"'),
+    *('"[!]"', '"[z-a]"', '"[[a]"', '"**/**"', '"(?P<a>"', '"(?i"', '"a{99999999999}"'),
+    *('"http://[::1"', '"http://a:99999"', '"http://²"', '"://"', r'"http://\u0000"', '"npx \'"'),
+    *("inf", "nan", "1e400", "-0.0", "-1", "9" * 18, "true", "07:32:00", "1979-05-27T07:32:00Z"),
+    *("[]", "[[]]", "[{}]", "{}", "{ a = {} }", '[1, "a", true]', '["²/²"]', '["a#b"]', '["*#"]'),
+    *('["run_command("]', '["run_command(\')"]', '{ "$ref" = "#/²" }', '[{ name = "²" }]'),
+]
+SCHEMAS = {
+    "axe/agents/fuzz.toml": (AGENT_KEYS, 'name = "fuzz"\nmodel = "openai/gpt-6-sol"\n'),
+    "axe/tests/fuzz.toml": (TESTS, 'agent = "fuzz"\n'),
+    ".codex/agents/fuzz.toml": (
+        CODEX_AGENT,
+        'name = "fuzz"\ndescription = "d"\ndeveloper_instructions = "i"\n',
+    ),
+}
+
+
+def with_value(schema: Schema, spec: KeySpec, value: str, head: str) -> str:
+    """A file with one key of the schema, below the headers of its tables."""
+    *tables, key = ("k" if part == ANY_NAME else part for part in spec.path)
+    lines = [line for line in head.splitlines() if tables or not line.startswith(f"{key} ")]
+    for end in range(1, len(tables) + 1):
+        table = schema.find(spec.path[:end])
+        header = ".".join(map(json.dumps, tables[:end]))
+        if table is not None and table.type is KeyType.TABLES:
+            lines.append(f"[[{header}]]")
+        elif end == len(tables):
+            lines.append(f"[{header}]")
+    return "\n".join([*lines, f"{json.dumps(key)} = {value}", ""])
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@pytest.mark.parametrize("path", SCHEMAS)
+@given(st.integers(0, 9_999), st.sampled_from(STRANGE))
+def test_no_value_of_a_key_raises(
+    project: Project,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    path: str,
+    number: int,
+    value: str,
+) -> None:
+    monkeypatch.chdir(project.root)
+    for name, its_value in project.environment.items():
+        monkeypatch.setenv(name, its_value)
+    schema, head = SCHEMAS[path]
+    text = with_value(schema, schema.keys[number % len(schema.keys)], value, head)
+    file, circle = project.root / path, project.root / "circle"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, "utf-8")
+    if not circle.is_symlink():
+        circle.symlink_to("circle")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for arguments in (
+            ["check", "--format", "json"],
+            ["agents", "show", "fuzz"],
+            ["run", "fuzz", "--dry-run", "-p", "go"],
+            *([["test", path]] if schema is TESTS else []),
+        ):
+            assert main(arguments) in (0, 1, 2), text
+    file.unlink()
     assert "Traceback" not in capsys.readouterr().err
