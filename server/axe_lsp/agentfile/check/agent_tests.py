@@ -159,9 +159,7 @@ def read_cases(lookup: Lookup) -> Cases:
     return lookup.made_once("cases", (), lambda: _Reader().cases(nested(lookup, ())))
 
 
-_RUN_KEYS = frozenset(
-    {"answer", "status", "error", "tools", "children", *WHOLE_NUMBERS, *NUMBERS}
-)
+_RUN_KEYS = frozenset({"answer", "status", "error", "tools", "children", *WHOLE_NUMBERS, *NUMBERS})
 
 
 class _Reader:
