@@ -75,6 +75,26 @@ def test_everything_that_an_agent_can_have(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("isolation", "shown"),
+    [
+        ({"mode": "copy"}, 'when another agent calls it: a copy of the folder, changes = "ask"'),
+        (
+            {"mode": "copy", "changes": "keep"},
+            'when another agent calls it: a copy of the folder, changes = "keep"',
+        ),
+        ({"mode": "process"}, "when another agent calls it: a process of its own"),
+        ({"mode": "inline"}, None),
+    ],
+)
+def test_where_a_called_agent_works_is_shown(
+    tmp_path: Path, isolation: dict[str, str], shown: str | None
+) -> None:
+    preview = preview_of(prepared(tmp_path, {"isolation": isolation}))
+    assert preview.isolation == shown
+    assert (f"--- Isolation ---\n{shown}\n" in preview.text) == (shown is not None)
+
+
 def test_what_task_may_start_is_shown(tmp_path: Path) -> None:
     preview = preview_of(prepared(tmp_path, {"type": "explore", "task": {"recursive": True}}))
     assert preview.tools == ("run_command", "read_file", "Task")

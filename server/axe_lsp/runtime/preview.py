@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
 from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.tokens import estimated_tokens
 from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.json_data import Json, JsonStruct, to_json
@@ -24,7 +25,7 @@ class Preview(JsonStruct, frozen=True):
     `input_schema` is that of the agent's `[input]`, which an editor makes a form from. `parts` are the
     prompt and the tools piece by piece, whose estimated tokens add up to those of the whole only roughly;
     `context_window` is how many tokens the model can take, if
-    that is known.
+    that is known. `isolation` says where the agent works when another one calls it, if not where that one does.
     """
 
     text: str
@@ -40,6 +41,7 @@ class Preview(JsonStruct, frozen=True):
     warnings: tuple[str, ...] = ()
     context_window: int | None = None
     input_schema: Mapping[str, Any] | None = None
+    isolation: str | None = None
 
 
 def preview_of(prepared: Prepared) -> Preview:
@@ -61,6 +63,7 @@ def preview_of(prepared: Prepared) -> Preview:
         warnings=warnings_of(prepared),
         context_window=model.context if model is not None else None,
         input_schema=prepared.definition.input,
+        isolation=_isolation_text(prepared.definition) or None,
     )
 
 
@@ -96,6 +99,8 @@ def dry_run_text(prepared: Prepared) -> str:
     sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
     if definition.task is not None:
         sections.append(_section("Task", _task_text(definition.task)))
+    if isolation := _isolation_text(definition):
+        sections.append(_section("Isolation", isolation))
     return f"=== Dry Run ===\n\n{header(prepared)}" + "".join(sections)
 
 
@@ -144,6 +149,16 @@ def _task_text(config: TaskConfig) -> str:
     if not config.offered:
         return ""
     return f"{', '.join(config.offered)}\nRecursive: {'yes' if config.recursive else 'no'}"
+
+
+def _isolation_text(definition: AgentDefinition) -> str:
+    """Where it works when another agent calls it; "" if that is where its caller does."""
+    isolation = definition.isolation
+    if isolation.mode == "copy":
+        return f"when another agent calls it: a copy of the folder, changes = {quoted(isolation.changes)}"
+    return (
+        "when another agent calls it: a process of its own" if isolation.mode == "process" else ""
+    )
 
 
 def _servers_text(definition: AgentDefinition) -> str:

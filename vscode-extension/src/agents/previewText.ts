@@ -20,6 +20,7 @@ export function previewText(agent: string, preview: Preview): string {
     `- Model: ${model}`,
     `- Working directory: ${workdir}`,
     ...(subAgents.length > 0 ? [`- Sub-agents: ${subAgents.join(', ')}`] : []),
+    ...(preview.isolation ? [`- Isolation: ${preview.isolation}`] : []),
     `- In all about ${number(preview.estimatedTokens)} tokens${share(preview)}`,
     ...(preview.warnings ?? []).map((warning) => `- Warning: ${warning}`),
     '',

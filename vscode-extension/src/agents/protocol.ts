@@ -74,6 +74,8 @@ export interface Preview {
   readonly warnings?: readonly string[];
   /** How many tokens the model can take, if that is known. */
   readonly contextWindow?: number;
+  /** Where it works when another agent calls it, if that is not where its caller does. */
+  readonly isolation?: string;
   /** Of an agent with `[input]`. */
   readonly inputSchema?: Schema;
 }

@@ -41,6 +41,11 @@ A
   );
 });
 
+test('where a called agent works is said, if that is not where its caller does', () => {
+  assert.match(previewText('reader', { ...PREVIEW, isolation: 'a copy of the folder' }), /\n- Isolation: a copy of the folder\n/);
+  assert.doesNotMatch(previewText('reader', PREVIEW), /Isolation/);
+});
+
 test('what has no effect is named before the prompt', () => {
   assert.match(previewText('reader', { ...PREVIEW, warnings: ['no counterpart for web_search'] }), /\n- Warning: no counterpart for web_search\n\n/);
 });
