@@ -97,6 +97,14 @@ def test_vs_code_stores_the_key_of_every_provider_that_needs_one() -> None:
             )
 
 
+def test_the_page_about_providers_names_each() -> None:
+    page = (ROOT / "docs" / "providers.md").read_text("utf-8")
+    for name in PROVIDERS:
+        assert f"`{name}`" in page or f"{name}/" in page, (
+            f"add a row for {name} to docs/providers.md"
+        )
+
+
 KEYS_OF_AXE = """
     allowed_hosts artifacts artifacts.default_write artifacts.dir artifacts.enabled budget
     budget.max_tokens description files mcp_servers mcp_servers.headers mcp_servers.name
