@@ -73,6 +73,7 @@ def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> No
         ["duro"],
         ["run", "release-check"],
         ["check"],
+        ["test"],
     ]
     del commands[2]  # It takes the recorded time.
     script = " && ".join(commands)
@@ -84,7 +85,8 @@ def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> No
         text=True,
         check=False,
     )
-    assert done.stdout.endswith("No problems in 6 files.\n"), done.stderr
+    assert "\nNo problems in 6 files.\n" in done.stdout, done.stderr
+    assert "\n1 passed in " in done.stdout, done.stderr
 
 
 def test_on_path_it_is_called_by_its_name(home: Home, tmp_path: Path) -> None:
@@ -94,6 +96,9 @@ def test_on_path_it_is_called_by_its_name(home: Home, tmp_path: Path) -> None:
     home.environment["PATH"] = f"{programs}{os.pathsep}{home.environment['PATH']}"
     _, out, _ = home.call("demo", "--copy", "duro")
     assert "\n  axe-lsp run release-check   run it again" in out
+    assert "\n  axe-lsp test                replay the test of its agents" in out
+    _, out, _ = home.call("demo", "--copy", "plan", "plan-execute-review")
+    assert "\n  axe-lsp test --trust " in out, "its test changes files"
 
 
 def running(screen: Screen) -> set[str]:

@@ -121,6 +121,8 @@ def _steps(example: Example, folder: Path, program: str) -> list[tuple[str, str]
         (f"cd {shlex.quote(str(folder))}", ""),
         again,
         (f"{program} check", "check the agent files"),
+        # Only tests of agents that write have `allow`, which needs trust.
+        (f"{program} test{' --trust' if example.writes else ''}", "replay the test of its agents"),
     ]
 
 

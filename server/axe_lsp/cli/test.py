@@ -292,7 +292,8 @@ def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
         if not named:
             folder = shown_path(root / TEST_FOLDERS[0])
             raise ConfigError(
-                f"there are no tests: no .toml file in {folder}. `axe-lsp test --help` tells how they look"
+                f"there are no tests: no .toml file in {folder}. `axe-lsp test new RUN` makes one from a run of "
+                "the history, and docs/testing.md describes the files"
             )
     suites = {
         file: load_suite(file, _shown(file, here), _project(file, here), names)

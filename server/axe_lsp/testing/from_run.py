@@ -81,7 +81,8 @@ def remembered(beginning: str) -> Remembered:
         start = order_of(known, root)
     except (KeyError, ValueError) as error:
         raise HistoryError(
-            f"of run {beginning} the history has no requests: runs from recordings, and those of older versions"
+            f"run {beginning} can't become a test: the history has no requests of runs from recordings, nor of those "
+            "of older versions"
         ) from error
     if start.former:
         raise HistoryError(f"run {beginning} continues another one; name a run that stands alone")
