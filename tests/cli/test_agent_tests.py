@@ -586,6 +586,20 @@ def test_recordings_that_no_case_uses_are_named(home: Home, project: Project) ->
     assert home.call(*TEST, "axe/tests/release.toml")[2] == "", "the other files were not read"
 
 
+def test_recordings_outside_the_project_are_not_looked_for(
+    home: Home, project: Project, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "private.toml").touch()
+    project.case(head=HEAD.replace('"asks.toml"', '"../../kept/asks.toml"'))
+    recordings = project.tests / "recordings"
+    recordings.rename(project.root / "axe" / "kept")
+    recordings.symlink_to(outside)
+    code, out, err = home.call(*TEST)
+    assert (code, err) == (0, ""), out
+
+
 def test_watched_tests_run_again_after_each_change(home: Home, project: Project) -> None:
     file = project.case('\n[case.expect]\nanswer = { contains = "212" }\n', PLAIN)
     with home.start("test", "--watch") as process:

@@ -87,8 +87,10 @@ def tests_below(root: Path) -> Iterator[Path]:
 def unused_recordings(suites: Sequence[Suite]) -> Iterator[Path]:
     """The recordings that no case uses any more, beside files of tests, all of which have to be given."""
     used = {suite.recording(case) for suite in suites for case in suite.cases.cases}
-    for folder in dict.fromkeys(suite.path.parent for suite in suites):
-        yield from sorted(set((folder / RECORDINGS).rglob("*.toml")) - used)
+    places = {suite.path.parent / RECORDINGS: real_path(suite.project) for suite in suites}
+    for folder, project in places.items():
+        if project in real_path(folder).parents:  # It may be a link to all that the disk has.
+            yield from sorted({*folder.rglob("*.toml")} - used)
 
 
 def load_suite(path: Path, shown: str, project: Path, only: Collection[str] = ()) -> Suite:
