@@ -1,4 +1,4 @@
-"""Tasks that have an owner: whoever starts one can tell when all of them are over.
+"""Tasks of asyncio with an owner, which can wait until all of them have ended.
 
 `asyncio.create_task` alone keeps neither the task alive nor anybody informed of how it ended, and
 `asyncio.TaskGroup` (Python 3.11) waits without a limit for tasks that ignore being cancelled.

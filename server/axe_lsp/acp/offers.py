@@ -1,4 +1,4 @@
-"""What a session offers to choose from: agents, models, and how much the model thinks."""
+"""The choices of a session: its agent, its model, and the thinking effort."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What goes to the client of its own accord, no more often than somebody can read it.
+"""The queue of updates for a client, sent no more often than a person can read them.
 
 Pieces of a text that follow each other go together, at most 30 times a second. Whatever else is sent comes after them.
 """

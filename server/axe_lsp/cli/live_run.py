@@ -1,4 +1,4 @@
-"""A run that is really made: the engine, what the user sees of it, and its recording.
+"""A run in this process: the engine, its display, and its recording.
 
 What only some runs need is imported where they turn out to, so that the others begin sooner.
 """

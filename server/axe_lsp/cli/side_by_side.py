@@ -1,4 +1,4 @@
-"""A run and its fork, the one beside the other."""
+"""A run and its fork, printed in two columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several processes for work on thousands of files. For fewer it isn't worth starting any.
+"""A pool of processes for work on thousands of files. For fewer files one process is faster.
 
 Knows nothing of what the work is: a function that can be found by its name, which gets its items and
 gives its results as values that can be sent.

@@ -1,4 +1,4 @@
-"""Notices changes on the disk for clients that don't tell: by looking, every now and then."""
+"""Polls the disk for changes, for clients that do not watch files."""
 
 from __future__ import annotations
 

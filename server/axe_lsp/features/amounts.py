@@ -1,4 +1,4 @@
-"""Numbers for people: sizes, tokens, counts."""
+"""Sizes, tokens and counts as text for people."""
 
 from __future__ import annotations
 

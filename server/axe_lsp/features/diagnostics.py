@@ -1,4 +1,4 @@
-"""Everything that is worth saying about one file, by all rules."""
+"""All findings of one file, by all rules."""
 
 from __future__ import annotations
 

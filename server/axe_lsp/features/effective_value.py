@@ -1,4 +1,4 @@
-"""Which value a key has in the end, and who says so: the file, or a default."""
+"""The effective value of a key, and its origin: the file or a default."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The lines that a file is to have: its tokens as they are, with other space and commas in between.
+"""The layout of a formatted file: the same tokens with other white space and commas between them.
 
 Keys, values and comments are kept by their ranges and in their order, so that no layout can say
 anything else than the text it was made of. Only for texts without syntax errors.

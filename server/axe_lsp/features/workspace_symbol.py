@@ -1,4 +1,4 @@
-"""Agents by what somebody remembers of their names."""
+"""The search for agents by parts of their names."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hands things over to a thread, many at a time.
+"""A queue whose thread takes many items at a time.
 
 Whenever another thread wakes up, the event loop stands still. So the thread that takes is woken
 once for all that comes within a moment, and handing over costs no more than adding to a list.

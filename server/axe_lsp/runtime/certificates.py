@@ -1,4 +1,4 @@
-"""Who vouches for the servers that requests go to: the authorities that the system trusts.
+"""The certificate authorities that the system trusts, for connections to providers.
 
 A system may name none, as does Python's own package for macOS; then those count that Mozilla trusts.
 Reading them takes longer than most of what a run does before its first request. It happens in a

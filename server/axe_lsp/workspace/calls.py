@@ -1,4 +1,4 @@
-"""Who may call whom: what the lists of all agents come to, kept so that ways between agents are found quickly.
+"""The delegation graph: which agents may call which, in both directions, for quick searches of paths.
 
 Agents are URIs here. What names mean, and who names whom, is the snapshot's to say.
 """

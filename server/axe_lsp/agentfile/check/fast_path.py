@@ -1,4 +1,4 @@
-"""A quick look at an agent file by its values, which is all that most files need.
+"""The quick check of an agent file by its values alone, which is enough for most files.
 
 tomli is compiled, our tree is not: of a file with nothing wrong with it the values are known in a
 fifth of the time that a look at the whole takes. Whoever has a question about a place in such a file gets the

@@ -1,4 +1,4 @@
-"""An agent in no format's words, and what a conversion reports about it."""
+"""The form of an agent between two formats, and the notes of a conversion."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many tokens a text is, about."""
+"""The estimated number of tokens of a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Forgets runs: whole trees, each at once."""
+"""Deletes runs from the history: whole trees, each at once."""
 
 from __future__ import annotations
 

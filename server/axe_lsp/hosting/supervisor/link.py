@@ -1,4 +1,4 @@
-"""One host as the supervisor sees it: what it is told, what it says, whether it still answers."""
+"""The supervisor's side of one host: orders to it, messages from it, and whether it still answers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who hears of what happens in which run."""
+"""The subscribers to events of runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs, for those who want some: started, followed, cancelled, and ended even if their host dies.
+"""The supervisor of runs: starts, follows and cancels them, and ends them even if their host dies.
 
 Everything happens on the event loop of the server. Nothing here knows who wants the runs, or how
 one is made.

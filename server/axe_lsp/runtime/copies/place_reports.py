@@ -1,4 +1,4 @@
-"""What a run tells of the place where its tools work, and its clock, which stands still while it waits for one."""
+"""The reports of a run about the place where its tools work; its clock is paused while it waits for one."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Those who answer: one file per wire format, one that knows HTTP, one that replays recordings."""
+"""Providers: one file per wire format, one that knows HTTP, one that replays recordings."""

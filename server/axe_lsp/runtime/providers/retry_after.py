@@ -1,4 +1,4 @@
-"""How long a provider wants to be left alone: every form in which they say so, in order of precedence.
+"""The time that a provider asks to wait: every form in which providers say so, in order of precedence.
 
 The official SDKs of OpenAI and Anthropic read `retry-after-ms` before `Retry-After`. The other forms are
 Gemini's `google.rpc.RetryInfo`, OpenAI's rate limit headers, and the words of messages.

@@ -1,4 +1,4 @@
-"""Makes a command one that can write nowhere but in a folder of its own, where the system can.
+"""Executes a command that can write only to a folder of its own (Landlock), where the system has that.
 
 By Landlock, which Linux has had since 5.13: it needs no program and no privilege, works in most containers,
 and holds for everything that the command starts. What it leaves alone is said in docs/protocol.md.

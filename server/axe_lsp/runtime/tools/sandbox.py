@@ -1,4 +1,4 @@
-"""Whether the commands of an agent that may not write are really kept from it, for those who ask."""
+"""Whether this system enforces the write protection of commands of read-only agents."""
 
 from __future__ import annotations
 
