@@ -52,6 +52,15 @@ def test_the_architecture_names_modules_that_exist() -> None:
     assert not [each for each in missing if not (ROOT / each).exists()]
 
 
+def test_docstrings_and_comments_name_modules_that_exist() -> None:
+    package = ROOT / "server" / "axe_lsp"
+    modules = list(package.rglob("*.py"))
+    names = {each.name for each in modules}
+    for module in modules:
+        for named in re.findall(r"`(?:[a-z_]+/)*([a-z_]+\.py)`", module.read_text("utf-8")):
+            assert named in names, f"{module.relative_to(package)} names {named}"
+
+
 def test_the_architecture_names_files_of_clients_that_exist() -> None:
     text = (ROOT / "server" / "ARCHITECTURE.md").read_text("utf-8")
     rows = text.partition("## Clients")[2].partition("\n\n`clients/")[0].splitlines()

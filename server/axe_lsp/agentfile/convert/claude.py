@@ -15,8 +15,8 @@ from axe_lsp.agentfile.convert.formats import (
     Format,
     Reading,
     Writing,
+    all_tools,
     described_server,
-    every_tool,
     granted,
     tools_of,
 )
@@ -31,8 +31,7 @@ def _read_tools(reading: Reading) -> None:
     """A tool that is allowed or denied for some arguments only is left out: axe has no such limits."""
     listed = reading.texts("tools")
     if listed is None or "*" in listed:
-        tools = every_tool(reading.format)
-        reading.notes.added("tools", f"{', '.join(tools)}: without `tools` Claude Code gives all")
+        tools = all_tools(reading, "Claude Code")
     else:
         reading.source_keys["tools"] = "tools"
         reading.listed = tuple(listed)

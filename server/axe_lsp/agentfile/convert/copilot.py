@@ -11,8 +11,8 @@ from axe_lsp.agentfile.convert.formats import (
     Format,
     Reading,
     Writing,
+    all_tools,
     described_server,
-    every_tool,
     granted,
     tools_of,
 )
@@ -26,8 +26,7 @@ _DELEGATION = {"agent", "custom-agent", "task"}
 def _read_tools(reading: Reading) -> None:
     listed = reading.texts("tools")
     if listed is None or "*" in listed:
-        tools = every_tool(reading.format)
-        reading.notes.added("tools", f"{', '.join(tools)}: without `tools` Copilot gives all")
+        tools = all_tools(reading, "Copilot")
     else:
         reading.source_keys["tools"] = "tools"
         reading.listed = tuple(listed)

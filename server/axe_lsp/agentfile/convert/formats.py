@@ -1,6 +1,6 @@
 """What a format of agent files is: where its files lie, and how each field is read and written.
 
-`table.py` has a row for each format. The modules beside it have the rules of one format each.
+`format_table.py` has a row for each format. The modules beside it have the rules of one format each.
 """
 
 from __future__ import annotations
@@ -231,6 +231,13 @@ def granted(reading: Reading, names: Iterable[str], key: str) -> list[str]:
 def every_tool(of: Format) -> list[str]:
     """The tools of axe that have a counterpart in a format."""
     return list(dict.fromkeys(tool for meant in of.tools.values() for tool in sorted(meant)))
+
+
+def all_tools(reading: Reading, program: str) -> list[str]:
+    """The tools of an agent that lists none, or all: those of its program that axe has, with a note."""
+    tools = every_tool(reading.format)
+    reading.notes.added("tools", f"{', '.join(tools)}: without `tools` {program} gives all")
+    return tools
 
 
 def split_list(text: str) -> list[str]:

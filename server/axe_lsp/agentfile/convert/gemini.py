@@ -11,7 +11,7 @@ from axe_lsp.agentfile.convert.formats import (
     Format,
     Reading,
     Writing,
-    every_tool,
+    all_tools,
     granted,
     tools_of,
 )
@@ -22,8 +22,7 @@ from axe_lsp.agentfile.convert.model_names import read_model, write_model
 def _read_tools(reading: Reading) -> None:
     listed = reading.texts("tools")
     if listed is None or "*" in listed:
-        tools = every_tool(reading.format)
-        reading.notes.added("tools", f"{', '.join(tools)}: without `tools` Gemini CLI gives all")
+        tools = all_tools(reading, "Gemini CLI")
     else:
         reading.source_keys["tools"] = "tools"
         reading.listed = tuple(listed)

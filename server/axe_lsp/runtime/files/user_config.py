@@ -1,6 +1,6 @@
 """The user's own settings for providers: config.toml and the environment, which wins.
 
-They are read at the moment of use and kept for no longer than that (`once_a_step.py`): a key that the user
+They are read at the moment of use and kept for no longer than that (`runtime/shared_lookups.py`): a key that the user
 changes is in force for the next request. A workspace has no say here, so it can't send a key elsewhere.
 """
 

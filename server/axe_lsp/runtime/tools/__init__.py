@@ -1,1 +1,1 @@
-"""The tools that an agent file may list, one module each; `table` knows them all."""
+"""The tools that an agent file may list, one module each; `tool_table` knows them all."""
