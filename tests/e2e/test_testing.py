@@ -366,3 +366,21 @@ def test_a_case_runs_live_from_its_lens_and_is_not_recorded(
     assert (result["verdict"], result["rate"]["runs"]) == ("passed", 1)
     assert len(provider.requests) == 1
     assert recording.read_text() == before
+
+
+def test_a_file_of_tests_takes_its_recordings_along_when_it_is_renamed(project: Project) -> None:
+    tests = project.root / "axe/tests"
+    (tests / "release.toml").write_text(HEAD.replace('replay = "asks.toml"\n', ""))
+    (tests / "recordings/release").mkdir()
+    recording = (tests / "recordings/asks.toml").rename(tests / "recordings/release/asks.toml")
+    old, new = (tests / f"{name}.toml" for name in ("release", "shipping"))
+    edits = {"documentChanges": True, "resourceOperations": ["rename"]}
+    with project.editor(capabilities={"workspace": {"workspaceEdit": edits}}) as editor:
+        while not editor.client.request("axe/tests", {}):
+            pass  # The folders are still being read.
+        moved = {"files": [{"oldUri": old.as_uri(), "newUri": new.as_uri()}]}
+        edit = editor.client.request("workspace/willRenameFiles", moved)
+        there = tests / "recordings/shipping/asks.toml"
+        assert edit["documentChanges"] == [
+            {"kind": "rename", "oldUri": recording.as_uri(), "newUri": there.as_uri()}
+        ]

@@ -562,11 +562,14 @@ def test_a_recording_that_is_moved_is_named_anew_by_its_cases() -> None:
 
 
 def test_a_file_of_tests_that_is_renamed_takes_its_recordings_along() -> None:
-    snapshot, _ = recorded("recordings/lead/looks.toml", "recordings/shared/asks.toml")
+    snapshot, _ = recorded()
     new = f"{ROOT}/axe/tests/boss.toml"
-    assert follow_move(snapshot, TESTS, new, RECORDED.__getitem__) == (
+    there = {f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/shared/asks.toml"}
+    edit = follow_move(snapshot, TESTS, new, RECORDED.__getitem__, there.__contains__)
+    assert edit == (
         MovedFile(f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/boss/looks.toml"),
     )
+    assert follow_move(snapshot, TESTS, new, RECORDED.__getitem__, set().__contains__) == ()
 
 
 def test_an_input_is_used_if_tests_name_the_agent() -> None:

@@ -22,6 +22,7 @@ from axe_lsp.agentfile.text.splices import literal, requoted
 from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf
 from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.features.rename_recording import (
+    Exists,
     follow_recording,
     follow_tests,
     named_in_test,
@@ -130,7 +131,13 @@ def _named_anew(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: Te
     return tuple(changes)
 
 
-def follow_move(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:
+def follow_move(
+    snapshot: Snapshot,
+    old_uri: str,
+    new_uri: str,
+    text_of: TextOf,
+    exists: Exists = lambda _: False,
+) -> Edit:
     """The changes that go with a file's move, which the user makes. Raises RenameError.
 
     A `name` that was another one than the file's stays what it is. A file that moves out of the
@@ -140,7 +147,7 @@ def follow_move(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf)
     if agent is None:
         return follow_recording(snapshot, old_uri, new_uri, text_of)
     if agent.place.dialect is AGENT_TESTS:
-        return follow_tests(snapshot, agent, new)
+        return follow_tests(agent.place, new, text_of(old_uri), exists)
     if Scope.LOOSE in (agent.place.scope, new.scope):
         return ()
     if agent.place.dialect.has_names:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from posixpath import normpath
 from urllib.parse import quote, unquote
 
@@ -22,6 +22,9 @@ from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, Text
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place
 from axe_lsp.workspace.snapshot import Snapshot
+
+Exists = Callable[[str], bool]
+"""Whether there is a file at a URI."""
 
 _REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
@@ -89,17 +92,16 @@ def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: Te
     return tuple(_changes(snapshot, tests, before, after, text_of))
 
 
-def follow_tests(snapshot: Snapshot, tests: AgentFile, new: Place) -> Edit:
+def follow_tests(tests: Place, new: Place, text: str, exists: Exists) -> Edit:
     """The moves of recordings that go with the move of their file of tests within its folder, which names them."""
-    if new.folder != tests.place.folder or tests.open is None:
+    if new.folder != tests.folder:
         return ()
-    known = snapshot.facts_about(tests).paths
-    moves = []
-    for case in read_cases(tests.open).cases:
-        found = known.get(_path(case.recording(tests.place.stem)))
-        if case.name and not case.replay and found is not None and found.exists:
-            moves.append(MovedFile(found.uri, _uri(new, _path(case.recording(new.stem)))))
-    return tuple(moves)
+    places = (
+        [_uri(each, _path(case.recording(each.stem))) for each in (tests, new)]
+        for case in _cases(text)
+        if case.name and not case.replay
+    )
+    return tuple(MovedFile(before, after) for before, after in places if exists(before))
 
 
 def _check_recording(path: str) -> None:
@@ -141,6 +143,8 @@ def _changes(
 
     `but`: the file and the name of a case that is renamed itself.
     """
+    if not snapshot.complete or snapshot.unread:
+        raise RenameError("the files of tests are still being read; try again in a moment")
     for file in sorted(_tests(snapshot, place.folder), key=lambda each: each.uri):
         paths = {each.value for each in file.outside.paths}
         if new_path in paths:
@@ -148,13 +152,17 @@ def _changes(
         if old_path not in paths:
             continue
         text = text_of(file.uri)
-        for case in read_cases(Lookup(Parse(text), TESTS)).cases:
+        for case in _cases(text):
             if (
                 (file.uri, case.name) != but
                 and case.name
                 and _path(case.recording(file.place.stem)) == old_path
             ):
                 yield _with_recording(file.uri, text, case, new_path.removeprefix(f"{RECORDINGS}/"))
+
+
+def _cases(text: str) -> tuple[Case, ...]:
+    return read_cases(Lookup(Parse(text), TESTS)).cases
 
 
 def _with_recording(uri: str, text: str, case: Case, recording: str) -> TextChange:

@@ -7,7 +7,7 @@ import logging
 from lsprotocol import types
 
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
-from axe_lsp.daemon.uris import canonical
+from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.edit import Edit, RenameError
 from axe_lsp.features.rename import follow_move
 from axe_lsp.lsp.positions import Locations
@@ -54,11 +54,16 @@ def register(session: Session) -> None:
         session.view.changed_on_disk([canonical(each.uri) for each in params.files])
 
 
+def _exists(uri: str) -> bool:
+    path = path_of(uri)
+    return path is not None and path.is_file()
+
+
 def _follow(session: Session, moved: types.FileRename, locations: Locations) -> Edit:
     """The edit that adapts the lists naming a moved agent; a message says why there is none."""
     old, new = canonical(moved.old_uri), canonical(moved.new_uri)
     try:
-        return follow_move(session.view.snapshot, old, new, locations.text_of)
+        return follow_move(session.view.snapshot, old, new, locations.text_of, _exists)
     except RenameError as error:
         message = f"The lists that name the agent were not changed: {error}."
         _log.info("%s", message)
