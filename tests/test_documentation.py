@@ -55,7 +55,7 @@ def test_the_architecture_names_modules_that_exist() -> None:
 def test_docstrings_and_comments_name_modules_that_exist() -> None:
     package = ROOT / "server" / "axe_lsp"
     modules = list(package.rglob("*.py"))
-    names = {each.name for each in modules}
+    names = {each.name for each in modules} | {"manager.py"}  # a module of Mistral Vibe
     for module in modules:
         for named in re.findall(r"`(?:[a-z_]+/)*([a-z_]+\.py)`", module.read_text("utf-8")):
             assert named in names, f"{module.relative_to(package)} names {named}"
