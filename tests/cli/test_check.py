@@ -448,6 +448,18 @@ def test_config_toml_is_checked_where_it_or_its_folder_is_named(
     assert "2 errors in 1 of 1 file." in out
 
 
+def test_a_path_that_goes_up_means_the_same_file(config: Path, run: Run) -> None:
+    config.write_text('[providers.groq]\nwire = "openai-chat"\nbase_url = "https://example.com"\n')
+    (config.parent / "agents").mkdir()
+    write(config.parent / "agents", "own", "")
+    for path in ("../config/axe/config.toml", "../config/axe/agents/own.toml"):
+        code, out, _ = run(path)
+        assert (code, out) == (0, "No problems in 1 file.\n"), path
+    config.write_text("x = 1\n")
+    _, out, _ = run("../config/axe/config.toml")
+    assert out.startswith(f"{config}:1:1: warning[unknown-key]: ")
+
+
 @pytest.mark.parametrize("format_", FORMATS)
 def test_keys_in_config_toml_are_never_printed(config: Path, run: Run, format_: str) -> None:
     code, out, error = run(str(config), "--format", format_)

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.errors import (
+    AgentError,
     ConfigError,
     MissingKeyError,
     ProviderError,
@@ -61,6 +62,37 @@ async def test_without_a_key_nothing_is_sent(provider: ScriptedProvider, tmp_pat
     )
     assert caught.value.exit_code == 3
     assert provider.requests == []
+
+
+CONFIG = """
+[providers.groq]
+wire = "openai-chat"
+base_url = "https://example.com"
+[providers.half]
+base_url = "https://example.com"
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "hint"),
+    [
+        ("grok", "edenai, groq", "Did you mean groq?"),
+        ("half", "[providers.half] of config.toml has no wire", ""),
+        ("nobody", "edenai, groq", "[providers.nobody] with `wire` and `base_url` in config.toml"),
+    ],
+)
+async def test_a_provider_that_nobody_knows_is_named_with_what_can_be_done(
+    provider: ScriptedProvider, tmp_path: Path, name: str, told: str, hint: str
+) -> None:
+    (tmp_path / "config/axe").mkdir(parents=True)
+    (tmp_path / "config/axe/config.toml").write_text(CONFIG)
+    agents = agent("o", model=f"{name}/m")
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(AgentError, match=f'^unsupported provider "{name}": ') as caught:
+            await work.run("o")
+    assert told in str(caught.value)
+    assert hint in caught.value.hint
+    assert "half" not in str(caught.value) or name == "half"
 
 
 async def test_a_key_that_cannot_be_sent_is_not_shown(

@@ -87,7 +87,7 @@ def main(arguments: Sequence[str]) -> int:
     """Check the files and print what is wrong with them."""
     chosen = _parser().parse_args(arguments)
     try:
-        paths = [working_folder() / path for path in _existing(chosen.paths)]
+        paths = [_without_ups(working_folder() / path) for path in _existing(chosen.paths)]
         recordings, agents = _sorted(paths)
         levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
         progress = Progress(sys.stderr)
@@ -328,6 +328,14 @@ def _existing(paths: Sequence[Path]) -> Sequence[Path]:
         if not path.exists():
             raise ConfigError(f"no such file or folder: {path}")
     return paths
+
+
+def _without_ups(path: Path) -> Path:
+    """The same path without `..`, by which no folder would be known. A link at its end stays one."""
+    if ".." not in path.parts:
+        return path
+    end = len(path.parts) - path.parts[::-1].index("..")
+    return Path(*path.parts[:end]).resolve().joinpath(*path.parts[end:])
 
 
 def _files(path: Path) -> Iterator[Path]:

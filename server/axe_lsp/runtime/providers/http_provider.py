@@ -26,6 +26,7 @@ from axe_lsp.agentfile.schema.providers import (
     Wire,
     address_variable,
 )
+from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
@@ -339,10 +340,7 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
     name = model.provider
     row = config.provider(name)
     if row is None:
-        raise AgentError(
-            f"unsupported provider {quoted(name)}: supported providers are {', '.join(PROVIDERS)}",
-            step="failed to create provider for agent",
-        )
+        raise _unsupported_provider(name, config)
     wire, key = row.wire_of(model.name), config.require_key(name)
     _require_sendable(row, key)
     base_url, auth = config.base_url(name) or row.base_url, row.auth_of(wire)
@@ -375,6 +373,22 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
         sign=sign,
         unsupported=_unsupported(wire, model.name),
     )
+
+
+def _unsupported_provider(name: str, config: UserConfig) -> AgentError:
+    """Nobody serves models of this provider, which is neither built in nor has a wire in config.toml."""
+    named = [each for each in config.providers if each not in PROVIDERS and config.provider(each)]
+    known = (*PROVIDERS, *named)
+    reason = f"supported providers are {', '.join(known)}"
+    meant = nearest(name, known)
+    hint = f"[providers.{name}] with `wire` and `base_url` in config.toml adds it"
+    if name in config.providers:
+        reason = f"[providers.{name}] of config.toml has no wire, such as {quoted('openai-chat')}"
+        hint = ""
+    elif meant is not None:
+        hint = f"Did you mean {meant}?"
+    message = f"unsupported provider {quoted(name)}: {reason}"
+    return AgentError(message, "failed to create provider for agent", hint)
 
 
 def _unsupported(wire: Wire, model: str) -> frozenset[Field]:
