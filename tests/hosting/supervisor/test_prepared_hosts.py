@@ -61,6 +61,10 @@ def parent(pid: int) -> int:
     return int(status(pid)[1])
 
 
+def maps(pid: int) -> str:
+    return Path(f"/proc/{pid}/maps").read_text()
+
+
 def state(pid: int) -> str:
     return status(pid)[0]
 
@@ -76,6 +80,8 @@ async def test_hosts_are_forks_of_one_process_and_each_is_one_of_its_own(
     pids = [pid for _, _, pid in hosts]
     (template,) = templates_bearing(mark)
     assert {parent(pid) for pid in pids} == {template}
+    for imported in ("_sqlite3", "_hashlib"):  # As a host does with its first order.
+        assert imported in maps(template)
     assert [os.getsid(pid) for pid in pids] == pids
     for host, heard, _ in hosts:
         host.write(protocol.encode(protocol.Ping(7)))

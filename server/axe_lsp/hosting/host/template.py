@@ -36,9 +36,7 @@ def main() -> None:
     if sys.platform != "linux":
         return
     forbid_inspection()
-    from axe_lsp.hosting.host import engine_factory  # noqa: F401 - the purpose of this process
-
-    tuning.template_is_complete()
+    _prepare()
     if threading.active_count() > 1:  # Forks would lack the other threads, whatever these hold.
         return
     if _Template(socket.socket(fileno=os.dup(0))).is_fork():
