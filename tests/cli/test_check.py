@@ -416,6 +416,7 @@ def test_where_there_are_no_agents_nothing_is_called_good(
     code, out, err = run("--format", output, str(tmp_path / "empty"))
     assert (code, out) == (0, {"human": "", "json": "[]\n"}[output])
     assert err.startswith("axe-lsp check: no agent files below ")
+    assert err.endswith(". `axe-lsp init` creates an agent.\n")
 
 
 def test_what_axe_does_not_know_is_an_error_to_those_who_ask(agents: Path, run: Run) -> None:

@@ -76,7 +76,29 @@ def test_hints_do_not_depend_on_a_terminal(home: Home, provider: ScriptedProvide
 def test_where_agents_are_looked_for_is_told(home: Home) -> None:
     text = told(home, "run", "solo")
     assert f"Searched folders: {home.work}/axe/agents, {home.work}/.axe/agents, " in text
-    assert f"{home.config}/agents. `axe-lsp agents list` lists them." in text
+    assert text.endswith(f"{home.config}/agents. `axe-lsp init` creates one.")
+    home.add(agent("other"))
+    assert told(home, "run", "solo").endswith("`axe-lsp agents list` lists the agents.")
+
+
+def test_a_missing_key_is_told_with_the_command_that_stores_it(home: Home) -> None:
+    home.add(agent("solo"))
+    del home.environment["OPENAI_API_KEY"]
+    hint = "`axe-lsp config key openai` asks for it, and stores it."
+    assert hint in told(home, "run", "solo")
+
+
+def test_a_home_that_is_not_set_is_told_with_what_can_be_set(home: Home) -> None:
+    for name in ("HOME", "XDG_CONFIG_HOME"):
+        del home.environment[name]
+    home.environment["TERM"] = "xterm"
+    code, _, err = home.call("run", "solo")
+    assert code == 2
+    assert err.startswith("unable to determine home directory: $HOME is not set\nSet HOME, or ")
+    for name in re.findall(r"XDG_\w+", err):
+        home.environment[name] = str(home.config.parent)
+    (home.config / "agents" / "solo.toml").write_text(agent("solo")["solo"])
+    assert home.call("run", "solo", "--dry-run")[0] == 0
 
 
 def test_the_list_tells_of_files_that_hold_no_agent(home: Home) -> None:

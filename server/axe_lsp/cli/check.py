@@ -129,7 +129,9 @@ def _importable(paths: Sequence[Path]) -> str:
         for each in PROGRAMS.values()
         if each.is_markdown and any((path / each.folder).is_dir() for path in paths)
     ]
-    return f". `axe-lsp import` converts those of {' and '.join(folders)}." if folders else ""
+    if folders:
+        return f". `axe-lsp import` converts those of {' and '.join(folders)}."
+    return ". `axe-lsp init` creates an agent."
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:

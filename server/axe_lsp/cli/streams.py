@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any, TextIO
 
-from axe_lsp.runtime.errors import AgentFileError, RunError
+from axe_lsp.runtime.errors import AgentFileError, MissingKeyError, RunError
 from axe_lsp.runtime.plain_text import harmless
 
 
@@ -94,6 +94,9 @@ def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
 def complain(error: RunError) -> None:
     """Say why a command has failed, and what helps."""
     print(shown(str(error), sys.stderr), file=sys.stderr)
+    if isinstance(error, MissingKeyError) and error.provider:
+        command = f"axe-lsp config key {shlex.quote(error.provider)}"
+        tell_person(f"`{command}` asks for it, and stores it.")
     if not isinstance(error, AgentFileError):
         tell_person(error.hint)
         return

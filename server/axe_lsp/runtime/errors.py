@@ -98,13 +98,17 @@ class BudgetError(RunError):
 
 
 class MissingKeyError(RunError):
-    """No API key for the provider. The message names the variable."""
+    """No API key for the provider. The message names the variable.
+
+    `provider` is empty if its key is not stored in config.toml.
+    """
 
     kind = "api"
     exit_code = ExitCode.API
 
-    def __init__(self, message: str) -> None:
+    def __init__(self, message: str, provider: str = "") -> None:
         super().__init__(message)
+        self.provider = provider
         self.reason = "missingKey"
 
 

@@ -130,7 +130,8 @@ class AgentFolders(Struct, frozen=True, dict=True):
         if meant is not None:
             return f"Did you mean `{meant}`?"
         looked = ", ".join(shown_path(folder) for folder in self.folders)
-        return f"Searched folders: {looked}. `axe-lsp agents list` lists them."
+        more = "`axe-lsp agents list` lists the agents" if known else "`axe-lsp init` creates one"
+        return f"Searched folders: {looked}. {more}."
 
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
         """Every agent by name, with its file and what it holds or why it holds no agent."""

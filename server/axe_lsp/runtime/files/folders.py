@@ -108,7 +108,8 @@ def _home_variable() -> str:
 def _variable(environment: Environment, name: str, purpose: str) -> str:
     value = environment.get(name)
     if not value:
-        raise ConfigError(f"unable to determine {purpose} directory: ${name} is not set")
+        hint = f"Set {name}, or XDG_CONFIG_HOME, XDG_DATA_HOME, XDG_STATE_HOME and XDG_CACHE_HOME."
+        raise ConfigError(f"unable to determine {purpose} directory: ${name} is not set", hint=hint)
     return value
 
 

@@ -142,7 +142,8 @@ class UserConfig(Struct, frozen=True):
             variable = row.key_variable if row else default_key_variable(provider)
             raise MissingKeyError(
                 f"API key for provider {quoted(provider)} is not configured "
-                f"(set {variable} or add to config.toml)"
+                f"(set {variable} or add to config.toml)",
+                provider,
             )
         return key
 
