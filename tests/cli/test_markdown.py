@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.cli.markdown import MarkdownStream
@@ -14,12 +14,12 @@ from support.engines import agent
 from support.scripted_provider import Call, Says, ScriptedProvider
 from support.terminal import Terminal
 
-NAMES = {"1": "b", "2": "d", "3": "i", "4": "u", "36": "c"}
+NAMES = {"1": "b", "2": "d", "3": "i", "4": "u", "9": "s", "36": "c"}
 
 
-def shown(text: str, pieces: int = 0) -> str:
+def shown(text: str, pieces: int = 0, columns: int = 80) -> str:
     """The text on a terminal; styles as `<b>`, their end as `<>`."""
-    stream = MarkdownStream()
+    stream = MarkdownStream(lambda: columns)
     parts = [text[i : i + pieces] for i in range(0, len(text), pieces)] if pieces else [text]
     written = "".join(map(stream.feed, parts)) + stream.end()
     tagged = re.sub(r"\x1b\[0m\x1b\[(?!0m)([\d;]+)m", lambda match: _tag(match[1]), written)
@@ -29,6 +29,20 @@ def shown(text: str, pieces: int = 0) -> str:
 def _tag(parameters: str) -> str:
     return "<" + "".join(NAMES[each] for each in parameters.split(";")) + ">"
 
+
+TABLE = r"""| file | n | how |
+|:--|--:|:-:|
+| `a.py` | 12 | **ok** |
+| ü\|日本 | 1200 |
+| x | 1 | y | left out |
+"""
+
+DRAWN = """<b>file<>       <b>n<>  <b>how<>
+──────  ────  ───
+<c>a.py<>      12  <b>ok<>
+ü|日本  1200
+x          1   y
+"""
 
 CASES = {
     "plain text": "plain text",
@@ -56,7 +70,13 @@ CASES = {
     "```py\nx = '**no**'\n\n# no\n```\nafter": "<d>```py<>\n<c>x = '**no**'\n\n# no\n<d>```<>\nafter",
     "~~~\n```\n~~~\n": "<d>~~~<>\n<c>```\n<d>~~~<>\n",
     "```\nnever closed": "<d>```<>\n<c>never closed<>",
-    "| a | b |\n|---|---|": "| a | b |\n|---|---|",
+    "~~gone~~ ~/x ~~~": "<s>gone<> ~/x ~~~",
+    TABLE: DRAWN,
+    f"{TABLE}\nafter": f"{DRAWN}\nafter",
+    "| a | b |\n|---|---|\n": "<b>a<>  <b>b<>\n─  ─\n",
+    "| no table |\n| **two** |\n": "| no table |\n| <b>two<> |\n",
+    "|x| > 0": "|x| > 0",
+    "| a |\n|---|---|\n| b |": "| a |\n|---|---|\n| b |",
     "é **ü** 🙂": "é <b>ü<> 🙂",
 }
 
@@ -67,21 +87,38 @@ def test_text_is_styled(text: str, expected: str, pieces: int) -> None:
     assert shown(text, pieces) == expected
 
 
-@given(st.text("ab \n*_`#->[]()\\~1.", max_size=60), st.integers(1, 7))
+@given(st.text("ab \n*_`#->[]()\\~1.|", max_size=60), st.integers(1, 7))
+@example("|a\n|-\n |b\n", 1)
 def test_pieces_do_not_matter(text: str, pieces: int) -> None:
     assert shown(text, pieces) == shown(text, 0)
 
 
-@given(st.text(st.characters(blacklist_characters="*_`#->[]\\~+\x1b", blacklist_categories=["Cs"])))
+@given(
+    st.text(st.characters(blacklist_characters="*_`#->[]\\~+|\x1b", blacklist_categories=["Cs"]))
+)
 def test_text_without_signs_stays_as_it_is(text: str) -> None:
     assert shown(text) == text
 
 
 def test_text_is_not_held_back() -> None:
-    stream = MarkdownStream()
+    stream = MarkdownStream(lambda: 80)
     assert stream.feed("Once upon a ") == "Once upon a "
     assert stream.feed("time **there") == "time \x1b[0m\x1b[1mthere"
     assert stream.feed(" was") == " was"
+
+
+def test_a_table_that_does_not_fit_stays_as_it_is() -> None:
+    assert shown(TABLE, columns=18) == DRAWN
+    styled = TABLE.replace("`a.py`", "<c>a.py<>").replace("**ok**", "<b>ok<>").replace("\\|", "|")
+    assert shown(TABLE, columns=16) == styled
+
+
+def test_a_table_without_end_is_not_held_back_forever() -> None:
+    stream = MarkdownStream(lambda: 80)
+    rows = ["| a | b |\n", "|---|---|\n", *["| 1 | 2 |\n"] * 5000]
+    written = [stream.feed(row) for row in rows]
+    assert max(map(len, written)) < 25_000
+    assert "".join(written) + stream.end() == "".join(rows)
 
 
 ANSWER = "# Title\n\nA **bold** word and `code`.\n\n- one\n"

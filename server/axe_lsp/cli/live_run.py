@@ -18,6 +18,7 @@ from contextlib import (
     closing,
     contextmanager,
     nullcontext,
+    suppress,
 )
 from functools import cached_property, partial
 from pathlib import Path
@@ -473,7 +474,13 @@ def _markdown() -> MarkdownStream | None:
         return None
     from axe_lsp.cli.markdown import MarkdownStream
 
-    return MarkdownStream()
+    return MarkdownStream(_columns)
+
+
+def _columns() -> int:
+    with suppress(OSError):
+        return os.get_terminal_size(sys.stdout.fileno()).columns
+    return 80  # A pipe with FORCE_COLOR.
 
 
 def _verbose_log() -> VerboseLog:

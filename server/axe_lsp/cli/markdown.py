@@ -1,7 +1,8 @@
 """Markdown on a terminal, while it streams: what has come is shown at once, and never written over.
 
-Only a sign whose meaning depends on what follows is held back until that is there. Headings, emphasis, code, lists,
-quotes and links are styled; everything else, such as tables, stays as it is.
+Only a sign whose meaning depends on what follows is held back until that is there, and a table until its last row,
+since any row may widen a column. Headings, emphasis, code, lists, quotes, links and tables that fit are styled;
+everything else stays as it is.
 """
 
 from __future__ import annotations
@@ -10,8 +11,10 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
+from axe_lsp.cli import markdown_table
+
 _RESET = "\x1b[0m"
-_BOLD, _DIM, _ITALIC, _UNDERLINE, _CODE = "1", "2", "3", "4", "36"
+_BOLD, _DIM, _ITALIC, _UNDERLINE, _STRUCK, _CODE = "1", "2", "3", "4", "9", "36"
 """Parameters of SGR; code is cyan."""
 
 _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})([^\n]*)\n")
@@ -25,9 +28,12 @@ _MAYBE_BLOCK = re.compile(
 )
 """The beginning of a line that may become a block, as long as nothing else follows."""
 
+_ROWS = re.compile(r"(?: {0,3}\|[^\n]*(?:\n|\Z))+")
+_LONGEST_TABLE = 20_000
+
 _LINK = re.compile(r"\[([^\[\]\n]{1,200})\]\(([^()\s]{1,500})\)")
 _MAYBE_LINK = re.compile(r"\[[^\[\]\n]{0,200}(\](\([^()\s]{0,500})?)?")
-_PLAIN = re.compile(r"[^\\`*_\[\n]+")
+_PLAIN = re.compile(r"[^\\`*_~\[\n]+")
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _LONGEST_CODE = 300
 _WIDTH_OF_RULE = 40
@@ -41,9 +47,13 @@ class _Shown(NamedTuple):
 
 
 class MarkdownStream:
-    """One text. Its pieces may end anywhere; the result is the same."""
+    """One text. Its pieces may end anywhere; the result is the same.
 
-    def __init__(self) -> None:
+    `width` gives the columns of the terminal when a table is to be drawn, which may have changed.
+    """
+
+    def __init__(self, width: Callable[[], int]) -> None:
+        self._width = width
         self._begin()
 
     def _begin(self) -> None:
@@ -51,6 +61,8 @@ class MarkdownStream:
         self._styles: list[str] = []
         self._fence = ""
         self._is_line_start = True
+        self._rows_as_text = 0
+        """Lines that follow and look like rows, but are not shown as a table."""
         self._before = " "
         """The character before the next one: signs of emphasis depend on it."""
 
@@ -97,7 +109,28 @@ class MarkdownStream:
         if self._fence:
             self._is_line_start = False
             return _Shown("", 0)
+        if self._rows_as_text:
+            self._rows_as_text -= 1
+        elif rows := _ROWS.match(rest):
+            return self._rows(rows[0], rest[rows.end() :], is_all)
         return self._block(rest)
+
+    def _rows(self, rows: str, after: str, is_all: bool) -> _Shown | None:
+        """Lines that begin with a bar, which are a table if the second one says so."""
+        is_whole = is_all or (rows.endswith("\n") and after.strip(" ") != "")
+        if not is_whole and len(rows) < _LONGEST_TABLE:
+            return None
+        table = markdown_table.drawn(rows, self._cell, self._width()) if is_whole else None
+        if table is not None:
+            return _Shown(table, len(rows))
+        self._rows_as_text = len(rows.splitlines()) - 1
+        return self._block(rows)
+
+    def _cell(self, text: str, is_head: bool) -> str:
+        stream = MarkdownStream(self._width)
+        stream._is_line_start = False
+        begin = stream._change([_BOLD]) if is_head else ""
+        return begin + stream.feed(text) + stream.end()
 
     def _block(self, rest: str) -> _Shown:
         if rule := _RULE.match(rest):
@@ -160,14 +193,14 @@ class MarkdownStream:
         if len(run) == len(self._rest) and not is_all:
             return None
         after = self._rest[len(run) : len(run) + 1] or " "
-        wanted = {1: [_ITALIC], 2: [_BOLD], 3: [_BOLD, _ITALIC]}.get(len(run))
+        wanted = (_STRIKES if run[0] == "~" else _STRESSES).get(len(run))
         if wanted is None or (run[0] == "_" and self._before.isalnum() and after.isalnum()):
             return _Shown(run, len(run))
         if all(style in self._styles for style in wanted) and not self._before.isspace():
             return _Shown(
                 self._change([each for each in self._styles if each not in wanted]), len(run)
             )
-        if after.isspace() or is_all:  # Nothing that follows can be emphasized.
+        if after.isspace():  # Nothing that follows can be emphasized.
             return _Shown(run, len(run))
         return _Shown(self._change([*self._styles, *wanted]), len(run))
 
@@ -191,11 +224,15 @@ class MarkdownStream:
         return f"{_RESET}\x1b[{';'.join(styles)}m" if styles else _RESET
 
 
+_STRESSES = {1: [_ITALIC], 2: [_BOLD], 3: [_BOLD, _ITALIC]}
+_STRIKES = {2: [_STRUCK]}
+
 _INLINE: dict[str, Callable[[MarkdownStream, bool], _Shown | None]] = {
     "\\": MarkdownStream._escape,
     "`": MarkdownStream._backticks,
     "*": MarkdownStream._emphasis,
     "_": MarkdownStream._emphasis,
+    "~": MarkdownStream._emphasis,
     "[": MarkdownStream._link,
 }
 
