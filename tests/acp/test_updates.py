@@ -197,6 +197,25 @@ async def test_what_is_told_again_has_the_same_ids_and_nothing_stays_open() -> N
     ]
 
 
+async def test_a_written_file_that_is_told_again_has_its_change_as_far_as_it_is_known(
+    told: Told,
+) -> None:
+    files = [("1", "a", "old", "new"), ("2", "a", None, "newer"), ("3", "new.txt", "", "x")]
+    unknown = [("4", "b", None, "x"), ("5", "big", "x" * 300_000, "y")]
+    told.updates.files_before = {("r", 1, call): before for call, _, before, _ in files + unknown}
+    told.begin()
+    for call, path, _, content in (*files, *unknown, ("6", "later", None, "x")):
+        told.tool("r", call, "write_file", path=path, content=content)
+        told.ends("r", call, "wrote it")
+    changes = [call.get("content", [{}])[0] for call in told.of("tool_call")]
+    assert [(change.get("oldText"), change.get("newText")) for change in changes[:3]] == [
+        ("old", "new"),
+        ("new", "newer"),
+        (None, "x"),
+    ]
+    assert changes[3:] == [{}, {}, {}]
+
+
 async def test_a_long_tree_below_a_call_is_cut_at_its_beginning(told: Told) -> None:
     told.begin()
     told.tool("r", "c", "call_agent", agent="writer", task="Write")

@@ -6,7 +6,7 @@ import asyncio
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from msgspec.structs import replace
 
@@ -23,13 +23,20 @@ from axe_lsp.acp.input_forms import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.update_queue import UpdateQueue
-from axe_lsp.acp.updates import STOP_REASONS, STOP_REASONS_OF_LIMITS, Updates, replayed
+from axe_lsp.acp.updates import (
+    STOP_REASONS,
+    STOP_REASONS_OF_LIMITS,
+    FilesBefore,
+    Updates,
+    replayed,
+)
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import HistoryError, history_file, written_history
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import tree_events
+from axe_lsp.hosting.history.steps import files_before
 from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.hosting.stored_steps import continuation_of
@@ -38,6 +45,8 @@ from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.agent_search import agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.resuming.saved_files import SavedFile
+from axe_lsp.runtime.run_log import decoded
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Answer, Question
 from axe_lsp.runtime.safety.redaction import redact
@@ -269,12 +278,13 @@ class Session:
         except HistoryError as error:
             self._queue.warn(self.id, f"this session can't be opened again: {error}")
 
-    def replay(self, told: list[tuple[str, str, list[Any]]]) -> None:
-        """Tell the client of all former messages: of each the folder, the task and the events."""
-        for folder, task, events in told:
-            updates = self._make_updates(self._queue, self.id, folder)
+    def replay(self, told: list[FormerMessage]) -> None:
+        """Tell the client of all former messages."""
+        for message in told:
+            updates = self._make_updates(self._queue, self.id, message.folder)
             updates.cost = self._cost
-            replayed(updates, task, events)
+            updates.files_before = message.files_before
+            replayed(updates, message.task, message.events)
             self._cost = updates.cost
 
 
@@ -325,8 +335,17 @@ def _keep(stored: StoredSession, root: str) -> None:
         stored_sessions.keep(connection, stored, root)
 
 
-def former_messages(session_id: str) -> list[tuple[str, str, list[Any]]]:
-    """What the history has of a session: of each message the folder, the task and the events. Blocks."""
+class FormerMessage(NamedTuple):
+    """What the history has of a message; `files_before` are the texts of the files that its calls have changed."""
+
+    folder: str
+    task: str
+    events: list[Any]
+    files_before: FilesBefore
+
+
+def former_messages(session_id: str) -> list[FormerMessage]:
+    """What the history has of a session. Blocks."""
     told = []
     with opened_history() as connection:
         for root in stored_sessions.roots(connection, session_id):
@@ -335,5 +354,10 @@ def former_messages(session_id: str) -> list[tuple[str, str, list[Any]]]:
             ).fetchone()
             events = list(tree_events(connection, root))
             begin = next((event for event in events if event.method == "axe/agent"), None)
-            told.append((folder, begin.params.get("task", "") if begin is not None else "", events))
+            task = begin.params.get("task", "") if begin is not None else ""
+            before = {
+                call: decoded(saved, SavedFile).text
+                for call, saved in files_before(connection, root)
+            }
+            told.append(FormerMessage(folder, task, events, before))
     return told

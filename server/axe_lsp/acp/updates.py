@@ -26,6 +26,9 @@ from axe_lsp.runtime.safety.questions import Question
 Update = dict[str, Any]
 """A SessionUpdate of the protocol."""
 
+FilesBefore = Mapping[tuple[str, int, str], str | None]
+"""The texts of files before the calls that have changed them, by run, turn and call; None for a later change."""
+
 _NAMES = UUID("5f0d8a52-1d9f-4f9e-9c0e-6c2f6f5e2a11")
 """The namespace of the ids here. They are the same whenever the events are told again."""
 
@@ -46,6 +49,9 @@ _ASKING = ("write_file", "edit_file", "run_command")
 """Tools that wait for a permission before they begin."""
 
 _LONGEST_TITLE = 120
+_LONGEST_CHANGE = 256 * 1024
+"""Characters of a change that is told again as a diff."""
+
 _MOST_OF_A_CHILD = 4_000
 """Characters of what a called agent does, while it does that."""
 
@@ -140,6 +146,8 @@ class Updates:
         self.folder = folder
         self._has_compactions = has_compactions
         self.runs: dict[str, Run] = {}
+        self.files_before: FilesBefore = {}
+        self._written: dict[str, str] = {}
         self._children: dict[str, Call] = {}
         self._plan: dict[str, Update] = {}
 
@@ -351,12 +359,15 @@ class Updates:
             status="pending" if asks else "in_progress",
         )
         if name == "edit_file" and call.locations:
+            self._written.pop(call.locations[0]["path"], None)
             call.change = {
                 "type": "diff",
                 "path": call.locations[0]["path"],
                 "oldText": argument_text(arguments.get("old_string")),
                 "newText": argument_text(arguments.get("new_string")),
             }
+        if name == "write_file" and call.locations:
+            call.change = self._former_change(event, call.locations[0]["path"])
         run.calls[event["callId"]] = call
         self._children[child_run_id(run_id, event["turn"], event["callId"])] = call
         self._announce(call, run.call)
@@ -364,6 +375,20 @@ class Updates:
             run.call.log.append(call)
             self.show_log(run.call)
         self._show_progress(event["callId"], "in_progress", run)
+
+    def _former_change(self, event: Mapping[str, Any], path: str) -> Update | None:
+        """What a call has written that is told again, if it is known what was there before."""
+        key = (event["runId"], event["turn"], event["callId"])
+        if key not in self.files_before:
+            return None
+        before = self.files_before[key]
+        if before is None:
+            before = self._written.get(path)
+        after = argument_text(event["arguments"].get("content"))
+        self._written[path] = after
+        if before is None or len(before) + len(after) > _LONGEST_CHANGE:
+            return None
+        return {"type": "diff", "path": path, "oldText": before or None, "newText": after}
 
     def _announce(self, call: Call, parent: Call | None) -> None:
         about: Update = {"agent": call.agent, "depth": call.depth}

@@ -98,6 +98,7 @@ def test_a_session_is_told_again_after_its_process_was_killed_and_goes_on(
         Says("And on."),
     )
     provider.script("m-writer", Says(calls=[WRITE]), Says("RESULT"))
+    (project.root / "notes.txt").write_text("old\n")
     with AcpClient.start(project) as client:
         session = client.new_session("lead")
         assert client.prompt(session, "First question\nwith more") == "end_turn"
@@ -123,6 +124,8 @@ def test_a_session_is_told_again_after_its_process_was_killed_and_goes_on(
         old = {u["toolCallId"] for u in before if u["sessionUpdate"] == "tool_call"}
         assert {call["toolCallId"] for call in client.calls(session)} == old
         assert {call["status"] for call in client.calls(session)} == {"completed"}
+        change = {"path": str(project.root / "notes.txt"), "oldText": "old\n", "newText": "new\n"}
+        assert client.calls(session)[-1]["content"] == [{"type": "diff", **change}]
         assert client.questions() == []
         assert client.prompt(session, "Go on") == "end_turn"
         assert client.said(session).endswith("And on.")

@@ -7,6 +7,7 @@ A new kind of step is a word more in `runtime/run_log.py` and, if it is not need
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
 from datetime import datetime
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -81,6 +82,18 @@ def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
         "FROM runs WHERE depth = 0 AND status = 'completed' ORDER BY began DESC, number DESC"
     )
     return found.fetchall()
+
+
+def files_before(
+    connection: sqlite3.Connection, root: str
+) -> Iterator[tuple[tuple[str, int, str], str]]:
+    """What is kept of the files that a tree has changed, by run, turn and call: `SavedFile` as text."""
+    found = connection.execute(
+        "SELECT run_id, turn, call, data FROM steps WHERE root_run_id = ? AND kind = 'saved'",
+        (root,),
+    )
+    for run_id, turn, call, data in found:
+        yield (run_id, turn, call), data
 
 
 def make_final(connection: sqlite3.Connection, root: str) -> None:

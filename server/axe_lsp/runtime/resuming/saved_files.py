@@ -43,6 +43,16 @@ class SavedFile(Struct, frozen=True, omit_defaults=True):
     lost: Lost | None = None
     again: bool = False
 
+    @property
+    def text(self) -> str | None:
+        """The text of the file, "" if there was none; None if it is in an earlier one, or not known."""
+        if self.lost is not None or self.again:
+            return None
+        try:
+            return base64.b64decode(self.content or "").decode()
+        except ValueError:  # It is no text, or something in it looked like a key.
+            return None
+
 
 class LeftFile(Struct, frozen=True):
     """A file after a change, by its digest, "" for none."""
