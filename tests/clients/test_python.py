@@ -131,7 +131,7 @@ async def test_a_run_that_was_cancelled_is_resumed(
 
     assert isinstance(seen[0], AgentResume)
     assert (seen[0].turn, resumed.id, result.content) == (1, run.id, "done")
-    assert refused.value.data["reason"] == "completed"
+    assert refused.value.reason == "completed"
 
 
 async def test_a_completed_run_is_replied_to_and_forked(
@@ -212,6 +212,7 @@ async def test_a_failure_says_who_has_to_act_and_what_there_was(
             with pytest.raises(RunFailedError, match="agent config not found") as unknown:
                 await run.result()
     assert (caught.value.kind, caught.value.exit_code) == ("api", 3)
+    assert (caught.value.reason, unknown.value.reason) == ("auth", "")
     assert caught.value.partial is not None
     assert caught.value.partial.content == "I ask."
     assert (unknown.value.kind, unknown.value.exit_code) == ("config", 2)

@@ -98,6 +98,11 @@ class RunFailedError(ServerError):
         return str(self.data["kind"])
 
     @property
+    def reason(self) -> str:
+        """A word for it, such as "missingKey", "rate_limit" or "timeout"; "" without one."""
+        return str(self.data.get("reason", ""))
+
+    @property
     def exit_code(self) -> int:
         """That of the command line."""
         return int(self.data["exitCode"])
