@@ -420,12 +420,15 @@ def test_a_history_of_a_newer_version_is_left_alone(home: Home, provider: Script
     )
 
 
-@pytest.mark.parametrize(("no_color", "coloured"), [("", True), ("1", False)])
+@pytest.mark.parametrize(
+    ("variables", "coloured"),
+    [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
+)
 def test_on_a_terminal_lines_fit_and_what_went_wrong_is_red(
-    home: Home, no_color: str, coloured: bool
+    home: Home, variables: dict[str, str], coloured: bool
 ) -> None:
     put(home.history, TEAM, Tale("cc", "2026-06-01").begin("lead", task="x" * 200).end())
-    environment = {**home.environment, "NO_COLOR": no_color}
+    environment = {**home.environment, **variables}
     with Terminal([*COMMAND, "history", "list"], environment, home.work) as terminal:
         code, shown = terminal.end()
         raw = bytes(terminal.written)
@@ -464,6 +467,23 @@ def test_on_a_wide_terminal_all_columns_are_shown(home: Home) -> None:
 
     assert (code, shown[0].split()) == (0, list(HEADING))
     assert re.search(r" \d{4}-\d\d-\d\d \d\d:\d\d:\d\d ", shown[1])
+
+
+def test_on_a_narrow_terminal_agent_and_task_are_shown(home: Home) -> None:
+    put(home.history, TEAM)
+    command = [*COMMAND, "history", "list"]
+    with Terminal(command, home.environment, home.work, columns=40) as terminal:
+        code, shown = terminal.end()
+
+    assert (code, shown[0].split()) == (0, ["RUN", "STATUS", "AGENT", "TASK"])
+    assert max(map(len, shown)) <= 40
+
+
+def test_colours_of_a_list_can_be_forced(home: Home) -> None:
+    put(home.history, TEAM)
+    assert "\x1b[31mfailed" not in home.call("history", "list")[1]
+    home.environment["FORCE_COLOR"] = "1"
+    assert "\x1b[31mfailed" in home.call("history", "list")[1]
 
 
 def test_it_ends_quietly_when_nobody_reads_on(home: Home) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from axe_lsp.cli.streams import is_coloured
 from axe_lsp.cli.text_width import cells, cut, one_line
 from axe_lsp.hosting.history.tree_text import duration, local_time
 from axe_lsp.runtime.json_data import Json
@@ -20,6 +21,9 @@ _HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
 
 _NARROW = 120
 """Columns of a terminal that is too narrow for tokens, cost, years and seconds."""
+
+_NARROWEST = 70
+"""Columns of one that is too narrow for when a run began, too, and how long it took."""
 
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
@@ -41,12 +45,17 @@ def print_table(runs: Sequence[dict[str, Json]]) -> None:
     is_terminal = sys.stdout.isatty()
     if is_terminal:
         rows.insert(0, _HEADER)
+    statuses = [row[2] for row in rows]
+    if is_terminal:
         if _width() < _NARROW:
             rows = list(map(_narrow, rows))
+        if _width() < _NARROWEST:
+            rows = [(run, status, agent, task) for run, _, status, _, agent, task in rows]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
-    for row in rows:
+    for row, status in zip(rows, statuses, strict=True):
         line = "  ".join([*map(_padded, row, widths), row[-1]]).rstrip()
-        print(_coloured(cut(line, _width()), row[2]) if is_terminal else line)
+        line = cut(line, _width()) if is_terminal else line
+        print(_coloured(line, status))
 
 
 def _row(run: dict[str, Json]) -> tuple[str, ...]:
@@ -93,8 +102,8 @@ def _padded(text: str, width: int) -> str:
 
 
 def _coloured(line: str, status: str) -> str:
-    """The error in red, unless the user has forbidden colours (NO_COLOR)."""
-    if status.partition(":")[0] not in _BAD or os.environ.get("NO_COLOR"):
+    """The error in red, where there are colours."""
+    if status.partition(":")[0] not in _BAD or not is_coloured(sys.stdout, os.environ):
         return line
     return line.replace(status, f"{_RED}{status}{_PLAIN}", 1)
 
