@@ -93,7 +93,7 @@ def _commands(
         rows.append(Row(f"{number} worker{'s' if number > 1 else ''}", {**samples}))
     return Table(
         title="Agents on other machines",
-        note=f"{commands} agents that one agent calls at once, each in a copy on a worker of Dask, where it executes a "
+        note=f"{commands} agents that their caller starts at once, each in a copy on a worker of Dask, where it executes a "
         f"command of {_MILLISECONDS} ms; a worker executes one at a time. From the order to the end of the whole run, with "
         "copies, questions to a provider that answers at once, and changes brought home. The tasks are the commands alone; "
         "ideal is the time of the commands.",
@@ -132,7 +132,7 @@ def _messages(rounds: int) -> Table:
     return Table(
         title="Messages to another machine",
         note="A message from a run to `axe-lsp hands` behind a worker of Dask, over TLS, and back; and one of "
-        f"{_MESSAGES:,} that are sent without waiting for the answers before. Beside the same lines through a plain socket, "
+        f"{_MESSAGES:,} that are sent without waiting for the answers before. Next to them the same lines through a plain socket, "
         "which a process of asyncio sends back.",
         unit="ms",
         contenders=(OURS, _SOCKET),
