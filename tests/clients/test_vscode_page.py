@@ -83,7 +83,7 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         window.picture("page")
         check_accessible(page)
         page.locator("article .turn > summary").first.click()
-        page.locator("article .turn:not([open])").wait_for()
+        page.locator("article .turn:not([open]) > summary", has_text="Plan This is bold").wait_for()
         window.reload()
         page.locator("article .text strong", has_text="you").wait_for()
         assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]

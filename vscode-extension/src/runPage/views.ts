@@ -40,6 +40,8 @@ export interface RunView extends View {
 export interface TurnView extends View {
   readonly kind: 'turn';
   readonly number: number;
+  /** What it says, in a few words. */
+  readonly heading: string;
   /** What happened to the request, a line each. */
   readonly notes: readonly string[];
   readonly thought: Growing;
@@ -242,6 +244,7 @@ function ofTurn(turn: TurnNode) {
   return {
     kind: 'turn',
     number: turn.number,
+    heading: shortened(turn.text.slice(0, 2 * HEADING).replaceAll(/[#*`]/g, ''), HEADING),
     notes: [...retries, ...turn.contexts.map(roomMade), ...state],
     figures: joined([
       incompleteInWords(turn.incomplete),

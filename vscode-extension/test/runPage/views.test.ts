@@ -55,6 +55,12 @@ test('a text that grows is told by its end alone', () => {
   assert.deepEqual((nodes[0] as TurnView).text, { kept: 4, more: 'two.' });
 });
 
+test('a turn is named by what it says', () => {
+  const page = new Page();
+  const { nodes } = page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, '## The `plan`\n\nFirst **this**.'));
+  assert.equal(nodes.map((node) => (node.kind === 'turn' ? node.heading : '')).join(''), 'The plan First this.');
+});
+
 test('a text that begins again is told whole', () => {
   const page = new Page();
   page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, 'One '));

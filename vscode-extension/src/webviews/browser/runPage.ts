@@ -256,7 +256,11 @@ function makeTurn(first: TurnView, level: number): Drawn {
   const retry = button('Retry from Here', () => tell({ do: 'retry', runId: first.parent, turn: first.number }), `Retry from Here: turn ${first.number}`);
   const isOfRoot = drawn.get(first.parent ?? '')?.view.parent === undefined;
   const tools = element('div', { class: 'toolbar' }, take, ...(isOfRoot ? [retry] : []));
-  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), state], tools, notes, thinking, text.top, body);
+  const about = element('span', { class: 'about' });
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, notes, thinking, text.top, body);
+  let heading = '';
+  const name = () => (about.textContent = top.open ? '' : heading); // While it is open, its text stands below.
+  top.addEventListener('toggle', name);
   folds.follow(top, first.id, true);
   folds.follow(thinking, `${first.id}/thought`, false);
   return {
@@ -267,6 +271,8 @@ function makeTurn(first: TurnView, level: number): Drawn {
     level,
     draw(view) {
       const turn = view as TurnView;
+      heading = turn.heading;
+      name();
       notes.replaceChildren(...turn.notes.map((note) => element('li', {}, note)));
       notes.hidden = turn.notes.length === 0;
       thought.grow(turn.thought);
