@@ -244,7 +244,7 @@ function ofTurn(turn: TurnNode) {
   return {
     kind: 'turn',
     number: turn.number,
-    heading: shortened(turn.text.slice(0, 2 * HEADING).replaceAll(/[#*`]/g, ''), HEADING),
+    heading: shortened(turn.text.slice(0, 2 * HEADING).replaceAll(/[#*\x60]/g, ''), HEADING),
     notes: [...retries, ...turn.contexts.map(roomMade), ...state],
     figures: joined([
       incompleteInWords(turn.incomplete),
