@@ -454,6 +454,7 @@ def test_github_gets_a_summary_of_the_job(home: Home, project: Project, tmp_path
         ("--live --model m", 'invalid model format "m": expected provider/model-name'),
         ("--live --model opena/m", 'unsupported provider "opena": did you mean openai?'),
         ("--nonsense", "unrecognized arguments: --nonsense"),
+        ("new", "the following arguments are required: RUN"),
         ("--live -n x", "argument -n: 'x' is not a whole number"),
     ],
 )
@@ -461,7 +462,8 @@ def test_options_that_are_wrong_or_do_nothing_are_errors(
     home: Home, project: Project, provider: ScriptedProvider, options: str, message: str
 ) -> None:
     project.case()
-    code, out, err = home.call(*TEST, *options.split())
+    given = options.split()
+    code, out, err = home.call(*(["test"] if given == ["new"] else TEST), *given)
     assert (code, out, message in err) == (2, "", True)
     assert provider.requests == []
 
