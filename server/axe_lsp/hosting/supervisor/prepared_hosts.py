@@ -30,6 +30,7 @@ from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_in
 TEMPLATE = module_command("axe_lsp.hosting.host.template")
 
 _LONGEST = 64
+_NOT_HERE = "hosts can't be forked on this system"
 
 
 class PreparedHosts:
@@ -88,6 +89,8 @@ class _Template(asyncio.SubprocessProtocol):
     @classmethod
     async def started(cls, command: Sequence[str]) -> _Template:
         """Raises OSError."""
+        if sys.platform == "win32":
+            raise OSError(_NOT_HERE)
         loop = asyncio.get_running_loop()
         forbid_inspection()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -113,6 +116,8 @@ class _Template(asyncio.SubprocessProtocol):
 
     async def fork(self, on_output: OnLine, on_errors: OnLine) -> HostProcess:
         """Have a host forked. Raises OSError."""
+        if sys.platform == "win32":
+            raise OSError(_NOT_HERE)
         async with self._one_at_a_time:  # The system limits the files that are on their way.
             if self.is_over:
                 raise BrokenPipeError
@@ -147,6 +152,8 @@ class _Template(asyncio.SubprocessProtocol):
         await self._ended.wait()
 
     def _hear(self) -> None:
+        if sys.platform == "win32":
+            return
         try:
             message, files, _, _ = socket.recv_fds(self._connection, _LONGEST, 1)
         except BlockingIOError:
