@@ -113,7 +113,15 @@ class Crashes(NamedTuple):
         self.home.add(AGENTS)
 
     def lose_agent(self) -> None:
-        """The root's agent file is edited or deleted while nobody executes the run."""
+        """The root's agent file is edited or deleted while nobody executes the run.
+
+        A run that was killed before its agent was stored needs the file as it was.
+        """
+        with closing(sqlite3.connect(self.home.history)) as connection:
+            if not connection.execute("PRAGMA user_version").fetchone()[0]:
+                return
+            if not connection.execute("SELECT 1 FROM steps WHERE kind = 'agent'").fetchone():
+                return
         if next(_LOSSES) == "edited":
             self.home.add({"lead": 'name = "lead"\nmodel = "anthropic/another"\n'})
         else:
