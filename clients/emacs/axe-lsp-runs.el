@@ -65,11 +65,11 @@ Each is a list of its server, of the event that it began with, and of when.")
     (message "axe: %s" message)))
 
 (defun axe-lsp-runs-buffer ()
-  "Return the buffer that shows this session."
+  "Return the buffer in which this session is shown."
   (axe-lsp-tree-buffer "*axe runs*"))
 
 (defun axe-lsp-runs--buffer-of (event)
-  "Return the buffer that shows EVENT."
+  "Return the buffer in which EVENT is shown."
   (let ((past (alist-get (plist-get event :rootRunId) axe-lsp-runs--past nil nil #'equal)))
     (if (buffer-live-p past) past (axe-lsp-runs-buffer))))
 

@@ -30,6 +30,15 @@ QUESTIONS is how many it and those below it wait for; SECONDS how long it works.
 (defvar-local axe-lsp-tree--runs nil
   "The runs that this buffer shows, by their ids.")
 
+(defcustom axe-lsp-show-markdown nil
+  "Whether the signs of Markdown are shown in the buffers of runs.
+It counts for buffers that are made afterwards."
+  :type 'boolean
+  :group 'axe-lsp)
+
+(defconst axe-lsp-tree--sign '(face shadow invisible axe-markdown)
+  "The text properties of a sign of Markdown.")
+
 (defvar axe-runs-mode-map
   (let ((map (make-sparse-keymap)))
     (define-key map (kbd "TAB") #'outline-cycle)
@@ -42,9 +51,25 @@ QUESTIONS is how many it and those below it wait for; SECONDS how long it works.
 (defconst axe-lsp-tree--head "^ *[▶?✓■✗] "
   "The beginning of the first line of an agent.")
 
+(defun axe-lsp-tree--in-code-p ()
+  "Whether the line of point belongs to a block of code."
+  (let* ((here (line-beginning-position))
+         (item (get-text-property here 'axe-lsp-item))
+         (in-code nil))
+    (save-match-data
+      (save-excursion
+        (when item
+          (goto-char (max (axe-lsp-item-start item) (- here 20000)))
+          (while (re-search-forward "│ *```" here t)
+            (setq in-code (not in-code))))))
+    in-code))
+
 (defun axe-lsp-tree--to-text ()
-  "Go to where each kind of Markdown in a line is looked for."
-  (back-to-indentation)
+  "Go to where each kind of Markdown in a line is looked for.
+That is the end of the line if it belongs to a block of code."
+  (if (axe-lsp-tree--in-code-p)
+      (end-of-line)
+    (back-to-indentation))
   (line-end-position))
 
 (define-derived-mode axe-runs-mode special-mode "Axe Runs"
@@ -67,21 +92,25 @@ QUESTIONS is how many it and those below it wait for; SECONDS how long it works.
                  ("^ *\\(· turn [0-9]+\\)$" 1 'shadow)
                  ("^ *\\(│\\)" (1 'shadow)
                   ;; Markdown in the text of an agent.
-                  ("│ \\(#+ .*\\)" (axe-lsp-tree--to-text) nil (1 'bold))
+                  ("│ \\(#+ \\)\\(.*\\)" (axe-lsp-tree--to-text) nil
+                   (1 axe-lsp-tree--sign) (2 'bold))
                   ("\\(\\*\\*\\)\\([^ *\n][^*\n]*\\)\\(\\*\\*\\)"
                    (axe-lsp-tree--to-text) nil
-                   (1 'shadow) (2 'bold) (3 'shadow))
+                   (1 axe-lsp-tree--sign) (2 'bold) (3 axe-lsp-tree--sign))
                   ("\\(?:^\\|[^*]\\)\\(\\*\\)\\([^ *\n][^*\n]*[^ *\n]\\)\\(\\*\\)"
                    (axe-lsp-tree--to-text) nil
-                   (1 'shadow) (2 'italic) (3 'shadow))
+                   (1 axe-lsp-tree--sign) (2 'italic) (3 axe-lsp-tree--sign))
                   ("\\(`\\)\\([^`\n]+\\)\\(`\\)"
                    (axe-lsp-tree--to-text) nil
-                   (1 'shadow) (2 'font-lock-constant-face) (3 'shadow)))
+                   (1 axe-lsp-tree--sign) (2 'font-lock-constant-face) (3 axe-lsp-tree--sign)))
                  ("^ *\\(~ .*\\)" 1 'shadow)
                  ("^ *→ \\([^ \n]+\\)" 1 'font-lock-constant-face)
                  ("^ *\\([⟳!] .*\\)" 1 'warning))
                 t))
-  (setq-local line-prefix nil)
+  (setq-local line-prefix nil
+              font-lock-extra-managed-props '(invisible))
+  (unless axe-lsp-show-markdown
+    (add-to-invisibility-spec 'axe-markdown))
   (outline-minor-mode))
 
 (defun axe-runs-next (&optional count)
@@ -175,7 +204,7 @@ It waits, and those that have called it."
                                  waits (axe-lsp-run-seconds run)))))
 
 (defun axe-lsp-tree-item ()
-  "Return the item that the line of point shows."
+  "Return the item of the line of point."
   (get-text-property (line-beginning-position) 'axe-lsp-item))
 
 (defun axe-lsp-tree-root (run)

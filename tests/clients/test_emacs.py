@@ -225,7 +225,8 @@ def test_markdown_has_faces_in_emacs(
     reader = tmp_path / "project" / "axe" / "agents" / "reader.toml"
     reader.parent.mkdir(parents=True)
     reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
-    words = "# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n\nDone."
+    code = "```sh\n# **not bold**\n```\n"
+    words = f"# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n{code}**Done.**"
     provider.script("m-reader", Says(words))
     environment = clean_environment(tmp_path / "home", **provider.environment)
     _play(emacs, "markdown.el", reader, environment)
