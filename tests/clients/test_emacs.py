@@ -226,7 +226,9 @@ def test_markdown_has_faces_in_emacs(
     reader.parent.mkdir(parents=True)
     reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
     code = "```sh\n# **not bold**\n```\n"
-    words = f"# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n{code}**Done.**"
+    words = (
+        f"# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n{code}**Done.**"
+    )
     provider.script("m-reader", Says(words))
     environment = clean_environment(tmp_path / "home", **provider.environment)
     _play(emacs, "markdown.el", reader, environment)
