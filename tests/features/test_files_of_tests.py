@@ -534,6 +534,13 @@ def test_a_rename_of_a_recording_moves_it_and_reaches_all_who_name_it() -> None:
     assert after[f"{RECORDINGS_OF}/asks.toml"] == "recordings/shared/asks.toml"
 
 
+def test_a_recording_may_leave_the_folder_of_recordings() -> None:
+    after = renamed('"shared/asks.toml"', "../../kept/asks.toml", "recordings/shared/asks.toml")
+    assert 'name = "asks"\nreplay = "../../kept/asks.toml"\n' in after[TESTS]
+    assert 'name = "one"\nreplay = "../../kept/asks.toml"\n' in after[f"{ROOT}/axe/tests/scout.toml"]
+    assert after[f"{ROOT}/axe/kept/asks.toml"] == "recordings/shared/asks.toml"
+
+
 @pytest.mark.parametrize(
     ("at", "new", "reason"),
     [

@@ -119,6 +119,12 @@ def _path(recording: str) -> str:
     return normpath(f"{RECORDINGS}/{recording}")
 
 
+def _from_recordings(path: str) -> str:
+    """The same path from the folder of recordings, as `replay` has it."""
+    inside = path.removeprefix(f"{RECORDINGS}/")
+    return inside if inside != path else f"../{path}"
+
+
 def _uri(place: Place, path: str) -> str:
     scheme, between, folder = place.folder.partition("://")
     return f"{scheme}{between}{normpath(f'{folder}/{quote(path)}')}"
@@ -158,7 +164,7 @@ def _changes(
                 and case.name
                 and _path(case.recording(file.place.stem)) == old_path
             ):
-                yield _with_recording(file.uri, text, case, new_path.removeprefix(f"{RECORDINGS}/"))
+                yield _with_recording(file.uri, text, case, _from_recordings(new_path))
 
 
 def _cases(text: str) -> tuple[Case, ...]:
