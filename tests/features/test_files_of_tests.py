@@ -568,6 +568,13 @@ def test_a_recording_that_is_moved_is_named_anew_by_its_cases() -> None:
     assert follow_move(snapshot, old, elsewhere, RECORDED.__getitem__) == ()
 
 
+def test_a_recording_that_no_case_has_moves_without_a_word() -> None:
+    """Some editors report the moves of a rename as well, when its changes of texts are done."""
+    snapshot, _ = recorded()
+    old, new = (f"{RECORDINGS_OF}/lead/{each}.toml" for each in ("looked", "looks"))
+    assert follow_move(snapshot, old, new, RECORDED.__getitem__) == ()
+
+
 def test_a_file_of_tests_that_is_renamed_takes_its_recordings_along() -> None:
     snapshot, _ = recorded()
     new = f"{ROOT}/axe/tests/boss.toml"

@@ -151,12 +151,11 @@ def _changes(
     """
     if not snapshot.complete or snapshot.unread:
         raise RenameError("the files of tests are still being read; try again in a moment")
-    for file in sorted(_tests(snapshot, place.folder), key=lambda each: each.uri):
-        paths = {each.value for each in file.outside.paths}
-        if new_path in paths:
-            raise RenameError(f"another case has the recording {quoted(new_path)} already")
-        if old_path not in paths:
-            continue
+    files = sorted(_tests(snapshot, place.folder), key=lambda each: each.uri)
+    affected = [file for file in files if _has_recording(file, old_path)]
+    if affected and any(_has_recording(file, new_path) for file in files):
+        raise RenameError(f"another case has the recording {quoted(new_path)} already")
+    for file in affected:
         text = text_of(file.uri)
         for case in _cases(text):
             if (
@@ -165,6 +164,10 @@ def _changes(
                 and _path(case.recording(file.place.stem)) == old_path
             ):
                 yield _with_recording(file.uri, text, case, _from_recordings(new_path))
+
+
+def _has_recording(tests: AgentFile, path: str) -> bool:
+    return any(each.value == path for each in tests.outside.paths)
 
 
 def _cases(text: str) -> tuple[Case, ...]:
