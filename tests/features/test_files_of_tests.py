@@ -537,7 +537,9 @@ def test_a_rename_of_a_recording_moves_it_and_reaches_all_who_name_it() -> None:
 def test_a_recording_may_leave_the_folder_of_recordings() -> None:
     after = renamed('"shared/asks.toml"', "../../kept/asks.toml", "recordings/shared/asks.toml")
     assert 'name = "asks"\nreplay = "../../kept/asks.toml"\n' in after[TESTS]
-    assert 'name = "one"\nreplay = "../../kept/asks.toml"\n' in after[f"{ROOT}/axe/tests/scout.toml"]
+    assert (
+        'name = "one"\nreplay = "../../kept/asks.toml"\n' in after[f"{ROOT}/axe/tests/scout.toml"]
+    )
     assert after[f"{ROOT}/axe/kept/asks.toml"] == "recordings/shared/asks.toml"
 
 
@@ -580,9 +582,12 @@ def test_a_file_of_tests_that_is_renamed_takes_its_recordings_along() -> None:
     new = f"{ROOT}/axe/tests/boss.toml"
     there = {f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/shared/asks.toml"}
     edit = follow_move(snapshot, TESTS, new, RECORDED.__getitem__, there.__contains__)
-    assert edit == (
-        MovedFile(f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/boss/looks.toml"),
+    assert edit[-1] == MovedFile(
+        f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/boss/looks.toml"
     )
+    after = edited(RECORDED, edit[:-1])
+    assert after[TESTS] == RECORDED[TESTS]
+    assert "name = \"two\"\nreplay = 'boss/looks.toml'\n" in after[f"{ROOT}/axe/tests/scout.toml"]
     assert follow_move(snapshot, TESTS, new, RECORDED.__getitem__, set().__contains__) == ()
 
 

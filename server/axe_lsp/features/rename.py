@@ -147,7 +147,7 @@ def follow_move(
     if agent is None:
         return follow_recording(snapshot, old_uri, new_uri, text_of)
     if agent.place.dialect is AGENT_TESTS:
-        return follow_tests(agent.place, new, text_of(old_uri), exists)
+        return follow_tests(snapshot, agent, new, text_of, exists)
     if Scope.LOOSE in (agent.place.scope, new.scope):
         return ()
     if agent.place.dialect.has_names:

@@ -73,6 +73,7 @@ def rename_in_test(
     old_path, new_path = (_path(each.recording(place.stem)) for each in (before, after))
     if old_path == new_path:
         return (here,)
+    _check_is_complete(snapshot)
     others = _changes(snapshot, place, old_path, new_path, text_of, but=(file.uri, before.name))
     found = snapshot.facts_about(file).paths.get(old_path)
     moves = [MovedFile(found.uri, _uri(place, new_path))] if found and found.exists else []
@@ -88,20 +89,30 @@ def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: Te
     tests = next((each.place for each in _tests(snapshot, folder)), None)
     if tests is None or not new_path.endswith(SUFFIX):
         return ()
+    _check_is_complete(snapshot)
     before, after = (_path(unquote(each)) for each in (old_path, new_path))
     return tuple(_changes(snapshot, tests, before, after, text_of))
 
 
-def follow_tests(tests: Place, new: Place, text: str, exists: Exists) -> Edit:
-    """The moves of recordings that go with the move of their file of tests within its folder, which names them."""
-    if new.folder != tests.folder:
+def follow_tests(
+    snapshot: Snapshot, tests: AgentFile, new: Place, text_of: TextOf, exists: Exists
+) -> Edit:
+    """The changes that go with the move of a file of tests within its folder, which names its recordings.
+
+    These move along, and other cases that have them name them anew. Raises RenameError.
+    """
+    if new.folder != tests.place.folder:
         return ()
-    places = (
-        [_uri(each, _path(case.recording(each.stem))) for each in (tests, new)]
-        for case in _cases(text)
-        if case.name and not case.replay
-    )
-    return tuple(MovedFile(before, after) for before, after in places if exists(before))
+    changes: list[TextChange] = []
+    moves: dict[str, MovedFile] = {}
+    for case in _cases(text_of(tests.uri)):
+        before, after = (_path(case.recording(each.stem)) for each in (tests.place, new))
+        uri = _uri(tests.place, before)
+        if case.name and not case.replay and uri not in moves and exists(uri):
+            moves[uri] = MovedFile(uri, _uri(new, after))
+            own = (tests.uri, case.name)
+            changes += _changes(snapshot, tests.place, before, after, text_of, but=own)
+    return (*changes, *moves.values())
 
 
 def _check_recording(path: str) -> None:
@@ -112,6 +123,11 @@ def _check_recording(path: str) -> None:
 def _check_is_free(cases: tuple[Case, ...], name: str) -> None:
     if any(each.name == name for each in cases):
         raise RenameError(f"another case of this file is named {quoted(name)}; choose another name")
+
+
+def _check_is_complete(snapshot: Snapshot) -> None:
+    if not snapshot.complete or snapshot.unread:
+        raise RenameError("the files of tests are still being read; try again in a moment")
 
 
 def _path(recording: str) -> str:
@@ -149,8 +165,6 @@ def _changes(
 
     `but`: the file and the name of a case that is renamed itself.
     """
-    if not snapshot.complete or snapshot.unread:
-        raise RenameError("the files of tests are still being read; try again in a moment")
     files = sorted(_tests(snapshot, place.folder), key=lambda each: each.uri)
     affected = [file for file in files if _has_recording(file, old_path)]
     if affected and any(_has_recording(file, new_path) for file in files):
