@@ -384,3 +384,6 @@ def test_a_file_of_tests_takes_its_recordings_along_when_it_is_renamed(project: 
         assert edit["documentChanges"] == [
             {"kind": "rename", "oldUri": recording.as_uri(), "newUri": there.as_uri()}
         ]
+        # As VS Code asks meanwhile. The cases are still in the file with the old name.
+        own = {"files": [{"oldUri": recording.as_uri(), "newUri": there.as_uri()}]}
+        assert editor.client.request("workspace/willRenameFiles", own) is None

@@ -8,7 +8,7 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.features.edit import Edit, RenameError
+from axe_lsp.features.edit import Edit, MovedFile, RenameError
 from axe_lsp.features.rename import follow_move
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
@@ -36,11 +36,23 @@ changes of the folders far above them."""
 
 def register(session: Session) -> None:
     """Register the handlers of the methods."""
+    own: set[tuple[str, str]] = set()
+    """The moves of the last answer. VS Code asks about these too, before anything has moved."""
 
     @session.feature(types.WORKSPACE_WILL_RENAME_FILES, _AGENT_FILES)
     def on_will_rename_files(params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
         locations = Locations(session)
-        edit = tuple(step for moved in params.files for step in _follow(session, moved, locations))
+        moves = [(canonical(each.old_uri), canonical(each.new_uri)) for each in params.files]
+        users = [each for each in moves if each not in own]
+        if not users:
+            return None
+        edit = tuple(step for moved in users for step in _follow(session, *moved, locations))
+        own.clear()
+        own.update(
+            (canonical(step.old), canonical(step.new))
+            for step in edit
+            if isinstance(step, MovedFile)
+        )
         return workspace_edit(session, edit, locations) if edit else None
 
     @session.feature(types.WORKSPACE_DID_RENAME_FILES, _FILES_AND_FOLDERS)
@@ -59,9 +71,8 @@ def _exists(uri: str) -> bool:
     return path is not None and path.is_file()
 
 
-def _follow(session: Session, moved: types.FileRename, locations: Locations) -> Edit:
+def _follow(session: Session, old: str, new: str, locations: Locations) -> Edit:
     """The edit that adapts the lists naming a moved agent; a message says why there is none."""
-    old, new = canonical(moved.old_uri), canonical(moved.new_uri)
     try:
         return follow_move(session.view.snapshot, old, new, locations.text_of, _exists)
     except RenameError as error:
