@@ -236,7 +236,7 @@ def test_a_move_that_lists_can_not_follow_is_told_and_made_all_the_same(project:
         assert editor.client.request("workspace/willRenameFiles", moved) is None
         told = editor.client.wait_for("window/showMessage")
         assert told["type"] == 2
-        assert told["message"].startswith("The lists that name the agent were not changed: ")
+        assert told["message"].startswith("The names in other files were not changed: ")
 
 
 # -- calls

@@ -72,11 +72,11 @@ def _exists(uri: str) -> bool:
 
 
 def _follow(session: Session, old: str, new: str, locations: Locations) -> Edit:
-    """The edit that adapts the lists naming a moved agent; a message says why there is none."""
+    """The edit that adapts the names of a moved file in others; a message says why there is none."""
     try:
         return follow_move(session.view.snapshot, old, new, locations.text_of, _exists)
     except RenameError as error:
-        message = f"The lists that name the agent were not changed: {error}."
+        message = f"The names in other files were not changed: {error}."
         _log.info("%s", message)
         session.show_message(message)
         return ()
