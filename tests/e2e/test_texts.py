@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import pytest
 
@@ -52,6 +53,21 @@ def test_a_preview_is_a_document_that_follows_the_agent(project: Project) -> Non
         editor.replace("solo", "model = ", "model := ")
         editor.client.wait_for(REFRESH)
         assert "solo.toml" in _text(editor, uri), "why there is no request is what one reads"
+
+
+def test_the_preview_of_a_buffer_that_was_never_saved_is_a_file(project: Project) -> None:
+    with project.editor(capabilities=FETCHES) as editor:
+        shown: list[str] = []
+        editor.client.answer_with["window/showDocument"] = lambda params: (
+            shown.append(params["uri"]) or {"success": True}
+        )
+        text = project.path("solo").read_text("utf-8")
+        editor.open("untitled:Untitled-1", text, language="axe-agent")
+        command = {"command": "axe.preview", "arguments": [{"uri": "untitled:Untitled-1"}]}
+        editor.client.request("workspace/executeCommand", command)
+        editor.client.wait_for("window/showDocument")
+        (uri,) = shown
+        assert "Be brief." in Path(unquote(urlsplit(uri).path)).read_text("utf-8")
 
 
 def test_a_transcript_grows_while_its_run_goes_on(

@@ -76,9 +76,10 @@ async def _preview_shown(
 
 
 def _file_of(params: Any) -> str:
-    """The file of the agent, if the preview is about nothing but it."""
+    """The file of the agent, if the preview is about nothing but it. A buffer that was never saved has none."""
     has_more = not isinstance(params, dict) or set(params) != {"uri"}
-    return "" if has_more else canonical(params["uri"])
+    uri = "" if has_more else canonical(params["uri"])
+    return uri if uri.startswith("file:") else ""
 
 
 @contextmanager
