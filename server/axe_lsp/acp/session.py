@@ -200,6 +200,8 @@ class Session:
         try:
             return await asyncio.to_thread(self._order, prompt)
         except InputNeededError as needed:
+            if turn.is_cancelled:
+                raise RunCancelledError from None
             turn.form = asyncio.ensure_future(self._permissions.fill_in(needed, self.id))
             given = await turn.form
             if given is None:
