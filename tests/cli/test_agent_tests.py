@@ -404,7 +404,7 @@ def test_no_text_of_a_file_or_recording_is_obeyed(
     home: Home, project: Project, format_: str
 ) -> None:
     project.case()
-    hidden = "\\n::warning::hidden\\n\\u001b]0;x\\u0007"
+    hidden = "\\n::warning::hidden\\n##[group]\\u001b]0;x\\u0007"
     file, recording = project.tests / "release.toml", project.tests / "recordings/asks.toml"
     file.write_text(file.read_text().replace('"asks"', f'"asks{hidden}"'))
     recording.write_text(recording.read_text().replace("You lead.", f"You led.{hidden}"))
@@ -416,6 +416,7 @@ def test_no_text_of_a_file_or_recording_is_obeyed(
     assert "\x07" not in out
     commands = [line for line in out.splitlines() if line.lstrip().startswith("::")]
     assert format_ == "text" or [line.partition(" ")[0] for line in commands] == ["::error"]
+    assert format_ == "text" or "##[" not in out
 
 
 def test_github_gets_a_summary_of_the_job(home: Home, project: Project, tmp_path: Path) -> None:

@@ -210,6 +210,10 @@ class GithubReport(TextReport):
         # GitHub obeys what follows the blanks of a line, such as one of a recording that is shown.
         super()._text(re.sub(r"^\s*::", lambda found: found[0].replace("::", ": :"), text))
 
+    def _line(self, text: str) -> None:
+        # And the older form of commands, `##[group]`, anywhere in a line.
+        super()._line(text.replace("##[", "## ["))
+
     def finish(self, seconds: float, left: int) -> None:
         """The numbers, which the summary gets too."""
         super().finish(seconds, left)
