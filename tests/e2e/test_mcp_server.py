@@ -337,7 +337,7 @@ async def test_the_state_of_a_question_is_good_once_and_only_from_here(
     desk: Sessions, provider: ScriptedProvider
 ) -> None:
     provider.script("m-lead", Says(calls=[WRITE]), Says("Written."))
-    async with desk.client(MODERN) as client:
+    async with desk.client(MODERN, "--all") as client:
         params = types.CallToolRequestParams(name="lead", arguments={"task": "Write"})
         request = types.CallToolRequest(params=params)
         first = await client.session.send_request(request, types.InputRequiredResult)
@@ -355,7 +355,12 @@ async def test_the_state_of_a_question_is_good_once_and_only_from_here(
             return await client.session.send_request(again, types.CallToolResult)
 
         assert first.request_state is not None
-        for name, state in [("lead", first.request_state[:-1] + "x"), ("lead", "nonsense")]:
+        forged = first.request_state[:-1] + "x"
+        for name, state in [
+            ("lead", forged),
+            ("lead", "nonsense"),
+            ("reader", first.request_state),
+        ]:
             with pytest.raises(MCPError, match="requestState"):
                 await again(name, state)
         assert text_of(await again("lead", first.request_state)) == "Written."

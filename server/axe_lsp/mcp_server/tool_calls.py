@@ -96,7 +96,7 @@ class Calls:
         if params.request_state is not None:
             call = self._take(params.request_state, tool)
             responses = params.input_responses or {}
-            if _KEY not in responses and call.question is not None:
+            if _KEY not in responses and call.question is not None and not call.ended.done():
                 return self._ask(call, call.question)
             call.take_answer(responses)
         else:
@@ -193,11 +193,12 @@ class Calls:
         text, _, signature = state.rpartition(".")
         expected = hmac.digest(self._key, text.encode("utf-8", "replace"), "sha256").hex()
         is_ours = hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode())
-        call = self._waiting.pop(state, None) if is_ours else None
+        call = self._waiting.get(state) if is_ours else None
         if call is None or call.tool.name != tool.name:
             raise MCPError(
                 _INVALID_PARAMS, "requestState is not one of this server, or was used before"
             )
+        del self._waiting[state]
         return call
 
     def _give_up(self, state: str) -> None:
