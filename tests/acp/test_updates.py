@@ -216,6 +216,26 @@ async def test_a_written_file_that_is_told_again_has_its_change_as_far_as_it_is_
     assert changes[3:] == [{}, {}, {}]
 
 
+async def test_a_change_that_is_told_again_is_not_guessed_after_a_failure_or_a_command(
+    told: Told,
+) -> None:
+    told.updates.files_before = {
+        ("r", 1, "1"): "old",
+        ("r", 1, "2"): None,
+        ("r", 1, "3"): None,
+        ("r", 1, "5"): None,
+    }
+    told.begin()
+    for call, content, is_error in (("1", "a", True), ("2", "b", False), ("3", "c", False)):
+        told.tool("r", call, "write_file", path="a", content=content)
+        told.ends("r", call, is_error=is_error)
+    told.tool("r", "4", "run_command", command="sort -o a a")
+    told.ends("r", "4")
+    told.tool("r", "5", "write_file", path="a", content="d")
+    changes = [call.get("content", [{}])[0].get("oldText") for call in told.of("tool_call")]
+    assert changes == ["old", None, "b", None, None]
+
+
 async def test_a_long_tree_below_a_call_is_cut_at_its_beginning(told: Told) -> None:
     told.begin()
     told.tool("r", "c", "call_agent", agent="writer", task="Write")

@@ -358,6 +358,8 @@ class Updates:
             depth=run.depth,
             status="pending" if asks else "in_progress",
         )
+        if name == "run_command":  # It may change any file.
+            self._written.clear()
         if name == "edit_file" and call.locations:
             self._written.pop(call.locations[0]["path"], None)
             call.change = {
@@ -416,6 +418,9 @@ class Updates:
         run = self.runs[event["runId"]]
         call = run.calls.get(event["callId"])
         if call is not None and not call.is_over:
+            if event["isError"]:  # What it has left in its file is not known.
+                for each in call.locations:
+                    self._written.pop(each["path"], None)
             self._close(call, event["content"], is_error=event["isError"])
             self._show_progress(event["callId"], "completed", run)
             if run.call is not None:
