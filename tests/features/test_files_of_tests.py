@@ -570,6 +570,15 @@ def test_a_recording_that_is_moved_is_named_anew_by_its_cases() -> None:
     assert follow_move(snapshot, old, elsewhere, RECORDED.__getitem__) == ()
 
 
+def test_a_recording_is_named_on_a_line_that_ends_as_the_others_do() -> None:
+    texts = {TESTS: 'agent = "lead"\r\n[[case]]\r\nname = "looks"\r\ntask = "Look."\r\n'}
+    workspace = Workspace(Places(roots=(ROOT,)))
+    workspace.apply([Change(TESTS, texts[TESTS])], complete=True)
+    old, new = (f"{RECORDINGS_OF}/{each}.toml" for each in ("lead/looks", "new"))
+    after = edited(texts, follow_move(workspace.snapshot, old, new, texts.__getitem__))
+    assert '"looks"\r\nreplay = "new.toml"\r\ntask' in after[TESTS]
+
+
 def test_a_recording_that_no_case_has_moves_without_a_word() -> None:
     """Some editors report the moves of a rename as well, when its changes of texts are done."""
     snapshot, _ = recorded()

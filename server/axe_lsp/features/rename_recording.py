@@ -17,7 +17,7 @@ from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.splices import literal, requoted
+from axe_lsp.agentfile.text.splices import line_break, literal, requoted
 from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place
@@ -196,4 +196,5 @@ def _with_recording(uri: str, text: str, case: Case, recording: str) -> TextChan
     rest = _REST_OF_LINE.match(text, where.end)
     if rest is None:  # In an inline table.
         return TextChange(uri, TextRange(where.end, where.end), f", replay = {literal(recording)}")
-    return TextChange(uri, TextRange(rest.end(), rest.end()), f"\nreplay = {literal(recording)}")
+    line = f"{line_break(text)}replay = {literal(recording)}"
+    return TextChange(uri, TextRange(rest.end(), rest.end()), line)
