@@ -113,6 +113,10 @@ def test_a_table_that_does_not_fit_stays_as_it_is() -> None:
     assert shown(TABLE, columns=16) == styled
 
 
+def test_a_row_of_a_table_ends_at_a_line_feed_alone() -> None:
+    assert shown("| a | b |\n|---|---|\n| x\u2028y | 2 |\n").endswith("x\u2028y  2\n")
+
+
 def test_a_table_without_end_is_not_held_back_forever() -> None:
     stream = MarkdownStream(lambda: 80)
     rows = ["| a | b |\n", "|---|---|\n", *["| 1 | 2 |\n"] * 5000]

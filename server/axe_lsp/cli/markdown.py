@@ -123,7 +123,7 @@ class MarkdownStream:
         table = markdown_table.drawn(rows, self._cell, self._width()) if is_whole else None
         if table is not None:
             return _Shown(table, len(rows))
-        self._rows_as_text = len(rows.splitlines()) - 1
+        self._rows_as_text = rows.rstrip("\n").count("\n")
         return self._block(rows)
 
     def _cell(self, text: str, is_head: bool) -> str:

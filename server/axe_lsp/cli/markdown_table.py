@@ -18,7 +18,7 @@ Style = Callable[[str, bool], str]
 
 def drawn(text: str, style: Style, width: int) -> str | None:
     """The rows in `text`, aligned. None if they are no table, or are wider than `width`."""
-    rows = [_cells(line) for line in text.splitlines()]
+    rows = [_cells(line) for line in text.removesuffix("\n").split("\n")]
     if len(rows) < 2 or not (sides := _sides(rows[1])) or len(rows[0]) != len(sides):
         return None
     styled = [
