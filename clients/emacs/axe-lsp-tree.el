@@ -374,15 +374,16 @@ The ends of lines at its end wait for what comes after them."
        (axe-lsp-folds-keep folds depth (1- (point)))))))
 
 (defun axe-lsp-tree--mark (item mark)
-  "Exchange the first character of ITEM for MARK."
+  "Exchange the first character of ITEM for MARK, unless it is that."
   (axe-lsp-tree--change
    (lambda ()
      (goto-char (axe-lsp-item-start item))
      (skip-chars-forward " ")
-     ;; Inserted behind the old one, since the end of another agent may stand before it.
-     (forward-char)
-     (insert (propertize mark 'axe-lsp-item item))
-     (delete-region (- (point) 2) (1- (point))))))
+     (unless (eq (char-after) (string-to-char mark))
+       ;; Inserted behind the old one, since the end of another agent may stand before it.
+       (forward-char)
+       (insert (propertize mark 'axe-lsp-item item))
+       (delete-region (- (point) 2) (1- (point)))))))
 
 (defun axe-lsp-tree--figures (item figures)
   "Show FIGURES behind the line of ITEM.
