@@ -72,6 +72,36 @@ That is the end of the line if it belongs to a block of code."
     (back-to-indentation))
   (line-end-position))
 
+(defun axe-lsp-tree--in-inline-code-p (position)
+  "Whether POSITION, in the line of point, is between two backticks."
+  (let ((end (line-end-position))
+        (in-code nil))
+    (save-match-data
+      (save-excursion
+        (goto-char (line-beginning-position))
+        (while (search-forward "`" position t)
+          (setq in-code (not in-code)))
+        (and in-code (search-forward "`" end t))))))
+
+(defun axe-lsp-tree--find-signs (regexp limit)
+  "Search for REGEXP up to LIMIT; its groups 1 and 3 are signs of Markdown.
+Inline code is skipped, as asterisks belong to the code there."
+  (let (found)
+    (while (and (setq found (re-search-forward regexp limit t))
+                (or (axe-lsp-tree--in-inline-code-p (match-beginning 1))
+                    (axe-lsp-tree--in-inline-code-p (match-beginning 3))))
+      (goto-char (1+ (match-beginning 1))))
+    found))
+
+(defun axe-lsp-tree--find-bold (limit)
+  "Search for a bold text up to LIMIT."
+  (axe-lsp-tree--find-signs "\\(\\*\\*\\)\\([^ *\n][^*\n]*\\)\\(\\*\\*\\)" limit))
+
+(defun axe-lsp-tree--find-italic (limit)
+  "Search for an italic text up to LIMIT."
+  (axe-lsp-tree--find-signs "\\(?:^\\|[^*]\\)\\(\\*\\)\\([^ *\n][^*\n]*[^ *\n]\\)\\(\\*\\)"
+                            limit))
+
 (define-derived-mode axe-runs-mode special-mode "Axe Runs"
   "Major mode of the buffers that show what agents do.
 
@@ -94,10 +124,10 @@ That is the end of the line if it belongs to a block of code."
                   ;; Markdown in the text of an agent.
                   ("│ \\(#+ \\)\\(.*\\)" (axe-lsp-tree--to-text) nil
                    (1 axe-lsp-tree--sign) (2 'bold))
-                  ("\\(\\*\\*\\)\\([^ *\n][^*\n]*\\)\\(\\*\\*\\)"
+                  (axe-lsp-tree--find-bold
                    (axe-lsp-tree--to-text) nil
                    (1 axe-lsp-tree--sign) (2 'bold) (3 axe-lsp-tree--sign))
-                  ("\\(?:^\\|[^*]\\)\\(\\*\\)\\([^ *\n][^*\n]*[^ *\n]\\)\\(\\*\\)"
+                  (axe-lsp-tree--find-italic
                    (axe-lsp-tree--to-text) nil
                    (1 axe-lsp-tree--sign) (2 'italic) (3 axe-lsp-tree--sign))
                   ("\\(`\\)\\([^`\n]+\\)\\(`\\)"

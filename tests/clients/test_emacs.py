@@ -227,7 +227,8 @@ def test_markdown_has_faces_in_emacs(
     reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
     code = "```sh\n# **not bold**\n```\n"
     words = (
-        f"# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n{code}**Done.**"
+        "# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n"
+        f"Run `ls a*.py b*.txt`, then *.md or `*.rst`.\n{code}**Done.**"
     )
     provider.script("m-reader", Says(words))
     environment = clean_environment(tmp_path / "home", **provider.environment)
