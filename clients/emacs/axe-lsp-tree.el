@@ -218,7 +218,8 @@ It waits, and those that have called it."
   (with-current-buffer buffer
     (let ((run (gethash run-id axe-lsp-tree--runs)))
       (while run
-        (cl-incf (axe-lsp-run-questions run) more)
+        ;; A buffer that was made meanwhile knows nothing of a question that is settled now.
+        (setf (axe-lsp-run-questions run) (max 0 (+ (axe-lsp-run-questions run) more)))
         (unless (axe-lsp-run-ended run)
           (axe-lsp-tree--show-work run))
         (setq run (gethash (plist-get (axe-lsp-run-begun run) :parentRunId)

@@ -301,7 +301,7 @@ function M.new(bufnr)
   function tree.ask(run_id, more)
     local run = vim.api.nvim_buf_is_loaded(bufnr) and tree.runs[run_id]
     while run do
-      run.questions = run.questions + more
+      run.questions = math.max(0, run.questions + more) -- A tree made meanwhile does not know what is settled now.
       if not run.ended then
         show_work(tree, run)
       end
