@@ -84,6 +84,18 @@ assert(failed.status == 'failed', vim.inspect(results))
 assert(failed.errors[1].line == 14, vim.inspect(failed))
 assert(failed.short:find('failed: lead: turns is 3, more than 1', 1, true), failed.short)
 
+-- A long line comes in many pieces.
+local pieces = { '{"verdict": "passed", ', '"name": "asks", ', ('"file": "%s", '):format(path), '"failures": []}\n' }
+local last
+for found in
+  adapter.build_spec({ tree = tree }).stream(function()
+    return table.remove(pieces, 1)
+  end)
+do
+  last = found
+end
+assert(last[path .. '::asks'].status == 'passed', vim.inspect(last))
+
 local one = run(tree.children[1])
 assert(vim.deep_equal(vim.tbl_keys(one), { path .. '::asks' }), vim.inspect(one))
 

@@ -124,12 +124,9 @@ function M.build_spec(args)
         if not data then
           return nil
         end
-        local whole
-        whole, rest = (rest .. data):match('^(.*\n)([^\n]*)$')
-        if not whole then
-          rest = (rest or '') .. data
-          return {}
-        end
+        local text = rest .. data
+        local whole = text:match('^.*\n') or ''
+        rest = text:sub(#whole + 1)
         return M.read_results(whole, root)
       end
     end,
