@@ -31,14 +31,14 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   /** Shows a text beside what is in front, until the function that is returned is called. Without `takesFocus` the focus stays where it is. */
   async showBeside(uri: Uri, text: string, takesFocus = false): Promise<() => Thenable<unknown>> {
     await window.showTextDocument(this.keep(uri, text), beside(uri, takesFocus));
-    return () => window.tabGroups.close(tabsOf(uri), true);
+    return () => this.close(uri);
   }
 
   /** The same for a change, in a diff editor, whose right side is the document `uri`. */
   async showChangeBeside(uri: Uri, title: string, before: string, after: string, takesFocus = false): Promise<() => Thenable<unknown>> {
     const left = this.keep(uri.with({ path: `before/${uri.path}` }), before);
     await commands.executeCommand('vscode.diff', left, this.keep(uri, after), title, beside(uri, takesFocus));
-    return () => window.tabGroups.close(tabsOf(uri), true);
+    return () => this.close(uri, left);
   }
 
   /** Shows what would change in files, each with its texts before and afterwards. */
@@ -46,6 +46,12 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     const side = (path: string, which: string, text: string) => this.keep(Uri.file(path).with({ scheme: PREVIEW_SCHEME, query: `${which} ${title}` }), text);
     const sides = changes.map(({ path, before, after }) => [Uri.file(path), side(path, 'before', before), side(path, 'after', after)]);
     await commands.executeCommand('vscode.changes', title, sides);
+  }
+
+  /** The texts of questions are not kept: each has documents of its own. */
+  private async close(uri: Uri, ...others: readonly Uri[]): Promise<void> {
+    await window.tabGroups.close(tabsOf(uri), true);
+    [uri, ...others].forEach((each) => this.texts.delete(each.toString()));
   }
 
   private document(title: string, text: string): Uri {

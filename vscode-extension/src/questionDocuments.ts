@@ -11,7 +11,8 @@ const SCHEMES = { approval: 'axe-approval', inquiry: 'axe-inquiry' } as const;
 interface Shown {
   readonly asked: OpenQuestion;
   readonly uri: Uri;
-  readonly since: number;
+  /** When it came to where it stands. */
+  since: number;
 }
 
 export class QuestionDocuments {
@@ -42,10 +43,17 @@ export class QuestionDocuments {
     const close = change
       ? await this.previews.showChangeBeside(shown.uri, title, change.before, change.after, isWanted)
       : await this.previews.showBeside(shown.uri, documentText(question), isWanted);
-    void Promise.resolve<unknown>(answer).then(() => {
+    void Promise.resolve<unknown>(answer).then(async () => {
       this.shown.delete(shown);
-      return close();
+      this.restart();
+      await close();
+      this.restart();
     });
+  }
+
+  /** Another one may come to the place of one that is closed: the second click on "Allow" is not for it. */
+  private restart(): void {
+    this.shown.forEach((shown) => (shown.since = Date.now()));
   }
 
   /** The question in the editor whose title was pressed; none if it has only just come. */
