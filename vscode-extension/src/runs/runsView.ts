@@ -137,9 +137,9 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
   }
 
-  /** The question that stands in the row of a run; none if it has only just come. */
+  /** The question that stands in the row of a run or of a tool call; none if it has only just come. */
   questionOf(row: unknown): OpenQuestion | undefined {
-    const asked = isNode(row) ? (this.asked.get(idOf(row)) ?? this.asked.get(runOf(row).runId)) : undefined;
+    const asked = isNode(row) ? this.asked.get(idOf(row)) : undefined;
     return asked && Date.now() - asked.since >= TIME_TO_READ ? asked.question : undefined;
   }
 
