@@ -179,6 +179,9 @@ export class Approvals implements Disposable {
     if (!fitsMessage(asked.question)) {
       await this.documents.show(asked, false);
     }
+    if (!asked.isOpen) {
+      return; // A message would stay.
+    }
     const message = this.showMessage(asked);
     const isPutAway = new Promise((resolve) => setTimeout(resolve, MESSAGE_STAYS));
     await Promise.race([message, asked.answer, isPutAway]);

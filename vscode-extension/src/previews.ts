@@ -12,7 +12,7 @@ export class Previews implements TextDocumentContentProvider, Disposable {
   readonly onDidChange = this.changed.event;
 
   provideTextDocumentContent(uri: Uri): string {
-    return this.texts.get(uri.toString()) ?? 'The window was reloaded; this content is no longer available.\n';
+    return this.texts.get(uri.toString()) ?? 'This content is no longer available: the window was reloaded, or the question was answered.\n';
   }
 
   async show(title: string, text: string): Promise<void> {
