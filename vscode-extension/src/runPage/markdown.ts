@@ -46,6 +46,8 @@ export class GrowingMarkdown {
   private settledTo = 0;
   /** As far as whole lines have been searched for blocks that do not change any more. */
   private searchedTo = 0;
+  /** As far as they have been searched for parts of a long block. */
+  private partedTo = 0;
   /** Definitions of links in whole lines, for the blocks after them. */
   private known: { references?: object } = {};
   /** How deep the first heading is, `#` being 1. */
@@ -61,7 +63,7 @@ export class GrowingMarkdown {
     const isNew = kept < this.text.length;
     this.text = this.text.slice(0, kept) + more.replaceAll('\r', ' ');
     if (isNew) {
-      [this.settledTo, this.searchedTo, this.known, this.first, this.continued] = [0, 0, {}, undefined, undefined];
+      [this.settledTo, this.searchedTo, this.partedTo, this.known, this.first, this.continued] = [0, 0, 0, {}, undefined, undefined];
     }
     const settled = this.settle() + this.settlePart();
     const env = { references: { ...this.known.references } }; // A definition in half a line is not kept.
@@ -106,9 +108,10 @@ export class GrowingMarkdown {
   /** The whole lines of a long block of code, or all items but the last one of a long list. */
   private settlePart(): string {
     const rest = this.text.slice(this.settledTo, this.searchedTo);
-    if (!hasLines(rest, PART)) {
-      return '';
+    if (this.partedTo === this.searchedTo || !hasLines(rest, PART)) {
+      return ''; // In half a line nothing more is finished.
     }
+    this.partedTo = this.searchedTo;
     const tokens = this.parse(rest, { references: { ...this.known.references } });
     const [block] = tokens;
     const last = tokens.findLastIndex(({ type, level }) => type === 'list_item_open' && level === 1);
