@@ -146,7 +146,7 @@ def test_nobody_answers_a_question_in_vscode_who_is_typing_something_else(
         window.wait_for_diff("", "A")
         runs.wait_until_spoken("writer", "writer, asks you, wants to write a.txt")
         runs.wait_until_spoken("write_file", "write_file, asks you, wants to write a.txt")
-        window.wait_until("the badge", lambda: window.badge() == "1 question of agents for you")
+        window.wait_until("the badge", lambda: window.badge() == "1 question from agents")
         window.picture("approval")
         for key in ("Enter", "Space", "Control+Shift+a", "Escape", "Enter"):
             window.press_keys(key)

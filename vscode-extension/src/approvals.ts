@@ -123,7 +123,7 @@ export class Approvals implements Disposable {
   private async allowAlways({ question }: OpenApproval): Promise<void> {
     const subject = subjectOf(question);
     if (subject === undefined) {
-      void window.showInformationMessage('This has no answer for good: allow it once, or for the run.');
+      void window.showInformationMessage('This cannot be allowed for good: allow it once, or for this run.');
       return;
     }
     await this.memory.update(REMEMBERED, [...this.remembered(), subject]);

@@ -81,7 +81,7 @@ function earlier(tasks: readonly string[]): Item[] {
     const lines = task.trim().split('\n').length;
     return { label: withoutIcons(shortened(task, LABEL)), wanted: { task }, buttons: [EDIT], ...(lines > 1 ? { description: count(lines, 'line') } : {}) };
   });
-  return items.length > 0 ? [{ label: 'before', kind: QuickPickItemKind.Separator }, ...items] : [];
+  return items.length > 0 ? [{ label: 'earlier tasks', kind: QuickPickItemKind.Separator }, ...items] : [];
 }
 
 function keyOf(file: Uri): string {

@@ -230,7 +230,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   private count(): void {
     const asked = this.questions.all().length;
     const going = this.runs.store.roots().filter((run) => run.status === 'running').length;
-    const tooltip = asked > 0 ? `${count(asked, 'question')} of agents for you` : `${count(going, 'run')} under way`;
+    const tooltip = asked > 0 ? `${count(asked, 'question')} from agents` : `${count(going, 'run')} under way`;
     this.tree.badge = asked + going > 0 ? { value: asked || going, tooltip } : undefined;
   }
 
