@@ -1,6 +1,6 @@
-// Markdown that grows: what is finished is rendered once, and only its last block again with each piece. A long block of code or
-// a long list is finished in parts, each of which says by its class that another one goes on with it. Markup in it is text, pictures
-// are links, and nothing is fetched. Knows no document.
+// Markdown that grows: what is finished is rendered once, and only its last block again with each piece. A long block of code, a
+// long list or a long table is finished in parts, each of which says by its class that another one goes on with it; each part of a
+// table has the head. Markup in it is text, pictures are links, and nothing is fetched. Knows no document.
 
 import MarkdownIt, { type Token } from 'markdown-it';
 
@@ -25,7 +25,7 @@ export interface Rendered {
 
 const DEEPEST_HEADING = 6;
 
-/** Lines of code, and items of a list, with which a part is finished while the block goes on. */
+/** Lines of code, items of a list, and rows of a table, with which a part is finished while the block goes on. */
 const PART = 200;
 
 /** The classes of parts. */
@@ -34,7 +34,7 @@ const CONTINUED = 'continued';
 
 /** What the rest of a block of which parts are finished needs to be read as one. */
 interface Continued {
-  /** The line that opened a block of code. */
+  /** The line that opened a block of code, or the head of a table. */
   readonly opening: string;
   /** The number of the next item in a list that counts. */
   readonly next: number | undefined;
@@ -81,7 +81,7 @@ export class GrowingMarkdown {
         block.attrSet('start', String(next));
       }
     }
-    return opening && block?.content === '' ? tokens.slice(1) : tokens; // The line that closes the code is left.
+    return opening && block?.type === 'fence' && block.content === '' ? tokens.slice(1) : tokens; // The line that closes the code is left.
   }
 
   /** In half a line another block seems to begin which the other half makes a part of the one before. */
@@ -94,7 +94,7 @@ export class GrowingMarkdown {
     const rest = this.text.slice(this.settledTo, end);
     const tokens = this.parse(rest, this.known);
     const last = tokens.findLastIndex((token) => token.level === 0 && token.nesting >= 0);
-    const line = (tokens[last]?.map?.[0] ?? 0) - (this.continued?.opening ? 1 : 0);
+    const line = (tokens[last]?.map?.[0] ?? 0) - this.opened;
     if (line <= 0) {
       return '';
     }
@@ -105,7 +105,12 @@ export class GrowingMarkdown {
     return this.render(final, this.known);
   }
 
-  /** The whole lines of a long block of code, or all items but the last one of a long list. */
+  /** The lines that `parse` puts before the rest. */
+  private get opened(): number {
+    return (this.continued?.opening.split('\n').length ?? 1) - 1;
+  }
+
+  /** The whole lines of a long block of code, or all items but the last one of a long list, or all rows but that of a table. */
   private settlePart(): string {
     const rest = this.text.slice(this.settledTo, this.searchedTo);
     if (this.partedTo === this.searchedTo || !hasLines(rest, PART)) {
@@ -125,6 +130,15 @@ export class GrowingMarkdown {
       }
       this.continued ??= { opening: rest.slice(0, start), next: undefined };
       this.settledTo += end;
+    } else if (block?.type === 'table_open') {
+      const row = tokens.findLastIndex(({ type }) => type === 'tr_open');
+      const line = (tokens[row]?.map?.[0] ?? 0) - this.opened;
+      if (line < PART || tokens.at(-1)?.type !== 'table_close') {
+        return '';
+      }
+      this.continued ??= { opening: rest.slice(0, startOf(rest, 2)), next: undefined };
+      this.settledTo += startOf(rest, line);
+      tokens.splice(row, tokens.length - row - 2); // All but the ends of the body and the table.
     } else if (block && items >= PART) {
       const line = tokens[last]?.map?.[0] ?? 0;
       const first = block.type === 'ordered_list_open' ? Number(block.attrGet('start') ?? 1) : undefined;

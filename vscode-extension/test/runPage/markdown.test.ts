@@ -103,6 +103,16 @@ test('a long list is finished in parts, and goes on counting', () => {
   }
 });
 
+test('a long table is finished in parts, each of which has the head', () => {
+  const rows = MANY.map((number) => `| ${number} | word |\n`).join('');
+  const { largest, html } = grown(`| N | Word |\n| -: | --- |\n${rows}\nAfter.\n`);
+  assert.ok(largest < 15_000, `${largest} characters are drawn again`);
+  const numbers = [...html.matchAll(/<td class="right">(\d+)<\/td>/g)].map(([, number]) => Number(number));
+  assert.deepEqual(numbers, MANY);
+  assert.match(html, /^<table class="goes-on">[^]*<table class="continued goes-on">[^]*<table class="continued">[^]*<p>After\.<\/p>/);
+  assert.equal(html.split('<th>Word</th>').length, html.split('<table').length);
+});
+
 test('a text that begins again replaces what was there', () => {
   const growing = new GrowingMarkdown(1);
   growing.grow(0, 'one\n\ntwo');
