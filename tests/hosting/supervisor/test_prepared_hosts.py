@@ -132,6 +132,31 @@ async def test_a_host_is_started_by_itself_where_none_can_be_forked(
     await asyncio.to_thread(wait_for_none, mark)
 
 
+FORKS_ONCE = """
+import os
+from axe_lsp.hosting.host import template
+fork, left, here = os.fork, [1], os.getpid()
+def fork_once():
+    if os.getpid() == here:
+        if not left:
+            raise BlockingIOError
+        left.pop()
+    return fork()
+os.fork = fork_once
+template.main()
+"""
+
+
+async def test_a_host_is_started_by_itself_when_no_more_can_be_forked(mark: str) -> None:
+    async with aclosing(PreparedHosts([sys.executable, "-c", FORKS_ONCE])) as prepared:
+        first, _, forked = await started(prepared)
+        second, _, alone = await asyncio.wait_for(started(prepared), PATIENCE)
+        assert parent(forked) != parent(alone) == os.getpid()
+        await first.end(PATIENCE)
+        await second.end(PATIENCE)
+    await asyncio.to_thread(wait_for_none, mark)
+
+
 async def test_a_fork_that_nobody_waits_for_any_more_ends(
     prepared: PreparedHosts, mark: str
 ) -> None:

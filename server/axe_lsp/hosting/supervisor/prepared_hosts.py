@@ -51,7 +51,10 @@ class PreparedHosts:
                 break
             try:
                 return await template.fork(on_output, on_errors)
-            except OSError:  # It had nothing to do, or somebody has ended it.
+            except OSError:
+                if not template.is_over:
+                    break  # There are too many processes or files, and the next try would fail, too.
+                # It had nothing to do, or somebody has ended it.
                 self._is_of_use = template.has_forked
         return await host_process.start(self._alone, on_output, on_errors)
 
