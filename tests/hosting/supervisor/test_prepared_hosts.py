@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import socket
 import sys
 from collections.abc import AsyncIterator
 from contextlib import aclosing
@@ -166,3 +167,30 @@ async def test_a_fork_that_nobody_waits_for_any_more_ends(
     waiting.cancel()
     await asyncio.wait({waiting})
     await first.end(PATIENCE)
+
+
+async def test_a_fork_whose_start_is_cancelled_when_it_comes_leaves_no_file_open(
+    prepared: PreparedHosts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _, _ = await started(prepared)
+    before = open_processes()
+    waiting = asyncio.create_task(prepared.start(bool, bool))
+    receive = socket.recv_fds
+
+    def received(*arguments: int) -> object:
+        heard = receive(*arguments)  # type: ignore[arg-type]
+        if heard[0].startswith(b"forked"):
+            asyncio.get_running_loop().call_soon(waiting.cancel)
+        return heard
+
+    monkeypatch.setattr(socket, "recv_fds", received)
+    await asyncio.wait({waiting})
+    assert waiting.cancelled()
+    assert open_processes() == before
+    await first.end(PATIENCE)
+
+
+def open_processes() -> int:
+    """The number of files that stand for processes."""
+    files = list(Path("/proc/self/fd").iterdir())
+    return sum("pidfd" in str(each.readlink()) for each in files if each.is_symlink())

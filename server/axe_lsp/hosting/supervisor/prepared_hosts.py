@@ -140,6 +140,9 @@ class _Template(asyncio.SubprocessProtocol):
             except BaseException:
                 for each in ours:
                     os.close(each)
+                # The answer may have come in the moment in which this was cancelled.
+                if answer.done() and not answer.cancelled() and answer.exception() is None:
+                    os.close(answer.result()[1])
                 raise
             finally:
                 del self._asked[number]
