@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import stat
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -293,6 +294,24 @@ def test_files_of_submodules_and_of_repositories_inside_are_copied_and_come_back
         expected = {"sub/x.txt": "M", "nested/deep/new.txt": "A", "nested/y.txt": "D"}
         assert changes(copy) == expected
     assert states == (repository.state, git(sub, "status", "-s"), nested.state)
+
+
+def test_a_link_in_the_place_of_a_submodule_is_copied_and_not_followed(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    other = Repository(tmp_path / "other", {"x.txt": "x\n"})
+    for name in ("sub", "in/sub"):
+        repository.git("submodule", "add", "-q", str(other.folder), name)
+    repository.git("commit", "-q", "-m", "submodules")
+    for name in ("sub", "in"):
+        shutil.rmtree(repository.folder / name)
+    Repository(tmp_path / "around" / "sub", {"y.txt": "y\n"})
+    (repository.folder / "sub").symlink_to(other.folder)
+    (repository.folder / "in").symlink_to(tmp_path / "around")
+    with copied(repository.folder, environment) as copy:
+        assert names(copy.folder) == {*FILES, ".gitmodules", "sub", "in"}
+        assert (copy.folder / "sub").readlink() == other.folder
+        assert changes(copy) == {}
 
 
 @pytest.mark.parametrize("is_repository", [True, False])

@@ -197,12 +197,16 @@ def files_in_repository(repository: Repository, environment: Environment) -> set
     )
     files, repositories = _told_apart(others)
     found |= files
+    top = Path(repository.top).resolve()  # No link below it is followed.
     for path in inside | repositories:
         folder = Path(repository.top, os.fsdecode(path))
+        if folder.is_symlink():  # In the place of a submodule.
+            found.add(path)
+            continue
         nested = repository_of(folder, environment) if folder.is_dir() else None
         # One that is not checked out is an empty folder of the repository around it, and other worktrees of this one
         # are no part of it.
-        if nested is None or Path(nested.top) != folder.resolve():
+        if nested is None or Path(nested.top) != top / os.fsdecode(path):
             continue
         if nested.common != repository.common:
             found |= _below(path, files_in_repository(nested, environment))
