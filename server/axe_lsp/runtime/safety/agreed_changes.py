@@ -1,7 +1,8 @@
 """Changes in a copy that a person has seen and agreed to one by one, so that nobody is asked about them again.
 
 A file is such a change as long as each of its states since the first one was made by a call that somebody was asked
-about (`tools/watched_call.py`). What a rule has allowed, or a command has changed, nobody has seen.
+about (`tools/watched_call.py`), and is what they were shown as a whole. What a rule has allowed, or a command has
+changed, nobody has seen.
 """
 
 from __future__ import annotations

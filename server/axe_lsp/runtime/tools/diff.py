@@ -12,7 +12,7 @@ from axe_lsp.runtime.tools.paths import NamedFile
 MOST_COMPARED = 512 * 1024
 """Bytes: comparing more would take too long for somebody who waits."""
 
-_MOST_SENT = 256 * 1024
+MOST_SENT = 256 * 1024
 """Bytes of a file before and after together."""
 
 
@@ -24,7 +24,7 @@ def rehearsal(
     `if_large` says the same change in other words, for a file that is too large to compare.
     """
     path = named.shown
-    is_sent = old != new and len(old or b"") + len(new) <= _MOST_SENT
+    is_sent = old != new and len(old or b"") + len(new) <= MOST_SENT
     change = Change(path, decode(old or b""), decode(new)) if is_sent else None
     purpose = f"{verb} {path}{named.through}"
     if old is not None and len(old) + len(new) > MOST_COMPARED:

@@ -11,6 +11,7 @@ from axe_lsp.runtime.files.opening import is_nothing, opened_file
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.agreed_changes import AgreedChanges, digest_of_content
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Rehearsal
+from axe_lsp.runtime.tools.diff import MOST_SENT
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.tools.tool_table import changed_file
 
@@ -25,6 +26,7 @@ class WatchedCall:
         self._is_agreed = False
         self._path: Path | None = None
         self._shown = ""
+        self._then = ""
 
     def watched(self, request: ApprovalRequest) -> ApprovalRequest:
         """The same request, whose answer is noted."""
@@ -34,6 +36,8 @@ class WatchedCall:
             rehearsal = await request.rehearse()
             # What is shown is how the file would come from the state in which it is then.
             self._shown = before if await self._state() == before else ""
+            change = rehearsal.change
+            self._then = digest_of_content(change.after.encode()) if change is not None else ""
             return rehearsal
 
         return replace(request, rehearse=rehearse, on_agreed=self._agree)
@@ -43,7 +47,8 @@ class WatchedCall:
 
     async def begin(self) -> None:
         """It is about to be executed."""
-        if not (self._is_agreed and self._shown and await self._state() == self._shown):
+        is_shown = self._is_agreed and self._shown and self._then
+        if not (is_shown and await self._state() == self._shown):
             self._path = None
 
     async def _state(self) -> str:
@@ -52,19 +57,20 @@ class WatchedCall:
         return "" if self._path is None else await anyio.to_thread.run_sync(_digest_of, self._path)
 
     async def end(self) -> None:
-        """It has been executed."""
+        """It has been executed. Another agent or a command may have changed the file at the same time."""
         if self._path is not None:
             after = await anyio.to_thread.run_sync(_digest_of, self._path)
-            if after:
+            if after == self._then:
                 self._changes.add(self._path, self._shown, after)
 
 
 def _digest_of(path: Path) -> str:
-    """That of what is at a path without links; "" for what is no file."""
+    """That of what is at a path without links; "" for what is no file, or too large to be shown."""
     try:
         if is_nothing(path):
             return digest_of_content(None)
         with opened_file(path) as file:
-            return digest_of_content(file.read())
+            content = file.read(MOST_SENT + 1)
+        return digest_of_content(content) if len(content) <= MOST_SENT else ""
     except OSError:
         return ""
