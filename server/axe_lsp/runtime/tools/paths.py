@@ -66,7 +66,7 @@ def named_file(workplace: Workplace, path: str) -> NamedFile:
 
 @contextmanager
 def speaking_of(path: str) -> Iterator[None]:
-    """Say what the system refuses in the model's restrictions: its own path, not where that leads."""
+    """Say what the system refuses in the words of the model: its own path, not where that leads."""
     try:
         yield
     except OSError as error:
