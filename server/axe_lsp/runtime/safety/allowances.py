@@ -114,6 +114,17 @@ _EXECUTE_OPERANDS = {
 """Programs whose operands may tell them to run or write something, as sed's `1e x` does, and the option that forbids it."""
 
 
+_SUBCOMMANDS_THAT_RUN = {
+    "bisect": "run",
+    "config": "config",
+    "hook": "run",
+    "instaweb": "instaweb",
+    "merge-index": "merge-index",
+    "submodule": "foreach",
+}
+"""Subcommands of git that run a program that they are told, now or later, and the word that no rule allows with them."""
+
+
 def is_allowed(
     allowances: Collection[str], tool: str, arguments: Mapping[str, Json], address: str = ""
 ) -> bool:
@@ -220,11 +231,27 @@ def _executes_operands(words: Collection[str]) -> str:
 
 def _is_dangerous_place(wanted: list[str], rest: list[str]) -> bool:
     """Whether what follows the words of a rule is dangerous at this place only."""
-    (program,) = _programs(wanted[-1:])
-    if program == "git":  # Behind `rev-parse` it is a question.
-        return any(word.startswith("--git-dir") for word in rest) and "rev-parse" not in rest
+    programs = [*_programs(wanted)]
+    behind_git = ([*wanted[at + 1 :], *rest] for at, each in enumerate(programs) if each == "git")
+    if any(_is_dangerous_behind_git(words, rest) for words in behind_git):
+        return True
     # The first word of tar may be options without a dash.
-    return program == "tar" and _is_dangerous(f"-{rest[0]}", _SHORT_OF[program])
+    return programs[-1] == "tar" and _is_dangerous(f"-{rest[0]}", _SHORT_OF["tar"])
+
+
+def _is_dangerous_behind_git(words: list[str], rest: list[str]) -> bool:
+    """Whether the `words` behind `git` run something because of the `rest`, which no rule names.
+
+    Before its subcommand, git takes options that make any folder the repository whose configuration it reads.
+    """
+    has_options = words[0].startswith("-")
+    if has_options and any(word == "--bare" or word.startswith("--git-dir") for word in rest):
+        return True
+    # Which word is the subcommand is known only without options, as some have values.
+    subcommands = words if has_options else words[:1]
+    return any(
+        name in subcommands and action in rest for name, action in _SUBCOMMANDS_THAT_RUN.items()
+    )
 
 
 def _without_star(text: str) -> tuple[str, bool]:
