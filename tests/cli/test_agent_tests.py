@@ -744,6 +744,20 @@ def test_the_cost_limit_ends_live_runs(
     assert len(provider.requests) == 1
 
 
+def test_what_is_known_of_a_cost_counts_for_the_limit(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.edit("axe/agents/lead.toml", "openai/m-lead", "openai/gpt-4o")
+    project.write("axe/agents/judge.toml", JUDGE)
+    project.case('\n[[case.expect.judge]]\nagent = "judge"\ncriteria = "Is brief."\n')
+    provider.script("gpt-4o", Says("212", usage=(1000, 1000)))
+    provider.script("m-judge", Says(json.dumps({"pass": True, "reason": "It is."})))
+    code, out, _ = home.call(*TEST, "--live", "-n", "3", "--jobs", "1", "--max-cost", "0.001")
+    assert code == 4, out
+    assert "NOT RUN asks" in out
+    assert len(provider.requests) == 2
+
+
 def test_a_recording_is_replaced_after_its_difference_was_shown(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:

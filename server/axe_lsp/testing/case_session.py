@@ -117,7 +117,7 @@ class _Work:
             outcome = await self._run(bench, case, model)
             outcome.elapsed = time.monotonic() - began
             if self._session.mode != "replay":
-                self._cost += outcome.cost or 0.0
+                self._cost += outcome.known_cost
             return outcome
 
     async def _live(self, bench: Bench, case: Case, model: str) -> Outcome:

@@ -17,7 +17,7 @@ from axe_lsp.agentfile.check.agent_tests import Case, File, Judge
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.events import Event, RunIds
+from axe_lsp.runtime.events import Event, RunIds, TurnEnd
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import is_there, read_file, real_path
 from axe_lsp.runtime.json_data import Json
@@ -107,6 +107,13 @@ class Outcome(Struct):
     def cost(self) -> float | None:
         """What it cost, in US dollars, judges included; None if a price is not known."""
         return total(run.cost for run in observed(self.events))
+
+    @property
+    def known_cost(self) -> float:
+        """The part of the cost whose prices are known."""
+        answers = (event for event in self.events if isinstance(event, TurnEnd))
+        cost = self.cost
+        return sum(each.cost or 0.0 for each in answers) if cost is None else cost
 
 
 class Bench(Struct, frozen=True):
