@@ -52,6 +52,15 @@ def doubled(count: int, **more: Any) -> dict[str, Any]:
     return {"$ref": "#/$defs/d0", "$defs": {**twice, f"d{count}": {"type": "object"}}}
 
 
+def doubled_in_one_schema(count: int, keyword: str) -> dict[str, Any]:
+    """The same by two references, which a keyword about all that is left over follows by itself."""
+    twice = {
+        f"d{n}": {"$ref": f"#/$defs/d{n + 1}", "$dynamicRef": f"#/$defs/d{n + 1}"}
+        for n in range(count)
+    }
+    return {keyword: False, "$ref": "#/$defs/d0", "$defs": {**twice, f"d{count}": {}}}
+
+
 UNEQUAL = [{"a": [0] * 500 + [n]} for n in range(1000)]
 """Values of which each pair has to be looked through to its end."""
 
@@ -62,6 +71,8 @@ UNEQUAL = [{"a": [0] * 500 + [n]} for n in range(1000)]
         (doubled(40), {}),
         (doubled(40, **DIALECT), {}),
         ({**DIALECT, "anyOf": [{"$ref": "#/$defs/d0"}], "$defs": doubled(40)["$defs"]}, {}),
+        (doubled_in_one_schema(20, "unevaluatedProperties"), {"a": 1}),
+        (doubled_in_one_schema(20, "unevaluatedItems"), [1]),
         ({"properties": {"a": {"uniqueItems": True}}}, {"a": UNEQUAL}),
         ({"properties": {"a": {"items": {"enum": UNEQUAL}}}}, {"a": UNEQUAL}),
     ],
@@ -69,6 +80,8 @@ UNEQUAL = [{"a": [0] * 500 + [n]} for n in range(1000)]
         "references that double",
         "in a dialect",
         "at the root",
+        "for unevaluated properties",
+        "for unevaluated items",
         "unique items",
         "an enum of tables",
     ],

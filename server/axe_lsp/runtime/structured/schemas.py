@@ -61,7 +61,7 @@ def check_of(schema: Schema, name: str) -> Check:
     thorough = partial(_check_in_process, schema, name)
     whole = {word: each for word, each in schema.items() if word != _DIALECT}
     # What names its dialect again below is judged by a class that counts no steps.
-    is_quick = not _has_words(_PATTERNS, whole) and not _has_words((_DIALECT,), whole)
+    is_quick = not _has_words((*_PATTERNS, *_UNCOUNTED, _DIALECT), whole)
     return Check(_quick_check(whole, name) if is_quick else lambda _: None, thorough)
 
 
@@ -249,6 +249,9 @@ def _has_words(words: Collection[str], schema: Json) -> bool:
 
 
 _PATTERNS = ("pattern", "patternProperties")
+_UNCOUNTED = ("unevaluatedItems", "unevaluatedProperties")
+"""Keywords for which jsonschema follows references without applying a keyword, so that no step is counted."""
+
 _DIALECT = "$schema"
 
 
