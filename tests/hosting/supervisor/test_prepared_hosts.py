@@ -169,6 +169,20 @@ async def test_a_fork_that_nobody_waits_for_any_more_ends(
     await first.end(PATIENCE)
 
 
+async def test_nothing_that_forks_is_left_if_hosts_are_started_while_it_is_closed(
+    prepared: PreparedHosts, mark: str
+) -> None:
+    first, _, _ = await started(prepared)
+    waiting = asyncio.create_task(started(prepared))
+    for _ in range(5):
+        await asyncio.sleep(0)  # It has been asked for.
+    await prepared.aclose()
+    second, _, pid = await waiting
+    assert (parent(pid), templates_bearing(mark)) == (os.getpid(), [])
+    await first.ended
+    await second.end(PATIENCE)
+
+
 async def test_a_fork_whose_start_is_cancelled_when_it_comes_leaves_no_file_open(
     prepared: PreparedHosts, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -54,8 +54,8 @@ class PreparedHosts:
             except OSError:
                 if not template.is_over:
                     break  # There are too many processes or files, and the next try would fail, too.
-                # It had nothing to do, or somebody has ended it.
-                self._is_of_use = template.has_forked
+                # It had nothing to do, or somebody has ended it, perhaps as this is closed.
+                self._is_of_use = self._is_of_use and template.has_forked
         return await host_process.start(self._alone, on_output, on_errors)
 
     async def aclose(self) -> None:
