@@ -148,14 +148,49 @@ template.main()
 """
 
 
-async def test_a_host_is_started_by_itself_when_no_more_can_be_forked(mark: str) -> None:
-    async with aclosing(PreparedHosts([sys.executable, "-c", FORKS_ONCE])) as prepared:
+OPENS_ONCE = """
+import os
+from axe_lsp.hosting.host import template
+open_process, left = os.pidfd_open, [1]
+def open_once(pid):
+    if not left:
+        raise OSError(24, "Too many open files")
+    left.pop()
+    return open_process(pid)
+os.pidfd_open = open_once
+template.main()
+"""
+
+
+@pytest.mark.parametrize("script", [FORKS_ONCE, OPENS_ONCE])
+async def test_a_host_is_started_by_itself_when_no_more_can_be_forked(
+    script: str, mark: str
+) -> None:
+    async with aclosing(PreparedHosts([sys.executable, "-c", script])) as prepared:
         first, _, forked = await started(prepared)
         second, _, alone = await asyncio.wait_for(started(prepared), PATIENCE)
         assert parent(forked) != parent(alone) == os.getpid()
         await first.end(PATIENCE)
         await second.end(PATIENCE)
     await asyncio.to_thread(wait_for_none, mark)
+
+
+async def test_a_host_is_started_by_itself_when_no_more_files_can_be_opened_here(
+    prepared: PreparedHosts, monkeypatch: pytest.MonkeyPatch, mark: str
+) -> None:
+    receive = socket.recv_fds
+
+    def received(*arguments: int) -> object:
+        """As the system does it for a process that has too many open files."""
+        message, files, flags, address = receive(*arguments)  # type: ignore[arg-type]
+        for each in files:
+            os.close(each)
+        return message, [], flags, address
+
+    monkeypatch.setattr(socket, "recv_fds", received)
+    host, _, pid = await asyncio.wait_for(started(prepared), PATIENCE)
+    assert parent(pid) == os.getpid()
+    await host.end(PATIENCE)
 
 
 async def test_a_fork_that_nobody_waits_for_any_more_ends(

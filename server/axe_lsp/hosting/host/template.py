@@ -6,7 +6,7 @@ process like that one: of its own session, with pipes, a memory and a life of it
 
     NUMBER with three files    fork a host with these standard streams
     forked NUMBER PID          with a file that stands for the process
-    failed NUMBER              there are too many processes
+    failed NUMBER              there are too many processes or open files
     ended PID CODE             the code as Python has it: negative for a signal
 
 It ends with whoever asks it, and when it has not been of use for a while.
@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import socket
 import sys
 import threading
@@ -100,7 +101,13 @@ class _Template:
         if not pid:
             self._become_host(files)
             return None
-        handle = os.pidfd_open(pid)
+        try:
+            handle = os.pidfd_open(pid)
+        except OSError:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+            self._connection.send(f"failed {number}".encode())
+            return 0
         self._hosts[handle] = pid
         socket.send_fds(self._connection, [f"forked {number} {pid}".encode()], [handle])
         return handle

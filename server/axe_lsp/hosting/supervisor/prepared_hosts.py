@@ -7,6 +7,7 @@ itself: on other systems than Linux, and if it does not come up.
 from __future__ import annotations
 
 import asyncio
+import errno
 import os
 import signal
 import socket
@@ -168,11 +169,7 @@ class _Template(asyncio.SubprocessProtocol):
             message, files = b"", []
         match message.decode().split():
             case ["forked", number, pid]:
-                answer = self._asked.get(int(number))
-                if answer is not None and not answer.done():
-                    answer.set_result((int(pid), files[0]))
-                else:  # Nobody waits for it any more, and its input has ended.
-                    os.close(files[0])
+                self._has_forked(int(number), int(pid), files)
             case ["failed", number]:
                 if (answer := self._asked.get(int(number))) and not answer.done():
                     answer.set_exception(OSError("it could not be forked"))
@@ -181,6 +178,16 @@ class _Template(asyncio.SubprocessProtocol):
                     host.has_ended(int(code))
             case _:
                 self._over()
+
+    def _has_forked(self, number: int, pid: int, files: list[int]) -> None:
+        answer = self._asked.get(number)
+        if answer is None or answer.done():  # Nobody waits for the host, whose input has ended.
+            for each in files:
+                os.close(each)
+        elif files:
+            answer.set_result((pid, files[0]))
+        else:  # This process has too many open files. The host ends with its input.
+            answer.set_exception(OSError(errno.EMFILE, os.strerror(errno.EMFILE)))
 
     def _over(self) -> None:
         if self.is_over:
