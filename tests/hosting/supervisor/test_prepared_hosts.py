@@ -207,13 +207,17 @@ async def test_a_fork_that_nobody_waits_for_any_more_ends(
 async def test_nothing_that_forks_is_left_if_hosts_are_started_while_it_is_closed(
     prepared: PreparedHosts, mark: str
 ) -> None:
-    first, _, _ = await started(prepared)
+    first, _, pid = await started(prepared)
+    template = parent(pid)
+    os.kill(template, signal.SIGSTOP)  # So that it does not answer before it is closed.
     waiting = asyncio.create_task(started(prepared))
     for _ in range(5):
         await asyncio.sleep(0)  # It has been asked for.
-    await prepared.aclose()
-    second, _, pid = await waiting
-    assert (parent(pid), templates_bearing(mark)) == (os.getpid(), [])
+    closing = asyncio.create_task(prepared.aclose())
+    second, _, pid = await asyncio.wait_for(waiting, PATIENCE)
+    assert parent(pid) == os.getpid()
+    os.kill(template, signal.SIGCONT)
+    await closing  # The fixture sees that no other one has been begun.
     await first.ended
     await second.end(PATIENCE)
 
