@@ -289,7 +289,7 @@ has at most 2,000 characters, and at most 8 choices of 80 characters.
 
 
 def command_line_page() -> str:
-    """The commands of axe-lsp with their arguments, as `--help` tells of them."""
+    """The commands of axe-lsp with their arguments, as `--help` describes them."""
     sections = "".join(
         _command(name, command.help, find_parser(command.module))
         for name, command in COMMANDS.items()
@@ -297,11 +297,11 @@ def command_line_page() -> str:
     return (
         "# The command line\n\n"
         "`axe-lsp --help` lists the commands, and `axe-lsp COMMAND --help` describes one. Without a command, "
-        "`axe-lsp` is the language server; so it is with the options of `axe-lsp serve` alone.\n\n"
+        "or with options of `axe-lsp serve` alone, `axe-lsp` is the language server.\n\n"
         "| exit code | |\n|---|---|\n"
         + "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
-        + "\nErrors go to standard error. A hint below an error says what helps, such as the place in an agent file; "
-        "where neither `TERM` nor `CI` is set, programs get the words of axe alone.\n"
+        + "\nErrors go to standard error. A hint below an error names the next step, or the place in an agent file. "
+        "If neither `TERM` nor `CI` is set, there are no hints, so programs get exactly axe's messages.\n"
         + f"\n{sections}"
     )
 
@@ -309,7 +309,7 @@ def command_line_page() -> str:
 EXIT_CODES = {
     0: "success",
     1: "an agent failed, a check found an error, or the command line is wrong",
-    2: "the configuration is wrong: an agent file, a model, a file that is missing",
+    2: "the configuration is wrong: an agent file, a model, a missing file",
     3: "the provider failed",
     4: "a budget was used up",
     130: "Ctrl-C",
@@ -471,8 +471,8 @@ def _tool_names(of: Format, tool: str) -> str:
 _CONVERTING = """\
 # Converting agents
 
-`axe-lsp import` makes agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe agents of axe, and
-`axe-lsp export` writes agents as files of these programs.
+`axe-lsp import` converts agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agents of axe.
+`axe-lsp export` converts agents to files of these programs.
 
 ```sh
 axe-lsp import .                                # all agents of other programs in this project
@@ -482,23 +482,23 @@ axe-lsp export --to claude --dry-run            # all agents of the workspace: a
 ```
 
 New files go to the folder of the program in the workspace, or to `--output DIR`; imported agents go to `axe/agents`. The
-formats are {names}. The format of a file follows from its folder and suffix, or is given with `--from FORMAT`; a Markdown
-file outside these folders is read as an agent of Claude Code. Of a folder that has none of these folders, all files are
-taken that look like agents: Markdown that begins with `name` and `description`, and TOML with `developer_instructions`.
-If a project has the same agents for several programs, `--from claude` imports those of one. Nothing is replaced without `--force`. A file that can't be
-read is reported with its line, and the others are converted.
+formats are {names}. The format of a file follows from its folder and suffix, or is given with `--from FORMAT`. A Markdown
+file outside these folders is read as an agent of Claude Code. If a folder contains none of these folders, every file in it that looks like an agent is converted:
+Markdown that begins with `name` and `description`, and TOML with `developer_instructions`.
+If a project has the same agents for several programs, `--from claude` imports only the agents of Claude Code. Without
+`--force`, no file is replaced. A file that can't be read is reported with its line, and the others are converted.
 
 The exit code is 0 if all files were converted, 1 if one was not, and 2 if a named file, folder or agent does not exist.
 
 In editors, **Convert to an agent of …** is a code action on the name and the description of an agent. Its title names
-the keys that the new file would not have. It replaces no file.
+the keys that the new file would not have. It does not replace existing files.
 
 ## The report
 
-A conversion prints what became of each key:
+A conversion prints one word for each key:
 
 - `kept`: the new file has the same value, under the name that its format has for it.
-- `mapped`: the new file has another value that means the same, or as much of it as the format can express.
+- `mapped`: the new file has another value with the same meaning, as far as the format can express it.
 - `added`: the new file needs a value that the old one did not have.
 - `lost`: the new file does not have it.
 
@@ -513,7 +513,7 @@ A model is kept if the other program uses its provider: OpenAI for Codex, Anthro
 On import, `sonnet` and the like mean the newest model of that name in the [table](models.md). An agent whose file names no
 model gets the one of `--model`, or a placeholder that `axe-lsp check` reports.
 
-MCP servers, programs and addresses, are converted if the agent may use all of their tools; axe has no limits
+MCP servers (programs and addresses) are converted if the agent may use all of their tools; axe has no limits
 such as `enabled_tools`. Keys that limit nothing, such as `startup_timeout_sec`, are reported and left out. Codex ignores servers of
 an agent, and Gemini CLI and Vibe have their own forms of keys, so these are reported instead.
 
@@ -625,8 +625,8 @@ the severity of a code or switches it off:
 { "axe.diagnostics": { "name-mismatch": "off", "unknown-agent": "error" } }
 ```
 
-For all who work on a project, its file `axe/check.toml` (or `.axe/check.toml`) does the same. It counts for the
-agents in the folder `agents` and the tests in `tests` next to it, in editors and in `axe-lsp check`:
+The file `axe/check.toml` (or `.axe/check.toml`) of a project does the same for everyone who works on it. It applies
+to the agents in the folder `agents` and the tests in `tests` next to it, in editors and in `axe-lsp check`:
 
 ```toml
 [diagnostics]
@@ -634,12 +634,13 @@ name-mismatch = "off"
 unknown-agent = "error"
 ```
 
-A [JSON Schema](schemas.md) completes and checks it in editors. The setting comes before the project's file, and `axe-lsp check --severity CODE=LEVEL` before both. A project's file
-can't make `plain-secret` and `outside-workspace` milder, and no comment in a file of the project
-[suppresses](#unused-ignore) them, since both are parts of what is checked. Editors
-report an entry without effect as a message, `axe-lsp check` by exit code 2.
+A [JSON Schema](schemas.md) completes and checks it in editors. The setting overrides the project's file, and
+`axe-lsp check --severity CODE=LEVEL` overrides both. Neither the project's file nor a
+[comment](#unused-ignore) in a file of the project can weaken `plain-secret` and `outside-workspace`, since these
+rules protect the user from the project. Editors report an entry without effect as a message, `axe-lsp check` by exit
+code 2.
 
-A diagnostic that is off by default is switched on by a severity.
+Setting a severity switches on a diagnostic that is off by default.
 
 | code | severity | |
 |---|---|---|"""

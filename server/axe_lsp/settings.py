@@ -66,7 +66,7 @@ SETTINGS: tuple[Setting, ...] = (
         "run.goOn",
         {"type": "boolean"},
         True,
-        "Continue a run by itself, once, if the process that executes it dies. Runs that the history does not keep "
+        "Continue a run automatically, once, if the process that executes it dies. Runs that the history does not keep "
         "end instead.",
     ),
     Setting(
@@ -88,7 +88,7 @@ SETTINGS: tuple[Setting, ...] = (
         [],
         "Tools that agents may use without approval: names or globs, such as `write_file` and `*_file`. A tool of an "
         "MCP server has the server's address, such as `https://host/path#tool` or `https://host/path#*`; `*#*` allows "
-        "all of them. `run_mcp(uvx mcp-server-git)` allows to start this server, and `run_mcp(uvx mcp-server-git)#*` "
+        "all of them. `run_mcp(uvx mcp-server-git)` allows starting this server, and `run_mcp(uvx mcp-server-git)#*` "
         "its tools. `run_command(git diff)` allows this command with plain arguments; `run_command(git diff *)` also "
         "allows options. No rule allows pipes, redirections, further commands, or options that run a program or write "
         "a file, such as `-c`, `-exec` or `--output`. A rule without effect causes a warning.",

@@ -385,7 +385,7 @@ def _parser() -> Parser:
     add(
         "--if-any",
         action="store_true",
-        help="pass in a project without tests, as hooks that run in any project need it",
+        help="succeed in a project without tests, for hooks that run in every project",
     )
     how = parser.add_mutually_exclusive_group().add_argument
     how(
@@ -406,7 +406,7 @@ def _parser() -> Parser:
     add(
         "--update",
         action="store_true",
-        help="with --record: record again what has a recording, and show the difference before it is replaced",
+        help="with --record: record all cases again; show the difference before a recording is replaced",
     )
     add(
         "--ask",

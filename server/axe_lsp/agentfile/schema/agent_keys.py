@@ -247,7 +247,7 @@ KEYS: tuple[KeySpec, ...] = (
         "path. The user is asked before it starts.",
         since=EXTENSION,
     ),
-    _key("mcp_servers.args", _SS, "Its arguments, as they stand.", default="[]", since=EXTENSION),
+    _key("mcp_servers.args", _SS, "Its arguments, passed unchanged.", default="[]", since=EXTENSION),
     _key(
         "mcp_servers.env",
         KeyType.STRING_TABLE,
@@ -363,7 +363,7 @@ KEYS: tuple[KeySpec, ...] = (
         "params.max_tokens",
         _I,
         "Maximum number of tokens of one answer. 0 means not sent. Anthropic requires a number and gets 16384 for "
-        "models of the [table](models.md), else 4096, as from axe.",
+        "models of the [table](models.md), else 4096, as axe sends.",
         default="0",
     ),
     _key(
@@ -547,9 +547,9 @@ KEYS: tuple[KeySpec, ...] = (
     _key(
         "isolation.changes",
         _S,
-        'The fate of the changes in a copy (`mode = "copy"`). `ask`: you are asked about each file, '
-        "and those that you agree to are applied. `apply`: they are applied, without a question where `write_file` needs none. "
-        "`keep`: they stay a commit, `refs/axe/<run id>`. [More](copies.md).",
+        'How the changes in a copy (`mode = "copy"`) are applied. `ask`: you are asked about each file. '
+        "`apply`: without a question where `write_file` needs none. "
+        "`keep`: not at all; they stay a commit, `refs/axe/<run id>`. [More](copies.md).",
         default='"ask"',
         since=EXTENSION,
         choices=("ask", "apply", "keep"),

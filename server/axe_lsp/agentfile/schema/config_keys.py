@@ -95,13 +95,13 @@ CONFIG = Schema(
         KeySpec(
             (*_ONE, "referer"),
             KeyType.STRING,
-            "The address of the program that the provider gets (axe, for openrouter and requesty).",
+            "The address of your program, for the provider (axe, for openrouter and requesty).",
             default='""',
         ),
         KeySpec(
             (*_ONE, "title"),
             KeyType.STRING,
-            "The name of the program that the provider shows (axe, for openrouter and requesty).",
+            "The name of your program, which the provider shows (axe, for openrouter and requesty).",
             default='""',
         ),
         KeySpec(

@@ -34,7 +34,7 @@ RULE = Rule(
     summary="The provider of a model has switched it off, or has announced the day.",
     documentation="""
 The days are those of the providers' own services, as read on the day that [Models](models.md) names.
-Others who serve the same model, such as Azure, Bedrock and OpenRouter, have days of their own, which
+Other services with the same model, such as Azure, Bedrock and OpenRouter, have dates of their own, which
 are not known here.
 
 ```toml

@@ -83,7 +83,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     summary="A required key is absent or blank.",
     documentation="""
-Every agent needs a `name` and a `model`; an MCP server needs `name`, `url` and `transport`; a
+Every agent needs a `name` and a `model`; an MCP server needs a `name`, and either `url` and `transport` or `command`; a
 `response_format` of type `json_schema` needs its `schema`.
 
 ```toml

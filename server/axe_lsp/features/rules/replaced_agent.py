@@ -58,7 +58,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 RULE = Rule(
     code="replaced-agent",
     severity=Severity.WARNING,
-    summary="The agent takes the place of another one without a word.",
+    summary="The agent silently replaces another one.",
     documentation="""
 A Codex agent named `default`, `explorer` or `worker` replaces the built-in agent. An agent of a project hides
 one of the user's with the same name, and one of an inner `.codex` folder hides one of an outer folder. The

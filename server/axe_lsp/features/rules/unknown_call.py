@@ -47,9 +47,9 @@ RULE = Rule(
     severity=Severity.WARNING,
     summary="A tool that a test expects to be called, and that the agent does not have.",
     documentation="""
-The tools of an agent are those that `tools` and `tool_policy` leave it, `call_agent` with `sub_agents`,
-`Task` with `[task]`, its agents with `[input]`, and those of its MCP servers, which are not checked. A
-test (`axe/tests/*.toml`) that expects a call of another one never passes, unless the call is expected
+An agent has the tools that `tools` and `tool_policy` allow, `call_agent` with `sub_agents`, `Task` with
+`[task]`, a tool for each of its agents with `[input]`, and the tools of its MCP servers, which are not checked. A
+test (`axe/tests/*.toml`) that expects a call of any other tool never passes, unless the call is expected
 to fail (`error = true`).
 """,
     check=check,

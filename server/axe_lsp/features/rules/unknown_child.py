@@ -49,8 +49,8 @@ RULE = Rule(
     summary="A called agent that a test expects, and that its caller can't call.",
     documentation="""
 An agent calls the agents in its `sub_agents` and `task.types`, and the types of the tool `Task`. A
-test (`axe/tests/*.toml`) that expects another one in `children` never passes. That an agent is not called
-(`times = 0`) may be expected of any.
+test (`axe/tests/*.toml`) that expects any other agent in `children` never passes. Only an agent that must not be called
+(`times = 0`) may be any agent.
 """,
     check=check,
     fixes=fixes,

@@ -72,7 +72,7 @@ RULE = Rule(
 Built in are `anthropic`, `openai`, `google`, `openrouter`, `bedrock` and others, `ollama`, and `replay`
 for recorded answers. Names are lower case and must match exactly. Another provider needs a table
 `[providers.NAME]` with a `wire` in the user's config.toml; without `wire`, no model can use it. A
-name that is similar to a built-in provider's is a warning, any other is information.
+name that is similar to the name of a built-in provider is a warning, any other name is information.
 """,
     check=check,
     fixes=fixes,

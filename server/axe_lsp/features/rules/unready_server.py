@@ -46,8 +46,8 @@ env = { GIT_TOKEN = "${GIT_TOKEN}" }           # not set
 ```
 
 The check uses the environment of the language server, which comes from the editor: an editor that
-was started from a desktop may lack programs and variables of your shell. Variables are an
-information, since they are often set for a run only.
+was started from a desktop may lack programs and variables of your shell. A missing
+variable is only information, since variables are often set for a run only.
 """,
     check=check,
     fixes=fixes,
