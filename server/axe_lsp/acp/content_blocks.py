@@ -18,7 +18,7 @@ _MOST_IMAGES = 20
 
 
 class Prompt(NamedTuple):
-    """What somebody has sent."""
+    """The message of a user."""
 
     task: str
     images: tuple[Image, ...] = ()

@@ -74,7 +74,7 @@ class Permissions:
     async def _filled_in(
         self, session: str, message: str, form: dict[str, Any]
     ) -> Mapping[str, Any] | None:
-        """What somebody has filled in; None if nobody has."""
+        """The values of the filled-in form; None if it was not filled in."""
         params = {
             "sessionId": session,
             "mode": "form",

@@ -136,7 +136,7 @@ class Session:
         self._queue.send(self.id, mode)
 
     def offer(self, offers: Offers) -> None:
-        """Offer what there is now. An agent that has gone stays chosen, and the next message says so."""
+        """Replace the offers. A chosen agent that no longer exists stays chosen; the next message reports it."""
         if offers != self.offers:
             self.offers = offers
             self.tell_choices()

@@ -25,7 +25,7 @@ def project_agents_folder() -> Path | None:
 
 
 def named_file(text: str, folder: Path) -> Path | None:
-    """The agent file that somebody has named instead of an agent; None if it is a name.
+    """The agent file whose path was given instead of a name; None if it is a name.
 
     Raises ConfigError if there is no such file.
     """

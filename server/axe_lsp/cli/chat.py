@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _require(options: argparse.Namespace) -> None:
-    """Look for the agent before somebody writes to it. Raises RunError."""
+    """Look for the agent before the first message. Raises RunError."""
     here = agent_search(agents_folder(options.agents_dir))
     if named_file(options.agent, here.folder) is None:
         here.agents.find(options.agent)

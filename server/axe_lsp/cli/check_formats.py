@@ -26,7 +26,7 @@ _MAX_LINE = 120
 
 
 class Checked(Struct, frozen=True):
-    """One file and what there is to say about it. `path` is as people should see it."""
+    """One file and its diagnostics. `path` is the path to display."""
 
     path: str
     lines: LineIndex

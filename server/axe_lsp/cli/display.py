@@ -30,10 +30,10 @@ class Display(Protocol):
         """Something that the person should know besides."""
 
     def paused(self) -> AbstractContextManager[None]:
-        """Write nothing while somebody else does; catch up on it afterwards."""
+        """Write nothing while other output is written; catch up on it afterwards."""
 
     def close(self) -> None:
-        """The run is over. What comes next on the terminal is somebody else's, below a free line."""
+        """The run is over. Later output on the terminal begins on a new line."""
 
 
 def open_display(stream: TextIO, environment: Mapping[str, str]) -> Display:

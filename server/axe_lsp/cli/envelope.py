@@ -1,7 +1,7 @@
 """The output of `axe-lsp run --json`: the answer and its figures, with axe's keys in axe's order.
 
-axe's first version had seven keys, and whoever compares finds just these for an agent that it could
-have run. Keys that came later are there for agents that use more, and where they say something.
+axe's first version had seven keys. For an agent that it could have run, the output has only these
+keys. Later keys are present for agents that use later features, and if they have a value.
 """
 
 from __future__ import annotations

@@ -19,8 +19,8 @@ _FOLDER = Path(__file__).parents[1] / "demo"
 class Example(Struct, frozen=True):
     """A project with agents. The one to run, and its recording, are called like the example.
 
-    `shows` is a line for lists, `introduction` what somebody should know who sees it run. `copy` is
-    what a copy might be called; agents that write need `--yes` to be run in it.
+    `shows` is a line for lists, `introduction` explains the run. `copy` is
+    a name for a copy; agents that write need `--yes` to be run in it.
     """
 
     name: str

@@ -365,7 +365,7 @@ class _Output:
 
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Standard error is somebody else's for a while; what happens meanwhile is told afterwards."""
+        """Write nothing to standard error for a while; events of that time are reported afterwards."""
         held = self._held = []
         try:
             with self._progress.paused() if self._progress else nullcontext():
@@ -376,7 +376,7 @@ class _Output:
                 tell()
 
     def finished(self, result: RunResult) -> None:
-        """The answer is there, or what there is of it when a budget is used up."""
+        """The answer is complete, or a budget is used up and it is partial."""
         if self._fault:
             raise self._fault
         if self._log:
@@ -396,7 +396,7 @@ class _Output:
             self.failed()
 
     def cancelled(self) -> None:
-        """Somebody has stopped the run."""
+        """The run was stopped."""
         self.failed()
         if self._json:
             print(failure_as_json(RunCancelledError(), self._calls))

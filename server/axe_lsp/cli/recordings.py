@@ -18,7 +18,7 @@ from axe_lsp.runtime.recordings.replay import Replay
 
 @contextmanager
 def recordings(replay: Path | None, record: Path | None) -> Iterator[ProviderHook]:
-    """Replaying stands in for the provider, recording listens to whoever answers. Raises ConfigError."""
+    """Replaying replaces the provider, recording wraps it. Raises ConfigError."""
     recording = load_recording(replay) if replay else None
     if record and not record.absolute().parent.is_dir():
         raise ConfigError(f"failed to write recording: {record.absolute().parent} is not a folder")

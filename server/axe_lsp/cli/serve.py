@@ -28,7 +28,7 @@ for its first answer does not wait for that."""
 _WAITS = """\
 axe-lsp waits for messages of an editor on standard input. Ctrl-D ends it.
 `axe-lsp --help` lists the commands for a terminal; `axe-lsp demo` runs a small example."""
-"""What somebody reads who starts the server by hand."""
+"""The text for a user who starts the server by hand."""
 
 
 def main(arguments: Sequence[str]) -> int:

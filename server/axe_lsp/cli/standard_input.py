@@ -11,7 +11,7 @@ from axe_lsp.runtime.errors import AgentError
 from axe_lsp.runtime.plain_text import decode
 
 PATIENCE = 3.0
-"""Seconds for whoever writes to the pipe beside a prompt to begin."""
+"""Seconds to wait for the first input on a pipe if a prompt is given, too."""
 
 
 def piped_text() -> str:

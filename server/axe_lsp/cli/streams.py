@@ -31,7 +31,7 @@ def prepare() -> None:
 
 
 def forgive_errors() -> None:
-    """Let nothing fail for want of somebody to complain to, such as a full disk as standard error."""
+    """Ignore failures of standard error itself, for example a full disk."""
     stream = sys.stderr
     buffer = getattr(stream, "buffer", None)
     raw = getattr(buffer, "raw", buffer)

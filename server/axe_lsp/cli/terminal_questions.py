@@ -130,7 +130,7 @@ def _decision(line: str) -> Answer | None:
             return Answer("allow")
         case "a" | "all" | "always", "":
             return Answer("allowForRun")
-        case (("n" | "no" | ""), note):  # Whoever only presses Enter has not agreed.
+        case (("n" | "no" | ""), note):  # Enter alone is not a consent.
             return denial(note)
     return None
 

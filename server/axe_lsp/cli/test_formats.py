@@ -41,7 +41,7 @@ _RECORDED: Mapping[Recorded, str] = {
 _RED = 31
 _MOST_DIFF_LINES = 40
 _MOST_ROWS = 200
-"""Of a summary, which GitHub limits to a megabyte."""
+"""The number of rows of a summary, which GitHub limits to a megabyte."""
 _LONGEST = 160
 """Characters of a line of a run's tree."""
 

@@ -114,7 +114,7 @@ def agent_files_in(folder: Path) -> list[Path]:
 def loose_agents_in(folder: Path) -> list[Path]:
     """The files of a folder that is no folder of agents, without those of other programs, as `Cargo.toml`.
 
-    One that can't be read as text is taken for an agent, so that somebody learns of it.
+    A file that can't be read as text counts as an agent, so that this is reported.
     """
     found = []
     for path in agent_files_in(folder):

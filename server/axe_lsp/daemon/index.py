@@ -1,8 +1,7 @@
 """The content of files on the disk, for all clients: a file that one view has read is not read again for another.
 
-A file is known by its device, number, size and time of change. Whoever is told that a file has changed reads it
-again, unless it is the same and had not been changed for a while when it was read: many clients tell of the same
-files, and most of them have not changed. Nothing here depends on what a client has set or has open.
+A file is known by its device, number, size and time of change. When a file is reported as changed, it is read again, unless it is the same and had not changed
+for a while when it was read: many clients report the same files, and most of these files have not changed. Nothing here depends on what a client has set or has open.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ PORTION = 50
 """Files that are taken in without a pause; some milliseconds of work."""
 
 _SMALL_PORTION = 10
-"""The same while somebody types, whose next keystroke comes in the middle of it."""
+"""The same while the user types, since the next keystroke may come before it ends."""
 
 _TYPING = 1.0
 """Seconds after a text from a client in which the next one is expected."""

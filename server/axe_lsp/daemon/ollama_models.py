@@ -1,7 +1,7 @@
-"""The models that the user's Ollama has, if one is running.
+"""The models of the user's Ollama, if it is running.
 
-It is asked in the background, when somebody types the name of one of its models and what is known
-is old. Nobody waits for it, and nothing is said if it doesn't answer: it may well not be running.
+It is asked in the background, when the user types the name of one of its models and the known list
+is old. No request waits for it, and a missing answer is not reported: Ollama may not be running.
 """
 
 from __future__ import annotations

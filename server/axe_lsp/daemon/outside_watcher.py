@@ -1,8 +1,8 @@
-"""Keeps what is known of things outside the open files true: when to look, never where.
+"""Keeps the facts from outside the open files up to date: it decides when to look, never where.
 
-A look is taken in a thread, one at a time: when a file asks something else than before, when somebody
-says that the disk has changed, and every now and then, because nobody tells of everything. A look that
-took long is not repeated soon.
+Looks are taken in a thread, one at a time: when the question of a file changes, when a change of the
+disk is reported, and at intervals, because not every change is reported. A look that took long is
+not repeated soon.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ INTERVAL = 5.0
 """Seconds between two looks that nobody has asked for."""
 
 _SHARE = 50
-"""Of the time, at most one part in so many is spent on them."""
+"""At most one part in this number of the time is spent on looks."""
 
 _PAUSE = 0.1
-"""Seconds in which nothing more is asked before somebody looks."""
+"""Seconds without a new question before a look is taken."""
 
 _MOST_PAUSES = 20
 

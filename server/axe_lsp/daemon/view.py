@@ -45,7 +45,7 @@ class View:
     """One per client.
 
     Folders of agents are looked for below the roots (the workspace folders), named by the settings,
-    and the user's own; the folder of every agent file that somebody opens counts too.
+    and the user's own; the folder of every agent file that is opened counts too.
     """
 
     def __init__(self, environment: Environment, index: Index | None = None) -> None:
@@ -214,7 +214,7 @@ class View:
 
     def _show(self, uri: str, text: str) -> Update:
         if uri not in self.snapshot.buffers and (path := path_of(uri)) is not None:
-            # Where somebody opens files is the path by which the folder goes from now on.
+            # From now on the folder has the path with which its files are opened.
             replaced = self._linked_folders.prefer(path.parent) if self._is_agent(uri) else None
             if replaced is not None:
                 self._forget_files([replaced])

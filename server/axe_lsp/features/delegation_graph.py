@@ -142,7 +142,7 @@ def _roots(files: Iterable[str], edges: Iterable[Edge]) -> Iterator[str]:
 
 def _node(file: AgentFile, roots: Container[str], below: Depths) -> Node:
     depth = below.depths.get(file.uri)
-    # Where all ways up go round in circles, somebody has to begin somewhere in them.
+    # If all paths upwards are cycles, runs have to start at an agent in them.
     is_reachable = depth is None or file.uri in below.in_reach
     return Node(file.uri, file.place.stem, file, file.uri in roots, is_reachable, depth)
 

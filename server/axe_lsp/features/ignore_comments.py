@@ -57,7 +57,7 @@ def _about_line_of(ignores: Sequence[Ignore], offset: int) -> Iterator[Ignore]:
 
 
 def _end_of_line(ignore: Ignore) -> int:
-    """Of a comment about nothing, which only stands at the end of the file, no end."""
+    """The end of the comment's line; none for a comment without a statement, which is at the end of the file."""
     return ignore.about[0].end if ignore.about else maxsize
 
 

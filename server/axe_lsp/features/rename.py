@@ -196,7 +196,7 @@ def _check_is_free(snapshot: Snapshot, old: Place, new: Place) -> None:
 
 
 def _check_means_the_same(snapshot: Snapshot, agent: AgentFile, new: Place) -> None:
-    """Whoever means `agent` must mean it by its new name too, and nobody else."""
+    """Every reference to `agent` must mean it by its new name, too, and no other reference may."""
     for caller, reference in mentions(snapshot, agent_meaning(agent)):
         taken = meaning(snapshot, caller, replace(reference, value=new.stem))
         if taken.kind is not Kind.MISSING and not _counts(snapshot, new, taken, caller):

@@ -181,7 +181,7 @@ class Warned(Message, frozen=True, tag="warning"):
 
 
 class Asked(Message, frozen=True, tag="question"):
-    """From the host: somebody has to decide something for the root run of that id."""
+    """From the host: a question to the user, for the root run with that id."""
 
     run_id: str
     number: int

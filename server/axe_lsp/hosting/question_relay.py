@@ -54,14 +54,14 @@ class OutgoingQuestions:
             del self._open[asked.number]
 
     def settle(self, answered: protocol.Answered | protocol.EditorAnswered) -> None:
-        """Somebody has answered; if the question was taken back meanwhile, for nothing."""
+        """Pass an answer on; it has no effect if the question was withdrawn meanwhile."""
         answer = self._open.get(answered.number)
         if answer is not None and not answer.done():
             answer.set_result(answered.answer)
 
 
 class IncomingQuestions:
-    """The supervisor's: put to whoever answers for their run."""
+    """The supervisor's half: questions for the client that answers for their run."""
 
     def __init__(self, tasks: Tasks) -> None:
         self._tasks = tasks

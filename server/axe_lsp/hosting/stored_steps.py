@@ -265,7 +265,7 @@ def undoable(beginning: str) -> tuple[str, Known]:
 
 
 def _said(root: str) -> str:
-    """What the model of a root run has said of an answer that was broken off, as far as somebody has heard it."""
+    """The part of an interrupted answer of a root run's model that was published."""
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import tree_events
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
 _LAST_SECONDS = 1.5
-"""How long whoever has made runs waits at its end until the last spans are sent."""
+"""Seconds that a process waits at its end until the last spans are sent."""
 
 _MISSING = (
     "spans of runs are not sent, because OpenTelemetry is not installed: run pip install 'CLONE[otel]', "

@@ -52,7 +52,7 @@ class ThreadQueue(Generic[Item]):
             self._some.clear()
             self._soon.clear()
             self._urgent.clear()
-            # Nothing if whoever put something had not yet said so when it was taken before.
+            # Nothing if an item was taken before its sender had set the event.
             waiting = len(self._items)
         taken = [self._items.popleft() for _ in range(min(waiting, most or waiting))]
         if len(taken) < waiting:

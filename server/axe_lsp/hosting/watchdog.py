@@ -69,7 +69,7 @@ def _watch(
 
 
 def _let_go(kept: Container[int | None]) -> None:
-    """Of what a fork inherits: what comes from a terminal, and files whose end somebody may wait for."""
+    """Let go of what a fork inherits: ignore a terminal's signals, and close all files that are not `kept`."""
     if sys.platform == "win32":
         return
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):

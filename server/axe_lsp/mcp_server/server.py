@@ -180,7 +180,7 @@ def _shown(box: Toolbox) -> list[Any]:
 
 
 class _HttpServer(uvicorn.Server):
-    """Leaves signals to whoever runs it."""
+    """Leaves signals to its caller."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:

@@ -136,7 +136,7 @@ class Dispatcher(LanguageServerProtocol):
             self._send_failure(request, error)
             return
         if isinstance(outcome, asyncio.Future):
-            # Whoever made it decides when it ends; it isn't ours to cancel.
+            # Its creator decides when it ends; it isn't ours to cancel.
             outcome.add_done_callback(partial(self._send_outcome, request))
         elif asyncio.iscoroutine(outcome):
             task = self.tasks.start(outcome, name=request.method)

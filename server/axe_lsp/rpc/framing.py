@@ -4,11 +4,11 @@ Knows the header part of the base protocol (LSP 3.17, "Base Protocol") and no JS
 
 With a client that has started us it is liberal, because a server that goes deaf over one bad byte
 leaves its user with nothing: header names in any case and order, lines that end in LF alone, and
-whatever stands between two messages is skipped. A length that is no number, negative, too large or
+everything between two messages is skipped. A length that is not a number, negative, too large or
 given twice is reported as `BadHeader`, and reading goes on at the next header.
 
-With whoever else can connect it is strict: the first line that is no header of LSP, or whose length is
-none, is a `fault`, behind which nothing is read. A web page can have a browser send an HTTP request to
+With clients that connect to a port it is strict: the first line that is not a header of LSP, or whose
+length is not valid, is a `fault`, after which nothing is read. A web page can have a browser send an HTTP request to
 any port, and chooses most of the bytes in it.
 """
 

@@ -18,8 +18,8 @@ What a handler can count on:
   server, which they close over.
 - A plain `def` runs at once and in order: what it sees is what the client had seen when it sent the
   message. Features of the language are plain functions. An `async def` is for what takes time; it
-  begins after the messages that were read together with its own, so what has to be of the moment is
-  read in a plain `def` which returns the coroutine that goes on with it.
+  begins after the messages that were read together with its own. So a handler that needs the state at
+  its own message reads it in a plain `def`, which returns the coroutine that goes on with it.
 - To fail, it raises `pygls.exceptions.JsonRpcException` (message, code, data) or `RequestFailed`.
   Anything else that it raises counts as a mistake of ours: -32603, and a traceback in the log.
 - `didOpen`, `didChange` and `didClose` are ordinary features. No text is kept: `server.workspace` of

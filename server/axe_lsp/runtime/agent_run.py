@@ -174,7 +174,7 @@ class AgentRun:
         else:
             prepared = self._prepared_again(first)
         self._tree.provider.check(prepared.model, prepared.prompt.folder)
-        # Whoever limits this one run means all that it will cost, whatever scope the file has.
+        # A limit for this one run counts the sub-agents, whatever scope the file has.
         self._ledger = Ledger(
             prepared.budget,
             self._caller,
@@ -253,7 +253,7 @@ class AgentRun:
             return await self._services.ask(question)
 
     async def _approve(self, request: ApprovalRequest) -> str:
-        """Somebody has to decide, who may take their time."""
+        """Ask the user; the clock is stopped meanwhile."""
         with self._scope.clock.stopped(), self._log.asking():
             return await self._services.approve(request)
 
@@ -324,7 +324,7 @@ class AgentRun:
     def _prepared_again(self, first: First) -> Prepared:
         """The agent as it was ready in a former process, with today's limits."""
         order, services = self._order, self._services
-        if order.timeout != first.order.timeout:  # Somebody has given it so much time from now on.
+        if order.timeout != first.order.timeout:  # The resume has a new timeout from now on.
             self._time_used = 0
         order = replace(
             first.order,
@@ -342,8 +342,8 @@ class AgentRun:
         try:
             definition = order.definition or self._services.resolve(order.ids.agent, order.caller)
         except Exception as error:
-            # A child that can't be loaded is something that happened in its caller's run. A root is
-            # not even a run: somebody has mistyped its name, or has yet to finish its file.
+            # A child that can't be loaded is an event of its caller's run. A root that can't be loaded
+            # is not a run: its name is misspelt, or its file is not finished yet.
             if order.ids.depth or self._log.begun is not None:
                 self._begin(model="")
             if isinstance(error, ConfigError):

@@ -18,7 +18,7 @@ from axe_lsp.runtime.safety.reach import is_users
 
 
 class AgentSearch(Struct, frozen=True):
-    """A folder in which somebody is, the workspace that it belongs to, and the agents that are found from there."""
+    """The current folder, its workspace, and the agents that are found from there."""
 
     folder: Path
     workspace: Path
@@ -27,7 +27,7 @@ class AgentSearch(Struct, frozen=True):
 
     @property
     def agents(self) -> AgentFolders:
-        """The agents that somebody means who names one here."""
+        """The agents that can be named here."""
         return self.lookup.seen_from(Caller())
 
     def workspace_of(self, file: Path) -> Path:

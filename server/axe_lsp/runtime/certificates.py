@@ -2,7 +2,7 @@
 
 A system may name none, as does Python's own package for macOS; then those count that Mozilla trusts.
 Reading them takes longer than most of what a run does before its first request. It happens in a
-thread, once, and only if somebody is asked who needs a certificate.
+thread, once, and only if a server that needs a certificate is contacted.
 """
 
 from __future__ import annotations

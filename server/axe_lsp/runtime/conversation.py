@@ -110,7 +110,7 @@ class Conversation:
         self._check_turns()
 
     def break_off(self, text: str) -> None:
-        """Take what there is of an answer that will not come to its end."""
+        """Take the partial text of an answer that will not be completed."""
         if text:
             begun = self._begun.content if self._begun is not None else ""
             said = "".join((*self._paused, begun, text))

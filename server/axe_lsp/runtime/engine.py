@@ -32,7 +32,7 @@ class Engine:
     """Runs agents with the services that it is given. An async context manager.
 
     `http` holds the connections to the providers; without it the engine opens and closes its own.
-    `provider_hook` may stand between the runs and whoever answers, to record or to replay.
+    `provider_hook` may wrap the provider, to record or to replay.
     """
 
     def __init__(

@@ -120,7 +120,7 @@ class McpServerError(RunError):
 
 
 class RunCancelledError(RunError):
-    """Somebody stopped the run."""
+    """The run was stopped."""
 
     def __init__(self) -> None:
         super().__init__("cancelled")

@@ -13,7 +13,7 @@ CUT_OFF: frozenset[Incomplete] = frozenset({"length", "context_window"})
 """Answers that end in the middle of what the model was about to say."""
 
 REFUSED: frozenset[Incomplete] = frozenset({"refusal", "content_filter"})
-"""Answers that somebody did not want to give. What there is of them is no result."""
+"""Answers that the model or a filter has refused. Their partial text is not a result."""
 
 _WORDS: Mapping[Incomplete, str] = {
     "length": "the answer was cut off at the output limit",

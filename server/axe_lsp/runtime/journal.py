@@ -75,7 +75,7 @@ class Journal:
         self._redactor = redactor or Redactor(_no_secrets)
 
     def watched(self, on_event: Callable[[], object]) -> Journal:
-        """The same journal for somebody whose events `on_event` wants to hear of."""
+        """The same journal, which calls another `on_event`."""
         return Journal(self._sink, self._numbers, on_event, self._redactor)
 
     def emit(self, event: Event) -> None:
@@ -98,5 +98,5 @@ def timestamp() -> str:
 
 @lru_cache(maxsize=2)
 def _written(seconds: int) -> str:
-    """Of the many events of a second, written once."""
+    """The second as text, which is formatted once for the many events of a second."""
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")

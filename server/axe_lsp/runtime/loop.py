@@ -101,7 +101,7 @@ class Surroundings(Struct, frozen=True):
         self.tree.warn(self.prepared.order.ids, text)
 
     async def approve(self, request: ApprovalRequest) -> str:
-        """Somebody has to decide, who may take their time."""
+        """Ask the user, who may take any time."""
         with self.clock.stopped(), self.log.asking():
             return await self.tree.services.approve(request)
 
@@ -585,7 +585,7 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
 async def _call_remote(
     around: Surroundings, call: ToolCall, remote: RemoteTool, approve: Approve
 ) -> ToolResult:
-    # Imported by whoever has made this connection.
+    # Imported by the code that has made this connection.
     from axe_lsp.runtime.mcp.server_tools import call_remote
 
     run, secrets = around.prepared.order.ids, around.secrets()

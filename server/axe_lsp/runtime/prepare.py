@@ -215,7 +215,7 @@ def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
 def require_folder(folder: Path) -> None:
     """The working directory has to exist, as in axe. Raises ConfigError.
 
-    An agent would find no files, or its tools would make the folder that somebody has mistyped.
+    An agent would find no files, or its tools would create the misspelt folder.
     """
     if is_folder(folder):
         return

@@ -55,7 +55,7 @@ class Retrying:
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises the last error when no attempt has succeeded.
 
-        Text that somebody has seen can't be taken back, so an answer that breaks off is not asked
+        Text that was shown can't be taken back, so an answer that breaks off is not asked
         for again. A wait that would end after the run does is not begun.
         """
         text = _Heard(on_delta)

@@ -52,9 +52,9 @@ class RunRequest(JsonStruct, frozen=True):
 
 
 class Handover(JsonStruct, frozen=True):
-    """What has become of the changes in the copy of an agent, for whoever has called it.
+    """The state of the changes in the copy of an agent, for its caller.
 
-    `is_kept` is for those that wait for a person, in a commit.
+    `is_kept` if they wait for the user, in a commit.
     """
 
     text: str
@@ -121,7 +121,7 @@ class RunResult(JsonStruct, frozen=True):
 
 
 class Order(JsonStruct, frozen=True):
-    """One run to be made, whoever wants it: a RunRequest, or an agent that delegates.
+    """One run to be made, for a RunRequest or for an agent that delegates.
 
     `caller` is what names the agent. `task` is what events show and `message`
     what the model gets; an empty message means axe's default one. `timeout` is a limit in seconds

@@ -1,6 +1,6 @@
 """The services of an engine, and the state that the runs of one tree share.
 
-A new dependency is a field of `RunServices`: whoever makes an engine fills it in, and what needs it takes it from there.
+A new dependency is a field of `RunServices`: the creator of an engine fills it in, and its users read it there.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Machines(Protocol):
 
 
 OnReady = Callable[[Prepared], None]
-"""Told about a root run when all is ready and the first request is about to be sent."""
+"""Called with a root run when it is prepared and its first request is about to be sent."""
 
 
 def always(_: Prepared) -> bool:
@@ -109,7 +109,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
 class Tree(Struct, frozen=True):
     """The state of a root run and all runs below it, in addition to the services of their engine.
 
-    `live` holds the runs that are going on, by id; `warned` what somebody has been warned of;
+    `live` holds the active runs by id; `warned` the warnings that were already given;
     `request_gates` decide how many requests providers get at once. The `log` has what is kept of the tree.
     `remote_copies` are the copies on other machines, by the folder of the copy here; `agreed_changes` what a person
     has seen of the other ones, in the same way.

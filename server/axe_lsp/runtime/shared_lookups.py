@@ -1,7 +1,7 @@
-"""Lookups that are made once in a step of the event loop, for all children that begin in it.
+"""Lookups that are made once per step of the event loop, for all children that begin in that step.
 
-A thousand of them that are called at once ask the disk the same. Nothing else happens in this process
-between their questions, and whoever asks in a later step gets an answer of that moment.
+A thousand children that are called at once ask the disk the same questions. Nothing else happens in
+this process between these questions, and a question in a later step is answered from the disk again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _Answers = dict[tuple[Hashable, ...], Any]
 
 
 def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
-    """`look`, with what it has answered in this step. In a thread, which has none, it looks anew."""
+    """`look`, with its answers of this step. In a thread, which has no steps, it always looks again."""
     by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Answers] = WeakKeyDictionary()
 
     @wraps(look)

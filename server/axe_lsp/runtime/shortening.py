@@ -16,7 +16,7 @@ from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.runtime.messages import Message, Request, ToolResult, argument_text
 
 _CHARACTERS_PER_TOKEN = 3
-"""Of code and data, which have more tokens than prose: rather too many than too few."""
+"""For code and data, which have more tokens than prose: an estimate should be too high rather than too low."""
 
 _WELL_BELOW = 0.5
 """The part of a limit that a conversation has after it was shortened."""

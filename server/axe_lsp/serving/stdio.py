@@ -49,7 +49,7 @@ def claim() -> tuple[int, int]:
     sys.stdout.flush()
     sys.stdout = sys.stderr
     if sys.platform != "win32":
-        # Whoever started us may have left them non-blocking; ours are for threads that may wait.
+        # The parent process may have left them non-blocking; ours are for threads that may wait.
         os.set_blocking(source, True)
         os.set_blocking(sink, True)
     return source, sink

@@ -49,7 +49,7 @@ async def always(_outcome: Outcome, _before: str, _after: str) -> bool:
 class CaseSession(Struct, frozen=True):
     """What is run and how. `max_cost` is in US dollars, 0 for no limit.
 
-    `updates`: cases with a recording are recorded again, if somebody `agrees`.
+    `updates`: cases with a recording are recorded again, if `agrees` consents.
     With the mode `live` each case runs `repeats` times, with each of `models` in place of the agent's own.
     """
 

@@ -134,7 +134,7 @@ def deeper(before: Snapshot, after: Snapshot, touched: Sequence[FileChange]) -> 
             names |= {each.place.stem}
             found.add(each.uri)
         elif each.limits_others and after.calls.roots_in(frozenset([each.uri])):
-            found.add(each.uri)  # Of all others only the limits of whoever calls them count.
+            found.add(each.uri)  # For all others, only the limits of their callers count.
         found.update(uri for name in names for uri in after.names.get(name, ()))
     return frozenset(found)
 

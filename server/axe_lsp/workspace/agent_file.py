@@ -1,6 +1,6 @@
 """One agent file as its workspace sees it: what it says about itself and about others.
 
-config.toml, while somebody has it open, is such a file too: one that says nothing about agents.
+An open config.toml is such a file, too, without statements about agents.
 
 This is all that is kept of a file that nobody has open, so it must be small. The places in it hold
 on to the text, without its prompt, only as long as it is short, which takes up less than the places would.
@@ -87,8 +87,8 @@ class Declaration(Struct, frozen=True, gc=False):
 class AgentFile(Struct, frozen=True, dict=True):
     """The data of one file.
 
-    `open` is there only while an editor has the file open, and `shortened_text` only where places are looked
-    for when somebody asks. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
+    `open` is there only while an editor has the file open, and `shortened_text` only if places are computed
+    when they are needed. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
     `declarations` are in files of settings. `offered` are the tools that its model gets, besides those of servers and
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.

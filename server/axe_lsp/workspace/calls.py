@@ -18,10 +18,10 @@ _MOST_EDITED = 100
 """Changes that are kept apart. To copy a map of ten thousand agents takes longer than all else that a keystroke costs."""
 
 _CROWDS = 100
-"""Of how many sets of agents it is remembered to whom they lead: twice as many as the steps of the longest way."""
+"""The number of sets of agents whose called agents are remembered: twice the steps of the longest path."""
 
 _KEPT = 8
-"""Of how many agents it is remembered who leads to them: that may be thousands."""
+"""The number of agents whose callers are remembered; each may have thousands of them."""
 
 
 class Edges(Struct, frozen=True):
@@ -124,7 +124,7 @@ class Calls(Struct, frozen=True):
         return self.above.ends(agents) | (agents & self.started)
 
     def levels_above(self, agent: str, *, is_open: bool) -> Levels:
-        """Who leads to an agent. A file in which somebody types isn't forgotten over all the others."""
+        """The callers that lead to an agent. Those of an open file are remembered apart from all others."""
         recent = self.recent[is_open]
         if agent not in recent:
             if len(recent) == _KEPT:

@@ -20,7 +20,7 @@ from axe_lsp.agentfile.text.values import decode
 
 
 class LazyPlace(Struct, frozen=True, gc=False):
-    """A place in a valid file that is looked for when somebody wants to know it."""
+    """A place in a valid file that is computed when it is needed."""
 
     shortened_text: ShortenedText
     path: KeyPath

@@ -42,7 +42,7 @@ class Outside(Struct, frozen=True):
 
 
 class Question(Struct, frozen=True):
-    """The same without the places: what somebody who can look at the disk is asked about a file.
+    """The same without the places: the question about a file, for code that can look at the disk.
 
     A keystroke elsewhere in the file leaves the question as it is.
     """

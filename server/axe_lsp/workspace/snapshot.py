@@ -31,8 +31,8 @@ class Snapshot(Struct, frozen=True):
     written alike, and `layers` has the agents of other dialects. Who lists a name is kept apart for the disk and the buffers, so that typing in a
     list costs nothing for all the files that are closed. Until the folders have been read once,
     `complete` is False, `calls` are empty, and nothing can be said about names that are missing. Nor
-    can it in `unread`, folders that have only become known because somebody opened a file in them.
-    `facts` are by URI, of the files that somebody has looked beyond. Of files that have a name in
+    can it in `unread`, folders that are only known because a file in them was opened.
+    `facts` are by URI, for the files whose questions were answered. Of files that have a name in
     common `real_uris` tells where they lie once links are followed.
     """
 

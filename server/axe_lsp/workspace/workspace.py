@@ -29,8 +29,8 @@ from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 class Change(Struct, frozen=True):
     """A file's new text, or None if it is gone: deleted from the disk, or its buffer closed.
 
-    A `fault` says why a file that is there can't be used as text, and `fault_at` from where on. Where
-    somebody has read the text already, `file` is what it says, and stands in for it.
+    A `fault` says why an existing file can't be used as text, and `fault_at` from which position. If the
+    text was already parsed, `file` is the result, in place of the text.
     """
 
     uri: str

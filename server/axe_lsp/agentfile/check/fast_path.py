@@ -1,8 +1,7 @@
 """The quick check of an agent file by its values alone, which is enough for most files.
 
-tomli is compiled, our tree is not: of a file with nothing wrong with it the values are known in a
-fifth of the time that a look at the whole takes. Whoever has a question about a place in such a file gets the
-tree later.
+tomli is compiled, our tree is not: the values of a file without problems are known in a fifth of the
+time that building the tree takes. The tree is built later, when a position in the file is needed.
 
 Nothing is judged here in another way than in check.py: what may be wrong, or is not plain, is left
 to it. A property test sees to it that it finds nothing wrong in what is valid here.

@@ -23,7 +23,7 @@ class ConversionError(ValueError):
 class Agent(Struct):
     """The fields that more than one format has, in the order in which they are written.
 
-    `model` is `provider/model-name` or "" for the model of whoever calls the agent. `tools` has the
+    `model` is `provider/model-name` or "" for the model of the caller. `tools` has the
     names of axe and is complete: an agent without tools has none. `timeout` is in seconds. `copy` says for
     an agent that works in a copy what becomes of its changes, in the words of axe.
     """

@@ -247,7 +247,9 @@ KEYS: tuple[KeySpec, ...] = (
         "path. The user is asked before it starts.",
         since=EXTENSION,
     ),
-    _key("mcp_servers.args", _SS, "Its arguments, passed unchanged.", default="[]", since=EXTENSION),
+    _key(
+        "mcp_servers.args", _SS, "Its arguments, passed unchanged.", default="[]", since=EXTENSION
+    ),
     _key(
         "mcp_servers.env",
         KeyType.STRING_TABLE,

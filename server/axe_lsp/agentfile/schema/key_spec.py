@@ -55,7 +55,7 @@ class Names(Enum):
     FOLDER = "folder"
     ADDRESS = "http or https address"
     PROVIDER = "provider"
-    """Of a table whose own name is the user's choice."""
+    """A provider, as a table whose name the user chooses."""
     FILE = "file, from the folder of this one"
 
 

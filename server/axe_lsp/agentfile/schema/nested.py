@@ -1,7 +1,7 @@
 """The value of a key as one tree, wherever its parts are written.
 
-TOML lets a table grow below several headers, through dotted keys and inline. Whoever has to
-understand a deep value, such as a JSON Schema, gets it here in one piece, with ranges. Unfinished
+TOML lets a table grow below several headers, through dotted keys and inline. A caller
+that needs a deep value, such as a JSON Schema, gets it here in one piece, with ranges. Unfinished
 parts are left out.
 """
 

@@ -1,4 +1,4 @@
-"""The name that somebody probably meant."""
+"""The known name that was probably meant."""
 
 from __future__ import annotations
 

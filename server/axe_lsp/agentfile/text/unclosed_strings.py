@@ -1,4 +1,4 @@
-"""Where strings end, also those that nobody has closed: before a line that can only begin a statement."""
+"""The ends of strings. An unclosed string ends before a line that can only begin a statement."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def end_of_prose(text: str, first_line_end: int) -> int:
 
 
 def end_of_pasted(text: str, first_line_end: int, quote: str) -> int | None:
-    """Where text ends that somebody has pasted into a string of one line, if that is what it is.
+    """The end of a text of several lines that was pasted into a string of one line; None if it is not one.
 
     It ends with a line that has the missing quote at its end, or before the next statement.
     """

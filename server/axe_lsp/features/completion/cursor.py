@@ -126,7 +126,7 @@ def _among(
 
 
 def _end_of(text: str, entry: Entry) -> int:
-    """An unfinished entry goes on, for somebody who types, to the end of the blanks behind it.
+    """While it is being typed, an unfinished entry includes the blanks after it.
 
     Where an element of a list is due, these are the lines up to what stands there next.
     """

@@ -1,4 +1,4 @@
-"""How well a name fits what somebody has typed of it, and the names that fit best."""
+"""How well a name matches the typed part, and the names that match best."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ class Completion(Struct, frozen=True):
     """One offer: `text` in place of `replace`.
 
     `snippet` is the same with stops to jump to, for editors that can (LSP 3.17, "Snippet Syntax").
-    `typed_as` is what somebody types who looks for it, where that is not the label. Each character
+    `typed_as` is the text that finds the item, if that is not the label. Each character
     of `commit` takes the offer and is typed behind it.
     """
 

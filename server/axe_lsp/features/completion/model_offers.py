@@ -43,7 +43,7 @@ def model_offers(
 
 
 def is_about_ollama(file: AgentFile, offset: int) -> bool:
-    """Whether somebody is typing the name of a model that Ollama serves."""
+    """Whether the name of a model of Ollama is being typed."""
     if file.open is None:
         return False
     cursor = cursor_at(file.open, offset)

@@ -119,7 +119,7 @@ def _globs(files: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _can_stand(typed: PathTyped, name: str) -> bool:
-    """Whether the name can be written as it is; hidden ones only where somebody asks for them."""
+    """Whether the name can be written as it is; hidden names only after a typed dot."""
     if name.startswith(".") and not typed.word.startswith("."):
         return False
     if typed.names is Names.GLOB and has_magic(name):

@@ -59,7 +59,7 @@ _SCHEMAS = {each.schema.name: each.schema for each in kinds()}
 
 
 class _Meant(NamedTuple):
-    """The key of the same table that an unknown one stands for, if any, and what there is to say."""
+    """The key of the same table that was probably meant, if any, and the message."""
 
     key: str | None
     advice: str

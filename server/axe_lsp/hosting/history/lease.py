@@ -67,7 +67,7 @@ def adopt(path: Path, root: str, writer: str) -> int:
         (former,) = found
         is_dead = not is_locked(lock_folder(path), former)
         if not (is_dead and _take_running(connection, root, writer, former)):
-            _take_ended(connection, root, writer)  # Somebody has looked at the history meanwhile.
+            _take_ended(connection, root, writer)  # Another process has read the history meanwhile.
         (last,) = connection.execute(
             "SELECT max(seq) FROM events WHERE root_run_id = ?", (root,)
         ).fetchone()

@@ -120,7 +120,7 @@ def all_roots(connection: sqlite3.Connection) -> list[str]:
 
 
 class Progress(Struct):
-    """How far somebody has followed: the last event of each root that goes on, the newest run."""
+    """The progress of a follower: the last event of each active root, and the newest run."""
 
     seen: dict[str, int]
     newest: int

@@ -165,7 +165,7 @@ class Bookkeeping:
         self._sizes_of_pieces: Counter[str] = Counter()
         self._left_out: Counter[str] = Counter()
         self.overfull: list[str] = []
-        """Root runs of which something was left out for the first time; for whoever tells the user."""
+        """Root runs of which something was left out for the first time, so that the user is warned."""
 
     @property
     def is_idle(self) -> bool:

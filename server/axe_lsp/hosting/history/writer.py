@@ -69,7 +69,7 @@ _SLOW = 3.0
 
 
 class _Entry(NamedTuple):
-    """An event with the steps before it, so that they reach the disk together; or steps that somebody waits for."""
+    """An event with the steps before it, so that they reach the disk together; or steps that a caller waits for."""
 
     event: Notification | None
     origin: Origin | None

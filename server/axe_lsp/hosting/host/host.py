@@ -47,7 +47,7 @@ _CHUNK = 1 << 16
 _LEAVE = tuple(protocol.encode(protocol.Leave(ends)).rstrip() for ends in (False, True))
 
 _END = b""
-"""Of what is written: no line."""
+"""The end of the output, which is not a line."""
 
 _UNHURRIED = Notification, protocol.Stepped
 """Messages that may wait for others. A step comes together with its event."""

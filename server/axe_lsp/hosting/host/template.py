@@ -9,7 +9,7 @@ process like that one: of its own session, with pipes, a memory and a life of it
     failed NUMBER              there are too many processes or open files
     ended PID CODE             the code as Python has it: negative for a signal
 
-It ends with whoever asks it, and when it has not been of use for a while.
+It ends with the process that uses it, and when it has not been used for a while.
 """
 
 from __future__ import annotations

@@ -34,7 +34,7 @@ async def dask_setup(worker: Worker) -> None:
 
 
 async def hands(comm: Comm) -> None:
-    """Connect whoever asks with a tool server of their own. Dask looks for the name of this parameter."""
+    """Connect each caller with a tool server of its own. Dask requires the name of this parameter."""
     process = await asyncio.create_subprocess_exec(
         *module_command("axe_lsp.cli.main"),
         "hands",
@@ -54,7 +54,7 @@ async def hands(comm: Comm) -> None:
 async def _there(comm: Comm, process: Process) -> None:
     assert process.stdin is not None
     with suppress(OSError):  # Either side has ended.
-        # Whoever has a certificate of this cluster may send code to its workers; tool servers need none.
+        # Holders of a certificate of this cluster may send code to its workers; tool servers need none.
         while isinstance(piece := await comm.read(deserializers=["msgpack"]), bytes):
             process.stdin.write(piece)
             await process.stdin.drain()

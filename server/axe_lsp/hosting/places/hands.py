@@ -400,7 +400,7 @@ def _tool_call(call: tool_protocol.Call) -> ToolCall:
 def main(environment: Mapping[str, str]) -> int:
     """Serve standard input and output; returns the exit code."""
     target = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # What somebody prints is no message.
+    os.dup2(2, 1)  # Printed text must not become a message.
 
     async def run() -> None:
         await serve(environment, sys.stdin.buffer, target)

@@ -49,8 +49,8 @@ def apart() -> dict[str, Any]:
 class HostProcess(ABC):
     """A process whose lines are handed out as they come.
 
-    `ended` is the return code, done after the last line was handed out. Nothing here holds the
-    process up: whoever takes its lines takes them at once.
+    `ended` is the return code, done after the last line was handed out. Nothing here delays the
+    process: its lines are taken at once.
     """
 
     def __init__(self, on_output: OnLine, on_errors: OnLine) -> None:

@@ -48,7 +48,7 @@ class Order(Struct, eq=False):
     `ask` leads to the person who answers the questions of the run, `editor` to their editor. `limit` says how many root runs of its `client`
     may be at work at the same time, 0 for any number. One that `may_move` goes to the next host if this one dies:
     it was sent to a host that was up, and that has never said to have begun. A run that `goes_on` has begun, and the
-    next host goes on with it if this one dies. It `is_cancelled` once somebody has stopped it.
+    next host goes on with it if this one dies. It `is_cancelled` once it was stopped.
     """
 
     message: protocol.Start | protocol.Preview
@@ -79,7 +79,7 @@ class Order(Struct, eq=False):
         return self.link is not None and isinstance(self.message, protocol.Start)
 
     async def answer(self) -> Any:
-        """The answer; raises RunError. Whoever stops waiting here does not stop the order."""
+        """The answer; raises RunError. Cancelling this wait does not stop the order."""
         outcome = await asyncio.shield(self.outcome)
         if isinstance(outcome, RunError):
             raise outcome
@@ -101,7 +101,7 @@ class Run:
     async def result(self) -> RunResult:
         """The result of the run; raises RunError if it fails. All its events were published before.
 
-        Whoever stops waiting here does not stop the run.
+        Cancelling this wait does not stop the run.
         """
         result: RunResult = await self._order.answer()
         return result

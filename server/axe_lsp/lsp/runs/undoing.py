@@ -71,7 +71,7 @@ def _shown(plan: FileUndo) -> Json:
 
 
 def _digest(plan: FileUndo) -> str:
-    """Of the content that the file has now, "" if there is none."""
+    """The digest of the current content of the file; "" if there is no file."""
     return digest_of(plan.now) if plan.now is not None else ""
 
 

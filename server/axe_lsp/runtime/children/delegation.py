@@ -202,7 +202,7 @@ def _refusal(call: ToolCall, delegator: Delegator) -> str:
 
 
 def failure_text(error: RunError, agent: str) -> str:
-    """The text of a failed run for whoever has called the agent (001-13.3), with what it has said until then."""
+    """The text of a failed run for its caller (001-13.3), with the partial text of the agent."""
     text = (
         f"Error: sub-agent {quoted(agent)} failed - {error.described(agent)}. "
         "You may retry or proceed without this result."

@@ -1,7 +1,7 @@
 """The `Task` tool: an agent starts another one of a type, by a prompt and nothing else (003, 004).
 
-A type has no model of its own; what it lacks comes from whoever starts it. A name that is no type
-means an agent file, which is run as it is. How the child is made is `delegation`'s.
+A type has no model of its own; missing values come from its caller. A name that is not a type
+means an agent file, which runs unchanged. `delegation` creates the child.
 """
 
 from __future__ import annotations
@@ -126,7 +126,7 @@ def _order(call: ToolCall, config: TaskConfig, delegator: Delegator) -> Order:
 def _definition(
     name: str, agent_type: AgentType, config: TaskConfig, delegator: Delegator
 ) -> AgentDefinition:
-    """The type as an agent, which has its model and how that is asked from whoever starts it.
+    """The type as an agent, with the model and the parameters of its caller.
 
     Not the form of the answer, which is for the caller's own caller.
     """

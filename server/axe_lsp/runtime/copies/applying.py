@@ -80,7 +80,7 @@ _KINDS = {_LINK: "a link", _EXECUTABLE: "an executable file", _PLAIN: "an ordina
 
 
 class Plan(Struct, frozen=True):
-    """What has to be done, and why it can't be: sentences about files."""
+    """The changes to apply, and the reasons why some can't be applied, as sentences about files."""
 
     files: tuple[Planned, ...]
     conflicts: tuple[str, ...]

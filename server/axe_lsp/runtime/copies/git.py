@@ -143,7 +143,7 @@ def repository_of(
         found = _in_folder(folder, environment, "rev-parse", "--path-format=absolute", *asked)
     except _NoGitError:
         raise
-    except GitError:  # It is no repository, a bare one, or somebody else's.
+    except GitError:  # It is not a repository, is bare, or belongs to another user.
         return None
     top, git, common, object_format = os.fsdecode(found).splitlines()
     if not os.path.lexists(
@@ -303,7 +303,7 @@ def tree_of(own: OwnGit, commit_id: str) -> str:
 
 
 def pack_of(own: OwnGit, wanted: Sequence[str], known: Sequence[str]) -> bytes:
-    """A pack of commits, without what somebody has who has the `known` ones."""
+    """A pack of commits, without the objects of the `known` commits."""
     revisions = [*wanted, *(f"^{each}" for each in known if _has(own, each))]
     pack = ("pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset")
     try:

@@ -92,7 +92,7 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
                 )
         except (ApplyError, ToolError) as error:
             return _failed(copy, [str(error)])
-        if is_done:  # Else somebody has changed a file meanwhile.
+        if is_done:  # Else a file was changed meanwhile.
             break
     await _keep_after(files, agent)
     applied = _named(_lines(files)) or "none, as they are there already"

@@ -26,7 +26,7 @@ from axe_lsp.runtime.copies.git import (
 )
 
 MOST_BYTES = 64 * 1024 * 1024
-"""Of the files that are sent at once."""
+"""The size of all files that are sent at once."""
 
 _MOST_CHANGES = 200_000
 _LONGEST_PATH = 4096

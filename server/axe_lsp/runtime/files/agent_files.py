@@ -285,7 +285,7 @@ def caller_of(
 
 
 def base_of(workdir: str, workspace: Path, environment: Environment) -> str:
-    """The working directory that somebody has named, or "". Raises ConfigError."""
+    """The working directory that was given, or "". Raises ConfigError."""
     if not workdir:
         return ""
     return Path(os.path.normpath(workspace / expand_path(workdir, environment))).as_posix()

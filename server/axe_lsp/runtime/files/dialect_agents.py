@@ -46,7 +46,7 @@ class DialectAgent(Struct, frozen=True):
 
 
 class DialectAgents(Struct, frozen=True):
-    """The agents of one dialect by name, as somebody sees them.
+    """The agents of one dialect by name, as they are visible from a folder.
 
     `session` are the values of config.toml that agents inherit, `callable` the names that agents of
     the dialect may call.

@@ -1,9 +1,9 @@
-"""Opening files by their place: a path without links, of which no part is followed if it has become one meanwhile.
+"""Opening files by a resolved path: a part of it that has become a link meanwhile is not followed.
 
-Somebody who checks a path and then opens it can be given another file in between. So whoever checks resolves the
-path once, checks the place that it leads to, and opens that one here: folder by folder from the root, each below
-the one that is open already. Windows opens nothing below a folder that is open; there, the path is resolved again
-right before it is used.
+Between the check of a path and its opening, the file can be replaced by another one. So a caller resolves the path
+once, checks the result, and opens that result here: folder by folder from the root, each relative to the open folder
+above it. Windows can't open a file relative to an open folder; there, the path is resolved again right before it is
+used.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ LARGEST_FILE = 32 * 1024 * 1024
 """Bytes. Nothing that is larger is read as a whole, by runs and by editors."""
 
 _OF_PROCESSES = ("/dev/", "/proc/")
-"""Where shells show what they hand over, as for `<(command)`: somebody does write there."""
+"""The folders of pipes that shells pass, as for `<(command)`; these pipes have a writer."""
 
 _PIECE = 64 * 1024
 

@@ -46,7 +46,7 @@ def workplace(
 
 
 def workspace_above(folder: Path, environment: Environment) -> Path:
-    """The workspace that somebody in `folder` works in: the nearest folder from there upwards with agents.
+    """The workspace of a process in `folder`: the nearest folder from there upwards with agents.
 
     If there is none, `folder` itself. The search ends at the top of a repository, below the home folder,
     and where agents belong to another user of the machine, who could put them there for others.

@@ -18,7 +18,7 @@ _LEAST_COST = 1e-9
 
 
 class CallersBudgetError(Exception):
-    """A run above this one has used up its budget: what there is has to do."""
+    """A caller of this run has used up its budget; the partial text is the result."""
 
 
 class Ledger:

@@ -1,12 +1,11 @@
-"""The time that a run has: a total that somebody has stated, or as long as it makes progress.
+"""The time limit of a run: a total timeout, or a limit on the time without progress.
 
-A stated time stands still while a person thinks about a question of the run. A question from below
-stops the clocks of all runs above as well: their time is that of the tree. Other runs of the tree
-go on, and so do their own clocks.
+The total timeout is paused while a user answers a question of the run. A question of a called run
+also stops the clocks of all its callers, whose time includes it. Other runs of the tree and their
+clocks go on.
 
-Where nobody has stated a time, a run is over when nothing has been heard of its work for `PATIENCE`
-seconds. That clock also stands still while the run waits for what has a limit of its own: a run
-that it has called, a command, a rate limit.
+Without a timeout, a run ends after `PATIENCE` seconds without progress. This clock is also paused
+while the run waits for something with a limit of its own: a called run, a command, a rate limit.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ LONG_PATIENCE = 600.0
 """The same while it waits for what arrives whole, such as a request that is not streamed."""
 
 _SLACK = 1.0
-"""Seconds by which the end may be late, so that it is not put off anew by each of a thousand bytes."""
+"""Seconds by which the end may be late, so that not every received byte sets a new deadline."""
 
 
 class Clock:
@@ -67,7 +66,7 @@ class Clock:
 
     @property
     def is_stated(self) -> bool:
-        """Whether somebody has said how long the run may take, or one of those above."""
+        """Whether the run or one of its callers has a total timeout."""
         return self._is_stated or (self._above is not None and self._above.is_stated)
 
     @property

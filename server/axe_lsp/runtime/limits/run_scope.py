@@ -64,7 +64,7 @@ class RunScope:
             self.clock.watch()
 
     def overtime(self) -> str:
-        """Why the time is over, "" if it is not, or if somebody has stopped the run."""
+        """Why the time is over; "" if it is not, or if the run was stopped."""
         return str(self.interruption()) if self.clock.is_over and not self._stopped else ""
 
     def interruption(self) -> RunError:

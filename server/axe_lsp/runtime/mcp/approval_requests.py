@@ -1,7 +1,7 @@
-"""The questions to a person before an MCP server is started, and before one of its tools is called.
+"""The questions to the user before an MCP server is started, and before one of its tools is called.
 
-Nobody but the server knows what its tools do; one that is said only to read is believed, since whoever
-would lie about that could as well read in other ways.
+Only the server knows what its tools do. Its `readOnlyHint` is believed, since a server that lies about it
+could read in other ways, too.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 The SDK ties a connection to the task that opens it, cancels that task when the connection breaks,
 and takes its time to say goodbye. So each connection has a task of its own: when it breaks, calls
-fail and the run goes on, and whoever closes it waits no longer than it wants to.
+fail and the run goes on, and closing it takes no longer than its caller allows.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _GOODBYE_SECONDS = 0.25
 ENDING_SECONDS = 2.0
 """For which a process may end by itself after its standard input has ended, and once more after SIGTERM.
 
-At the end of a cancelled run, which somebody waits for, it is `_GOODBYE_SECONDS`.
+At the end of a cancelled run, for which the user waits, it is `_GOODBYE_SECONDS`.
 """
 
 _NOT_FOUND = 127

@@ -28,7 +28,7 @@ _LONGEST_ADDRESS = 2000
 _MOST_FIELDS = 20
 _MOST_OPTIONS = 50
 _MOST_REQUESTS = 30
-"""Of one connection. Further ones are declined."""
+"""The number of requests of one connection. Further requests are declined."""
 
 _ATTEMPTS = 3
 """How often a person may answer with what does not fit."""

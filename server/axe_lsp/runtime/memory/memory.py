@@ -132,12 +132,12 @@ def _has_entry(path: Path, rest: str, since: str) -> bool:
 
 
 def _close_to_others(descriptor: int) -> None:
-    """A file of an earlier version, or one that somebody has made, may be open to more people."""
+    """A file of an earlier version, or one that the user has created, may be readable by more users."""
     if sys.platform == "win32":
         return
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode) and stat.S_IMODE(mode) != _ONLY_THE_USER:
-        with suppress(PermissionError):  # It is somebody else's, who lets us write.
+        with suppress(PermissionError):  # It belongs to another user, who lets us write.
             os.fchmod(descriptor, _ONLY_THE_USER)
 
 

@@ -95,7 +95,7 @@ class HttpAnswer:
         """By their names in small letters; the first of several with one name."""
         self.media_type = self.headers.get("content-type", "").partition(";")[0].strip().lower()
         self.beginning = b""
-        """Of the body, as far as it has been read: enough for people to see what it is."""
+        """The beginning of the body, as far as it has been read, for error messages."""
         self._response = response
         self._body = response.aiter_stream()
 
@@ -213,7 +213,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
-        """Keep something to be sent. Whoever can't send it finds that out by reading."""
+        """Keep data to be sent. A failure to send it is noticed by reading."""
         self._unsent.append(buffer)
 
     async def start_tls(
@@ -431,7 +431,7 @@ class HttpClient:
 
 
 async def _asked(connection: _Connection, request: httpcore2.Request) -> httpcore2.Response:
-    """The head of the answer. Whoever is cancelled meanwhile leaves no connection open."""
+    """The head of the answer. A caller that is cancelled meanwhile leaves no connection open."""
     try:
         return await connection.handle_async_request(request)
     except BaseException:

@@ -253,7 +253,7 @@ class HttpProvider:
     ) -> Response:
         """The answer to a request, which is sent once more if the model has garbled a call.
 
-        Not after text that somebody has seen, which can't be taken back.
+        Not after text was shown to the user, since it can't be taken back.
         """
         response = await self._post(service, exchange, restrictions, on_delta)
         was_shown = on_delta is not None and response.content

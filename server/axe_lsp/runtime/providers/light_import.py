@@ -19,7 +19,7 @@ from typing import Any
 def import_parts(parts: Iterable[str]) -> None:
     """Import modules, named as `package._folder.module`. Afterwards their packages have what they define.
 
-    The rest of a package is imported as soon as somebody asks it for another name, so that nobody sees a
+    The rest of a package is imported when another name of it is used, so that there is no visible
     difference. A package that is imported already stays as it is, and one that lacks a part is left to
     be imported as usual.
     """

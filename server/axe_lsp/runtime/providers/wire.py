@@ -114,7 +114,7 @@ class Node:
 
     @property
     def where(self) -> str:
-        """The way to the value, which is put together only if somebody has to be told."""
+        """The path of the value, which is computed only for an error message."""
         return self._parent.where + self._name if self._parent is not None else self._name
 
     def __getitem__(self, key: str) -> Node:

@@ -31,7 +31,7 @@ from axe_lsp.runtime.recordings.recording import (
 VERSION = 1
 
 _LARGEST_NUMBER = 10**12
-"""Of tokens and milliseconds: what people are shown, and sums of it, are to stay readable."""
+"""The largest number of tokens or milliseconds, so that displayed numbers and their sums stay readable."""
 
 _HEADER = "# A recording of axe-lsp: what each agent sent, and what its model answered.\n\n"
 
@@ -58,7 +58,7 @@ def load_recording(path: Path, *, is_place: bool = False) -> Recording:
 
 def is_recording(path: Path) -> bool:
     """Whether the file begins like a recording, in order or not."""
-    if not path.is_file():  # Reading a pipe would wait for somebody who writes.
+    if not path.is_file():  # Reading a pipe would wait for a writer.
         return False
     try:
         with path.open("rb") as file:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 class NamedReplays:
-    """Plays `NAME.toml` for the model `replay/NAME`; every other model is somebody else's."""
+    """Plays `NAME.toml` for the model `replay/NAME`; passes every other model on."""
 
     def __init__(self, workspace: Path, environment: Environment, otherwise: Provider) -> None:
         self._workspace = workspace

@@ -1,4 +1,4 @@
-"""Writes down what passes between runs and whoever answers them, without secrets."""
+"""Records the requests of runs and the answers of their providers, without secrets."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ async def continued(former: RunLog, order: Order) -> First:
 
 
 async def before(former: RunLog, said: str = "") -> Before:
-    """The conversation of a root run at rest, which a session goes on with, whoever answers next.
+    """The conversation of a root run at rest, which a session continues with any agent.
 
     In a run that has not come to its end, open calls are told to be interrupted, and the model has `said` so much
     of its last answer. Raises ConfigError.

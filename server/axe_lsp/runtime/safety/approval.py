@@ -43,12 +43,12 @@ class Rehearsal(Struct, frozen=True):
 
 
 class ApprovalRequest(Struct, frozen=True):
-    """A call that somebody has to agree to before it is executed. Its arguments hold no secret.
+    """A call that needs approval before it is executed. Its arguments contain no secrets.
 
-    `address` is that of the MCP server that is started, or whose tool it is, as its agent file has it:
-    for rules, and never shown. `call_id` is that of the call in events. `rehearse` finds out what would
-    happen, without doing it; it raises what the call would raise. A tool that `is_changed` is no longer
-    what rules have allowed that name its server. `on_agreed` is called if somebody was asked and has agreed.
+    `address` is the address of the MCP server that is started, or whose tool is called, as in its agent file:
+    for rules, and never shown. `call_id` is the id of the call in events. `rehearse` computes the effect of the
+    call without executing it; it raises what the call would raise. If a tool `is_changed`, rules that name its
+    server do not apply to it. `on_agreed` is called if the user was asked and has agreed.
     """
 
     run: RunIds
@@ -62,7 +62,7 @@ class ApprovalRequest(Struct, frozen=True):
 
 
 Approve = Callable[[ApprovalRequest], Awaitable[str]]
-"""Decides: "" if the call may be executed, else why not, which the model is told."""
+"""Decides: "" if the call may be executed, else the reason, which the model gets."""
 
 
 async def nobody_to_ask(_: ApprovalRequest) -> str:
@@ -132,7 +132,7 @@ class Approval:
         if question.subject is None:  # Of trust or of `ask_user`: a question of its own.
             return await self._ask(question)
         subject = (question.run.root_run_id, question.tool, question.subject)
-        if subject in self._for_run:  # Somebody has answered meanwhile.
+        if subject in self._for_run:  # Another question was answered meanwhile.
             return _AGREED_BEFORE
         with anyio.CancelScope() as scope:
             waiting = self._open.setdefault(subject, set())

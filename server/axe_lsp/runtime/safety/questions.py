@@ -1,6 +1,6 @@
-"""The data of questions to a person, before an agent changes something or by `ask_user`, and of answers.
+"""The data of questions to the user (approvals and `ask_user`), and of answers.
 
-It goes from the process that makes runs to whoever can ask, so it knows nothing of how runs are made.
+It is sent from the process that executes runs to the process that can ask, so it knows nothing about runs.
 """
 
 from __future__ import annotations
@@ -98,16 +98,16 @@ class Answer(JsonStruct, frozen=True):
 
 
 def reply(text: str) -> Answer:
-    """That of a person to a question of `ask_user`; an empty text is none."""
+    """The user's answer to a question of `ask_user`; an empty text is not an answer."""
     return Answer("allow", text=text) if text.strip() else DISMISSED
 
 
 SAID_NO = "the user said no"
-"""How the reason of a denial begins if somebody has looked at what it is about."""
+"""The beginning of the reason of a denial if the user has seen the question."""
 
 
 def denial(note: str) -> Answer:
-    """That of a person, who may have said what to do instead."""
+    """The user's denial, with an instruction if they gave one."""
     return Answer("deny", f"{SAID_NO}: {note}" if note.strip() else SAID_NO)
 
 

@@ -34,8 +34,8 @@ _CONFIG = "config.toml"
 def is_users(path: Path | str, environment: Environment) -> bool:
     """Whether an agent file is the user's own: below the folder of axe's configuration, or a dialect's.
 
-    It does not matter how somebody got there. A link in that folder is the user's, wherever it leads; a file that
-    a link from elsewhere leads to is whoever's folder it lies in.
+    The path does not matter. A link in that folder is the user's, wherever it leads. A file that is reached by a
+    link from elsewhere belongs to the owner of the folder that contains it.
     """
     try:
         own = [

@@ -70,7 +70,7 @@ def trust_request_of(
 ) -> TrustRequest | None:
     """The request of an agent's file; None if it reaches nothing outside, or the file is the user's own.
 
-    `skill` and `workdir` were said by somebody else and stand in for those of the file.
+    `skill` and `workdir` come from the caller and replace the values of the file.
     """
     if definition.source is None:
         return None
@@ -171,7 +171,7 @@ def callable_by(caller: AgentDefinition) -> Iterator[str]:
 def _resolved(resolve: Resolve, name: str, seen_from: Caller) -> AgentDefinition | None:
     try:
         return resolve(name, seen_from)
-    except ConfigError:  # Whoever calls it will hear of it.
+    except ConfigError:  # Its caller gets this error.
         return None
 
 

@@ -44,7 +44,7 @@ class Check(Struct, frozen=True):
         found = self.quick(value)
         if found is not None:
             return found
-        # Imported late: whoever only checks files has no event loop.
+        # Imported late: a process that only checks files has no event loop.
         import anyio.to_thread
 
         return await anyio.to_thread.run_sync(self.thorough, value, abandon_on_cancel=True)

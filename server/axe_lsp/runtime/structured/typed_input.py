@@ -1,7 +1,7 @@
 """The user message of an agent with `[input]`: an object that fits its schema, as compact JSON.
 
-An object that was given must fit. Plain text that somebody wrote for the agent is taken for an
-object if it can be, and else stays the text that it is.
+A given object must fit. Plain text that the user wrote for the agent is read as an object if
+possible, and else stays text.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@ A program of its own between axe-lsp and the command, run as a file, so it knows
 standard library: `command_reaper.py DESCRIPTOR COMMAND...`. The descriptor is the lifeline: when that
 ends, because axe-lsp wants the command to stop or because axe-lsp has been killed, the command is
 killed. The command has the standard streams; its standard input is open in no other process, so
-whoever writes to it notices when it closes that. On Linux, what the command has put
+its writer notices when the command closes it. On Linux, what the command has put
 into other sessions is found all the same, since orphans become children of the reaper. Between the two
 is a process that does nothing: what the command sees as its parent, and may kill, is not the reaper. It
 exits with the command's code, or 128 and the signal, as shells do.

@@ -10,7 +10,7 @@ from axe_lsp.runtime.safety.questions import Change
 from axe_lsp.runtime.tools.paths import NamedFile
 
 MOST_COMPARED = 512 * 1024
-"""Bytes: comparing more would take too long for somebody who waits."""
+"""Bytes: comparing more would take too long for a waiting user."""
 
 MOST_SENT = 256 * 1024
 """Bytes of a file before and after together."""

@@ -28,7 +28,7 @@ from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, requir
 from axe_lsp.runtime.tools.writing import writing
 
 _MOST_ATTEMPTS = 5
-"""Somebody may type in the file at the same time."""
+"""The file may change at the same time, for example in an editor."""
 
 
 class _Edit(Struct, frozen=True):

@@ -43,8 +43,8 @@ async def start_kept(
 ) -> KeptProcess:
     """Start a process, whose output is a pipe. Raises OSError if that can't be done.
 
-    Where there are reapers, a command that does not exist exits with code 127 instead. Whoever calls
-    this must not be cancelled meanwhile: what was started half can't be ended.
+    Where there are reapers, a command that does not exist exits with code 127 instead. The caller
+    must not be cancelled meanwhile: a half-started process can't be ended.
     """
     forbid_inspection()
     orphans.adopt()
@@ -103,7 +103,7 @@ class KeptProcess:
             orphans.has_ended(process.pid)
 
     async def end_what_is_left(self) -> None:
-        """End what a reaper could not, because somebody has killed it, or on a system without orphanages."""
+        """End the processes that a reaper could not end: it was killed, or the system has no subreapers."""
         if sys.platform == "win32":
             return
         if sys.platform == "linux" and self.process.returncode in (None, -signal.SIGKILL):

@@ -1,8 +1,8 @@
 """Paths as models give them, and the places they lead to: always below the folders of the workplace.
 
 Symbolic links are resolved before anything is opened, and the place that they lead to is the one
-that is opened, so a link can't be passed off as a file of the workspace, not even by somebody who puts one
-there meanwhile (`runtime/files/opening.py`).
+that is opened, so a link can't be passed off as a file of the workspace, not even a link that is created
+meanwhile (`runtime/files/opening.py`).
 """
 
 from __future__ import annotations

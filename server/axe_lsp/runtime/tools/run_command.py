@@ -24,7 +24,7 @@ _TIME_LIMIT = 600.0
 """Seconds for one command. Mostly the run's own time is over before."""
 
 _IN_TERMINALS = {"GIT_PAGER": "cat", "PAGER": "cat"}
-"""Where programs think that somebody reads along, and would wait for a key."""
+"""Pagers, for which programs would assume a reader at a terminal, and wait for a key."""
 
 
 async def _run_command(call: ToolCall, workplace: Workplace) -> str:

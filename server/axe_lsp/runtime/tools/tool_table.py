@@ -29,7 +29,7 @@ _NAMES = (
     "web_search",
     "ask_user",
 )
-"""Of the tools and of their modules."""
+"""The names of the tools, which are also the names of their modules."""
 
 
 class _Tools(Mapping[str, BuiltinTool]):

@@ -35,7 +35,7 @@ from axe_lsp.runtime.providers.wire import (
 )
 
 VERSION = "2023-06-01"
-"""Of the API, which wants to know."""
+"""The version of the API, which each request has to name."""
 
 SHAPE = Shape(
     headers={"anthropic-version": VERSION}, cache_mark=b',"cache_control":{"type":"ephemeral"}'
