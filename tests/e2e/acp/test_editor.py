@@ -343,7 +343,8 @@ def test_a_lost_terminal_does_not_run_the_command_twice(
     editor.terminals["terminal-0"].exit.result(10)
     assert editor.methods()[-2:] == ["terminal/kill", "terminal/release"]
     times = client.project.root / "times"
-    assert not times.exists() or times.read_text() == "once\n"
+    # The shell may have been killed before it had opened the file, or before it had written to it.
+    assert not times.exists() or times.read_text() in ("", "once\n")
 
 
 def test_a_client_that_goes_while_its_terminal_is_in_use_leaves_nothing_of_ours(
@@ -414,7 +415,7 @@ def test_what_an_agent_does_in_a_copy_never_reaches_the_editor(
     calls = [
         Call("read_file", {"path": "notes.txt"}, "1"),
         Call("edit_file", {"path": "notes.txt", "old_string": "saved", "new_string": "done"}, "2"),
-        Call("run_command", {"command": "cat notes.txt"}, "3"),
+        Call("run_command", {"command": "cp notes.txt more.txt"}, "3"),
     ]
     provider.script("m-lead", Says(calls=[calls_agent("writer", "Write")]), Says("Done."))
     provider.script("m-writer", Says(calls=calls), Says(calls=[calls_agent("helper", "Help")]))
@@ -431,12 +432,13 @@ def test_what_an_agent_does_in_a_copy_never_reaches_the_editor(
         titles = [call["title"] for call in in_copy]
         assert titles[0] == "writer (in a copy): Write"
         assert titles[2] == "writer (in a copy): edit_file notes.txt"
-        assert titles[-1] == "helper (in a copy): run_command cat notes.txt"
+        assert titles[-1] == "helper (in a copy): run_command cp notes.txt more.txt"
         # A client shows a difference, and goes to a place, in its own file, which has not changed then.
         assert [call for call in in_copy if "locations" in call] == []
         kinds = {each["type"] for call in in_copy for each in call.get("content", [])}
         assert kinds == {"content"}
-        assert applied["content"][0]["path"] == str(notes(project))
+        # Nobody has seen what the command has changed.
+        assert applied["content"][0]["path"] == str(project.root / "more.txt")
         asked = client.questions()[0]["toolCall"]["content"]
         assert "-saved\n+done" in asked[0]["content"]["text"]
 

@@ -54,7 +54,7 @@ function M.undo(client, run, bufnr)
       return vim.notify(table.concat(remarks, '\n'), vim.log.levels.INFO)
     end
     local shown = table.concat(vim.list_extend(remarks, vim.tbl_map(difference, wanted)), '\n')
-    local close = views.show_briefly(shown, 'diff')
+    local close = views.show_briefly('axe://undo', shown, 'diff')
     vim.cmd('redraw') -- else the prompt of Neovim itself would come before the differences
     local prompt = ('Put back %s as before this run of %s?'):format(files(#wanted), run.agent)
     vim.ui.select({ PUT_BACK, LEAVE }, { prompt = prompt }, function(choice)
