@@ -119,7 +119,7 @@ def _remove(entry: Path) -> None:
 
 
 def _run(*command: str | Path) -> None:
-    subprocess.run(list(map(str, command)), check=True)  # noqa: S603  commands of this file
+    subprocess.run(list(map(str, command)), check=True)
 
 
 if __name__ == "__main__":

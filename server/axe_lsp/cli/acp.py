@@ -27,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
         if options.config[0] != "config":
             parser.error(f"unrecognized arguments: {' '.join(options.config)}")
         # Imported late: no editor waits for it.
-        from axe_lsp.cli import config  # noqa: PLC0415
+        from axe_lsp.cli import config
 
         return config.main(options.config[1:])
     logging.basicConfig(level="WARNING", stream=sys.stderr, format="%(levelname)s: %(message)s")

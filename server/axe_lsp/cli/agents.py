@@ -96,7 +96,7 @@ def _edit(options: argparse.Namespace) -> int:
         )
     command = [*shlex.split(editor), str(path)]
     try:
-        return subprocess.run(command, check=False).returncode  # noqa: S603 - the user's own editor
+        return subprocess.run(command, check=False).returncode
     except OSError as error:
         message = f"failed to start $EDITOR ({editor}): {error.strerror}"
         raise ConfigError(message) from error

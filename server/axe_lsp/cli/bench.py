@@ -31,4 +31,4 @@ def main(arguments: Sequence[str], checkout: Path = _CHECKOUT) -> int:
         return NOT_HERE
     environment = {**os.environ, "PYTHONPATH": str(tests)}
     command = [sys.executable, "-m", "benchmarks", *arguments]
-    return subprocess.run(command, env=environment, check=False).returncode  # noqa: S603 - our own
+    return subprocess.run(command, env=environment, check=False).returncode

@@ -11,6 +11,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
+from importlib import import_module
 from shlex import quote
 
 from msgspec.structs import replace
@@ -72,7 +73,7 @@ def _require(options: argparse.Namespace) -> None:
 
 def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:
     # Imported late, like what else only runs need.
-    from axe_lsp.cli.live_run import Former, run_live  # noqa: PLC0415
+    from axe_lsp.cli.live_run import Former, run_live
 
     calls = CallDetails()
     try:
@@ -102,7 +103,7 @@ def _messages() -> Iterator[str]:
         yield from (line.strip() for line in sys.stdin if line.strip())
         return
     with suppress(ImportError):  # Windows has none. Lines can be edited where it is.
-        import readline  # noqa: F401, PLC0415
+        import_module("readline")
     with suppress(EOFError):
         while True:
             line = input(_PROMPT).strip()

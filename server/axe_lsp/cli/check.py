@@ -122,7 +122,7 @@ def main(arguments: Sequence[str]) -> int:
 def _importable(paths: Sequence[Path]) -> str:
     """What can be done with the agents of programs whose files are not checked, if there are any."""
     # Imported late: it is for those who have none of our agents.
-    from axe_lsp.agentfile.convert.format_table import FORMATS as PROGRAMS  # noqa: PLC0415
+    from axe_lsp.agentfile.convert.format_table import FORMATS as PROGRAMS
 
     folders = [
         each.folder

@@ -84,7 +84,7 @@ def _create(folder: Path) -> None:
 def _ask_for_key(provider: str) -> int:
     """Put the key of a provider into config.toml. Raises RunError."""
     # Imported late: the other commands don't need it.
-    from axe_lsp.daemon.config_file import put_key  # noqa: PLC0415
+    from axe_lsp.daemon.config_file import put_key
 
     provider = provider or _line("Provider (such as anthropic or openai): ")
     config = load_user_config(os.environ)

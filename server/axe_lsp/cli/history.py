@@ -83,14 +83,14 @@ def _with_former(connection: sqlite3.Connection, run_id: str) -> str:
     if former is None or fork is None:
         return ""
     # Imported late, as few runs are forks.
-    from axe_lsp.cli.side_by_side import side_by_side  # noqa: PLC0415
+    from axe_lsp.cli.side_by_side import side_by_side
 
     return side_by_side(former, fork, origin["turn"])
 
 
 def _tail(options: argparse.Namespace) -> None:
     # Imported late, like what else only one of the commands needs.
-    from axe_lsp.cli.history_tail import follow  # noqa: PLC0415
+    from axe_lsp.cli.history_tail import follow
 
     follow(options.run, as_json=options.json)
 

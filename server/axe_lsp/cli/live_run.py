@@ -117,7 +117,7 @@ class _LiveRun(NamedTuple):
 
     def order(self, run_id: str) -> Start:
         """The order by which another process could make it."""
-        from axe_lsp.hosting.protocol import Start, Workplace  # noqa: PLC0415
+        from axe_lsp.hosting.protocol import Start, Workplace
 
         agent_file = str(self.file) if self.file is not None else ""
         workplace = Workplace(str(self.workspace), agent_file, self.places)
@@ -276,7 +276,7 @@ class _Processes:
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
         """Make a run. Raises RunError."""
-        from axe_lsp.hosting.protocol import Workplace  # noqa: PLC0415
+        from axe_lsp.hosting.protocol import Workplace
         from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
         from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 

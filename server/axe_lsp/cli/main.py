@@ -92,7 +92,7 @@ def _main(arguments: list[str]) -> int:
     name, rest = _command(arguments)
     if name not in _RUNS:
         return _executed(name, rest)
-    from axe_lsp.cli.guard import forked_early  # noqa: PLC0415 - only for these
+    from axe_lsp.cli.guard import forked_early
 
     with forked_early():
         return _executed(name, rest)
@@ -100,7 +100,7 @@ def _main(arguments: list[str]) -> int:
 
 def _executed(name: str, rest: list[str]) -> int:
     # Imported late, as what it imports is a seventh of a start, and garbage would be looked for meanwhile.
-    from axe_lsp.cli import streams  # noqa: PLC0415
+    from axe_lsp.cli import streams
 
     if name in _SERVERS:
         streams.forgive_errors()
@@ -149,7 +149,7 @@ def _dispatch(name: str, arguments: list[str]) -> int:
 def _call(name: str, arguments: list[str]) -> int:
     if name in _KEPT_TO_ITSELF:
         # Imported late: the others do without, and a start counts milliseconds.
-        from axe_lsp.runtime.safety.process_hardening import forbid_inspection  # noqa: PLC0415
+        from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
         forbid_inspection()
     code: int = import_module(COMMANDS[name].module).main(arguments)

@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> int:
-    from axe_lsp.cli.live_run import Former, run_live  # noqa: PLC0415
+    from axe_lsp.cli.live_run import Former, run_live
 
     place, options.on = start.workplace, start.on
     request = replace(

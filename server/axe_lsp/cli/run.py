@@ -48,7 +48,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         if options.on:
             # Imported late: for those who choose.
-            from axe_lsp.runtime.files.execution import execution  # noqa: PLC0415
+            from axe_lsp.runtime.files.execution import execution
 
             execution(os.environ, options.on)
         here = agent_search(agents_folder(options.agents_dir))
@@ -202,7 +202,7 @@ def _former(options: argparse.Namespace, request: RunRequest) -> Former:
     """The completed run to go on with. Raises RunError."""
     # Imported late, like what else only some runs need.
     from axe_lsp.cli.live_run import Former
-    from axe_lsp.hosting.history.database import HistoryError  # noqa: PLC0415
+    from axe_lsp.hosting.history.database import HistoryError
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import find_run, newest_in
 

@@ -28,14 +28,14 @@ def tell_last_text(error: RunError) -> None:
 
 def tell_cancelled(milliseconds: int) -> None:
     """Ctrl-C, or a signal of that kind, has ended the run."""
-    from axe_lsp.hosting.history.tree_text import duration  # noqa: PLC0415 - see above
+    from axe_lsp.hosting.history.tree_text import duration
 
     print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
 
 
 def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -> None:
     """The run is remembered: a person can see what happened in it, and go on with it by a command, if there is one."""
-    from axe_lsp.cli.history_table import ID_LENGTH  # noqa: PLC0415 - see above
+    from axe_lsp.cli.history_table import ID_LENGTH
 
     tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")
     if go_on and not isinstance(error, FinalError):
@@ -44,6 +44,6 @@ def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -
 
 def tell_how_to_go_on(command: str, run_id: str) -> None:
     """The command that goes on with a run."""
-    from axe_lsp.cli.history_table import ID_LENGTH  # noqa: PLC0415 - see above
+    from axe_lsp.cli.history_table import ID_LENGTH
 
     tell_person(f"continue with: {command} {run_id[:ID_LENGTH]}")

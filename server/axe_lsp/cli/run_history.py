@@ -95,9 +95,9 @@ class RunHistory:
         if self._writer is not None:
             return self._writer
         # Imported late, as the module's first line says.
-        from axe_lsp.hosting.history.rows import Origin  # noqa: PLC0415
+        from axe_lsp.hosting.history.rows import Origin
         from axe_lsp.hosting.history.writer import HistoryWriter
-        from axe_lsp.hosting.notifications import notification  # noqa: PLC0415
+        from axe_lsp.hosting.notifications import notification
 
         origin = Origin(str(self._workspace), Settings().history_keep_days)
         writer = self._writer = HistoryWriter(_on_this_loop(self._warn))

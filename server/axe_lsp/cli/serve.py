@@ -55,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 async def _serve(chosen: Namespace, daemon: Daemon) -> int:
-    import asyncio  # noqa: PLC0415 - it is there by now
+    import asyncio
 
     asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
     try:

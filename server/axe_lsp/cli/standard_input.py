@@ -45,7 +45,7 @@ def text_beside_prompt() -> str | None:
 
 def _read_if_begun(source: int) -> str | None:
     """All that comes, if something does. A thread reads, as Windows can't wait for a pipe."""
-    import threading  # noqa: PLC0415 - rarely needed
+    import threading
 
     pieces: list[bytes] = []
     faults: list[OSError] = []

@@ -129,4 +129,4 @@ def _has_reader(environment: Mapping[str, str]) -> bool:
 
 
 def _opened(mode: int) -> TextIO:
-    return open(os.open(os.devnull, mode), "w", encoding="utf-8")  # noqa: PTH123 - stays open
+    return os.fdopen(os.open(os.devnull, mode), "w", encoding="utf-8")

@@ -27,13 +27,11 @@ from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import (
     ContextFile,
-    is_file,
-    is_folder,
     matching_files,
     measure_context_file,
 )
 from axe_lsp.runtime.files.folders import Environment, expand_path
-from axe_lsp.runtime.files.regular_files import is_there, read_file
+from axe_lsp.runtime.files.regular_files import is_file, is_folder, is_there, read_file
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
 from axe_lsp.runtime.mcp.seen_tools import recall
 from axe_lsp.runtime.memory.memory import Memory, load_memory

@@ -32,7 +32,7 @@ def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]
         return work(items)
     # Imported late: it takes longer than all that the few files of most people take.
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor  # noqa: PLC0415
+    from concurrent.futures.process import ProcessPoolExecutor
 
     # Not by `fork`, which Windows lacks and which copies locks that threads hold.
     context = multiprocessing.get_context("spawn")

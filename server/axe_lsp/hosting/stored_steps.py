@@ -67,7 +67,7 @@ def resumable(root: str) -> protocol.Start:
     # Imported late, as hardly any run is resumed.
     from axe_lsp.hosting.history.lease import require_resumable
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         require_resumable(connection, root)
@@ -84,7 +84,7 @@ def claimed(writer: HistoryWriter, root: str, lessor: str = "") -> Known:
     A `lessor` is the writer that has adopted the run for this process.
     """
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps
 
     writer.claim(root, lessor)
     with opened_history() as connection:
@@ -109,7 +109,7 @@ def left_by(root: str, after: int) -> Left:
     """What the history has of a root run `after` the event of that number. Blocks. Raises RunError."""
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import tree_events
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         events = list(tree_events(connection, root, after))
@@ -252,7 +252,7 @@ def undoable(beginning: str) -> tuple[str, Known]:
     from axe_lsp.hosting.history.lease import NotResumableError
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import find_run
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         _, root = find_run(connection, beginning)
@@ -285,7 +285,7 @@ def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
     """What is known of a root run at rest, which is completed and one of that agent, unless `is_any` will do."""
     from axe_lsp.hosting.history.lease import require_continuable, require_kept
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps  # noqa: PLC0415
+    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         if is_any:

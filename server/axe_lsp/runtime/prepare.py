@@ -24,8 +24,8 @@ from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.errors import AgentError, ConfigError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.agent_files import base_of, caller_of
-from axe_lsp.runtime.files.context_files import is_file, is_folder
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.regular_files import is_file, is_folder
 from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, Tool
 from axe_lsp.runtime.plain_text import shown_path

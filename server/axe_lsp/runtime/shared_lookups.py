@@ -9,11 +9,8 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Hashable
 from functools import wraps
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
-
-if TYPE_CHECKING:
-    import asyncio
 
 Answer = TypeVar("Answer")
 
@@ -22,7 +19,7 @@ _Answers = dict[tuple[Hashable, ...], Any]
 
 def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
     """`look`, with its answers of this step. In a thread, which has no steps, it always looks again."""
-    by_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, _Answers] = WeakKeyDictionary()
+    by_loop: WeakKeyDictionary[Any, _Answers] = WeakKeyDictionary()
 
     @wraps(look)
     def looked(*about: Hashable) -> Answer:
@@ -41,13 +38,13 @@ def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
     return looked
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    """The event loop of this thread, if it has one. Where asyncio is not imported, nobody has."""
-    if "asyncio" not in sys.modules:
-        return None
-    import asyncio  # noqa: PLC0415 - what only shows a request needs none
+def _running_loop() -> Any:
+    """The event loop of this thread, None if it has none.
 
+    A thread of a process that has not imported asyncio has none. `--dry-run` is such a process.
+    """
+    asyncio = sys.modules.get("asyncio")
     try:
-        return asyncio.get_running_loop()
+        return asyncio.get_running_loop() if asyncio is not None else None
     except RuntimeError:
         return None

@@ -68,8 +68,7 @@ class Changes:
 
     def _name(self, path: Path) -> bytes | None:
         """The path from the repository's folder; None outside. The last part may be a link."""
-        whole = os.path.join(os.path.realpath(path.parent), path.name)  # noqa: PTH118 - bytes
-        raw = os.fsencode(whole)
+        raw = os.fsencode(Path(os.path.realpath(path.parent), path.name))
         return raw[len(self._top) :] if raw.startswith(self._top) else None
 
     def _ids_now(self, path: Path) -> Iterator[str | None]:

@@ -14,8 +14,9 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places, caller_of
-from axe_lsp.runtime.files.context_files import is_folder, matching_files
+from axe_lsp.runtime.files.context_files import matching_files
 from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
+from axe_lsp.runtime.files.regular_files import is_folder
 from axe_lsp.runtime.safety.trust import callable_by
 
 

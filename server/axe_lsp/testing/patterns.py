@@ -79,7 +79,7 @@ atexit.register(_MATCHER.close)
 
 
 def _started() -> subprocess.Popen[bytes]:
-    return subprocess.Popen(  # noqa: S603 - our own
+    return subprocess.Popen(
         module_command(__name__),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

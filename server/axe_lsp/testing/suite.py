@@ -26,7 +26,7 @@ from axe_lsp.agentfile.text.ranges import LineIndex, TextRange, quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.regular_files import read_file, real_path
+from axe_lsp.runtime.files.regular_files import is_folder, read_file, real_path
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.safety.reach import is_users
@@ -152,7 +152,7 @@ def _missing_folder(suite: Suite) -> Iterator[str]:
         return
     where, project = suite.shown, real_path(suite.project)
     real = real_path(folder)
-    if not os.path.isdir(folder):  # noqa: PTH112 - whatever the name is
+    if not is_folder(folder):
         yield f"{where}: workspace {quoted(suite.cases.workspace)} is not a folder: {shown_path(folder)}"
     elif real != project and project not in real.parents:
         yield f"{where}: workspace {quoted(suite.cases.workspace)} is outside the project {shown_path(project)}"

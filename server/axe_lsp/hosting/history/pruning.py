@@ -15,6 +15,7 @@ from axe_lsp.runtime.memory.location import forget_run
 _MOST_AT_ONCE = 50
 """Trees that a process forgets; the next one goes on."""
 
+_RUNS = "SELECT run_id, status FROM runs"
 
 MOST_STEPS = 256 * 1024 * 1024
 """Characters that the steps of all completed runs may have together."""
@@ -22,7 +23,7 @@ MOST_STEPS = 256 * 1024 * 1024
 
 def forget_expired(connection: sqlite3.Connection, may_go_on: Callable[[], bool]) -> bool:
     """Forget some of the runs whose time has come, as long as there is nothing better to do; whether there was time."""
-    which = "forget_after < ? ORDER BY forget_after LIMIT ?"
+    which = "WHERE depth = 0 AND forget_after < ? ORDER BY forget_after LIMIT ?"
     for root in _roots(connection, which, (date_in(0), _MOST_AT_ONCE)):
         if not may_go_on():
             return False
@@ -54,21 +55,20 @@ def shrink_steps(
 
 def forget_older(connection: sqlite3.Connection, days: int) -> int:
     """Forget the runs that began more than so many days ago; returns how many there were."""
-    return _forget_all(connection, _roots(connection, "began < ?", (date_in(-days),)))
+    return _forget_all(
+        connection, _roots(connection, "WHERE depth = 0 AND began < ?", (date_in(-days),))
+    )
 
 
 def forget_all_but(connection: sqlite3.Connection, count: int) -> int:
     """Forget all but so many of the newest runs; returns how many there were."""
-    which = "1 ORDER BY began DESC LIMIT -1 OFFSET ?"
+    which = "WHERE depth = 0 ORDER BY began DESC LIMIT -1 OFFSET ?"
     return _forget_all(connection, _roots(connection, which, (count,)))
 
 
 def _roots(connection: sqlite3.Connection, which: str, values: tuple[object, ...]) -> list[str]:
     """Roots that can be forgotten. One that is under way can't."""
-    found = connection.execute(
-        f"SELECT run_id, status FROM runs WHERE depth = 0 AND {which}",  # noqa: S608 - our own words
-        values,
-    )
+    found = connection.execute(f"{_RUNS} {which}", values)
     return [run_id for run_id, status in found if status != "running"]
 
 

@@ -18,10 +18,9 @@ from axe_lsp.hosting.history.rows import events_in, storable
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.json_data import Json
 
-_COLUMNS = "run_id, root_run_id, parent_run_id, agent, depth, status, began, workspace"
-
-_RUNS = f"""
-SELECT runs.{_COLUMNS.replace(", ", ", runs.")}, begins.params, ends.params,
+_RUNS = """
+SELECT runs.run_id, runs.root_run_id, runs.parent_run_id, runs.agent, runs.depth, runs.status, runs.began,
+    runs.workspace, begins.params, ends.params,
     EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id
         AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'order')
 FROM runs
@@ -29,7 +28,7 @@ LEFT JOIN events AS begins
     ON begins.root_run_id = runs.root_run_id AND begins.seq = runs.begin_seq
 LEFT JOIN events AS ends
     ON ends.root_run_id = runs.root_run_id AND ends.seq = runs.end_seq
-"""  # noqa: S608 - our own words
+"""
 
 _IN_FOLDER = "runs.workspace = ? OR substr(runs.workspace, 1, ?) = ?"
 

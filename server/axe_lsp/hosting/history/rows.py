@@ -293,12 +293,10 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
     _insert(connection, steps.INSERT, list(map(steps.row_of, batch.steps)))
     connection.executemany("UPDATE runs SET status = ?, end_seq = ? WHERE run_id = ?", batch.ends)
     for root, numbers in batch.superfluous.items():
-        for some in _in_parts(numbers, _MOST_VALUES):
-            marks = ", ".join("?" * len(some))
-            connection.execute(
-                f"DELETE FROM events WHERE root_run_id = ? AND seq IN ({marks})",  # noqa: S608 - marks
-                (root, *some),
-            )
+        connection.executemany(
+            "DELETE FROM events WHERE root_run_id = ? AND seq = ?",
+            [(root, number) for number in numbers],
+        )
     for root in batch.completed:
         steps.settle(connection, root)
     for root in batch.lost:

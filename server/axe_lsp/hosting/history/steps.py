@@ -60,26 +60,26 @@ def has_steps(connection: sqlite3.Connection, root: str) -> bool:
 
 def settle(connection: sqlite3.Connection, root: str) -> None:
     """Of a tree whose root is completed, keep what continue, fork and undo need."""
-    marks = ", ".join("?" * len(_OF_UNFINISHED))
-    connection.execute(
-        f"DELETE FROM steps WHERE root_run_id = ? AND kind IN ({marks})",  # noqa: S608 - marks
-        (root, *_OF_UNFINISHED),
+    connection.executemany(
+        "DELETE FROM steps WHERE root_run_id = ? AND kind = ?",
+        [(root, kind) for kind in _OF_UNFINISHED],
     )
     connection.execute(
-        f"INSERT OR REPLACE INTO steps SELECT root_run_id, root_run_id, 0, '', '{_SIZE}', sum(length(data)) "  # noqa: S608 - our own words
+        "INSERT OR REPLACE INTO steps SELECT root_run_id, root_run_id, 0, '', ?, sum(length(data)) "
         "FROM steps WHERE root_run_id = ? GROUP BY root_run_id",
-        (root,),
+        (_SIZE, root),
     )
 
 
 def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
     """The completed roots, newest first, with the characters that their steps have."""
     found = connection.execute(
-        "SELECT run_id, coalesce((SELECT CAST(data AS INTEGER) FROM steps "  # noqa: S608 - our own words
+        "SELECT run_id, coalesce((SELECT CAST(data AS INTEGER) FROM steps "
         "WHERE root_run_id = runs.run_id AND steps.run_id = runs.run_id AND turn = 0 AND call = '' "
-        f"AND kind = '{_SIZE}'), "
+        "AND kind = ?), "
         "(SELECT sum(length(data)) FROM steps WHERE root_run_id = runs.run_id), 0) "
-        "FROM runs WHERE depth = 0 AND status = 'completed' ORDER BY began DESC, number DESC"
+        "FROM runs WHERE depth = 0 AND status = 'completed' ORDER BY began DESC, number DESC",
+        (_SIZE,),
     )
     return found.fetchall()
 

@@ -50,7 +50,9 @@ class StoredSession(Struct, frozen=True):
     updated: str = ""
 
 
-_COLUMNS = ", ".join(StoredSession.__struct_fields__)
+_SESSIONS = """
+SELECT number, session_id, folder, agent, model, effort, title, updated FROM sessions
+"""
 
 
 def keep(connection: sqlite3.Connection, session: StoredSession, root: str = "") -> None:
@@ -58,7 +60,8 @@ def keep(connection: sqlite3.Connection, session: StoredSession, root: str = "")
     now = date_in(0)
     values = (*_values(session)[:-1], now)
     connection.execute(
-        f"INSERT INTO sessions ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?) "  # noqa: S608 - our own words
+        "INSERT INTO sessions (session_id, folder, agent, model, effort, title, updated) "
+        "VALUES (?, ?, ?, ?, ?, ?, ?) "
         "ON CONFLICT (session_id) DO UPDATE SET agent = excluded.agent, model = excluded.model, "
         "effort = excluded.effort, title = excluded.title, updated = excluded.updated",
         values,
@@ -77,10 +80,9 @@ def keep(connection: sqlite3.Connection, session: StoredSession, root: str = "")
 def find(connection: sqlite3.Connection, session_id: str) -> StoredSession | None:
     """The session of an id."""
     found = connection.execute(
-        f"SELECT {_COLUMNS} FROM sessions WHERE session_id = ?",  # noqa: S608 - our own words
-        (storable(session_id),),
+        f"{_SESSIONS} WHERE session_id = ?", (storable(session_id),)
     ).fetchone()
-    return StoredSession(*found) if found is not None else None
+    return StoredSession(*found[1:]) if found is not None else None
 
 
 def roots(connection: sqlite3.Connection, session_id: str) -> list[str]:
@@ -136,8 +138,7 @@ def page(
         )
         values.append(before)
     found = connection.execute(
-        f"SELECT number, {_COLUMNS} FROM sessions WHERE {' AND '.join(conditions)} "  # noqa: S608 - our own words
-        "ORDER BY updated DESC, number DESC LIMIT ?",
+        f"{_SESSIONS} WHERE {' AND '.join(conditions)} ORDER BY updated DESC, number DESC LIMIT ?",
         (*values, most + 1),
     ).fetchall()
     rows = found[:most]
@@ -147,8 +148,8 @@ def page(
 
 def forget(connection: sqlite3.Connection, session_id: str) -> None:
     """Delete a session. Its runs stay in the history."""
-    for table in ("sessions", "session_runs"):
-        connection.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - our own words
+    connection.execute("DELETE FROM sessions WHERE session_id = ?", (session_id,))
+    connection.execute("DELETE FROM session_runs WHERE session_id = ?", (session_id,))
 
 
 def forget_run(connection: sqlite3.Connection, root: str) -> None:

@@ -20,6 +20,7 @@ import signal
 import socket
 import sys
 import threading
+from importlib import import_module
 
 from axe_lsp import tuning
 from axe_lsp.hosting import protocol
@@ -46,12 +47,13 @@ def main() -> None:
 
 def _prepare() -> None:
     """Import and make what a host needs for its first order."""
-    import hashlib  # noqa: F401 - of the ids of calls
-
     import anyio.to_thread
 
-    from axe_lsp.hosting.host import engine_factory  # noqa: F401
-
+    for module in (
+        "hashlib",
+        "axe_lsp.hosting.host.engine_factory",
+    ):  # `hashlib` makes the ids of calls.
+        import_module(module)
     anyio.run(anyio.sleep, 0)  # Its backend is imported by the first loop.
     protocol.read_to_host(protocol.encode(protocol.Ping(0)))
     tuning.template_is_complete()

@@ -394,9 +394,9 @@ def remove(folder: Path) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     if folder.exists():
         for above, names, _ in os.walk(folder):  # It follows no links.
-            for each in (above, *(os.path.join(above, name) for name in names)):  # noqa: PTH118 - fast
-                if not os.path.islink(each):  # noqa: PTH114 - as above
-                    os.chmod(each, stat.S_IRWXU)  # noqa: PTH101 - as above
+            for each in (Path(above), *(Path(above, name) for name in names)):
+                if not each.is_symlink():
+                    each.chmod(stat.S_IRWXU)
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -452,8 +452,8 @@ def _git(
         with tempfile.TemporaryFile() as file:
             file.write(stdin)
             file.seek(0)
-            process = subprocess.Popen(  # noqa: S603 - the arguments are ours
-                ["git", *arguments],  # noqa: S607 - as the user finds it
+            process = subprocess.Popen(
+                ["git", *arguments],
                 cwd=folder,
                 env={**fixed, **variables},
                 stdin=file,

@@ -40,7 +40,7 @@ from axe_lsp.runtime.files.folders import (
     expand_path,
     homes_of_dialects,
 )
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.runtime.files.regular_files import is_there, read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import shown_path
 
@@ -107,8 +107,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
     def _find_in(self, folders: Sequence[Path], name: str) -> Path | None:
         for folder in folders:
             path = _file_of(name, folder)
-            # Path.exists raises where a folder may not be looked into (Python < 3.14).
-            if path in self.open_buffers or os.path.exists(path):  # noqa: PTH110
+            if path in self.open_buffers or is_there(path):
                 return path
         return None
 

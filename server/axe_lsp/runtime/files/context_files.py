@@ -26,7 +26,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.files.opening import opened_file
-from axe_lsp.runtime.files.regular_files import LARGEST_FILE, rest_of
+from axe_lsp.runtime.files.regular_files import LARGEST_FILE, is_folder, rest_of
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, shown_path, valid_text
 
@@ -79,16 +79,6 @@ def find_context_files(patterns: Sequence[str], folder: Path) -> ContextFiles:
         files += [file] if file else []
         notes += [note] if note else []
     return ContextFiles(tuple(files), tuple(notes))
-
-
-def is_folder(path: Path) -> bool:
-    """Whether there is a folder. Nothing raises, whatever the path holds, unlike `Path.is_dir`."""
-    return os.path.isdir(path)  # noqa: PTH112
-
-
-def is_file(path: Path) -> bool:
-    """The same for a file."""
-    return os.path.isfile(path)  # noqa: PTH113
 
 
 def _segments(pattern: str) -> tuple[str, ...]:

@@ -74,7 +74,7 @@ class OpenFolder(Struct, frozen=True):
         new = f".{uuid.uuid4().hex}"
         creating = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:
-            with open(self.open(new, creating, 0o666 if mode is None else mode), "wb") as file:  # noqa: PTH123
+            with os.fdopen(self.open(new, creating, 0o666 if mode is None else mode), "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -129,7 +129,7 @@ def opened_file(place: Path) -> Iterator[BinaryIO]:
         if status is not None and not stat.S_ISLNK(status.st_mode):
             _require_regular(status, place)  # Nothing is done to a pipe, it is not even opened.
         descriptor = folder.open(place.name or ".", os.O_RDONLY)
-    with open(descriptor, "rb") as file:  # noqa: PTH123 - it is open already
+    with os.fdopen(descriptor, "rb") as file:
         _require_regular(os.fstat(descriptor), place)
         yield file
 

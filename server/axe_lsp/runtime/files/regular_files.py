@@ -30,7 +30,7 @@ _NO_WAITING = (
 
 def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
     """The content of a file. Raises OSError, also for a pipe, a device and more than `most` bytes."""
-    require_content(os.stat(path), path)  # noqa: PTH116 - nothing is done to a pipe, not even opened
+    require_content(path.stat(), path)  # Nothing is done to a pipe, it is not even opened.
     return _content(os.open(path, os.O_RDONLY | _NO_WAITING), path, most)
 
 
@@ -43,8 +43,22 @@ def real_path(path: Path) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something is at a path, which may be none, such as one with a name that is too long."""
-    return os.path.exists(path)  # noqa: PTH110 - it does not raise
+    """Whether something is at a path.
+
+    Never raises, unlike `Path.exists`: neither for a path that no file can have, such as one with a name that is too
+    long, nor for one in a folder that may not be searched.
+    """
+    return os.path.exists(path)
+
+
+def is_folder(path: Path) -> bool:
+    """Whether a folder is at a path. Never raises."""
+    return os.path.isdir(path)
+
+
+def is_file(path: Path) -> bool:
+    """Whether a regular file is at a path. Never raises."""
+    return os.path.isfile(path)
 
 
 def read_place(place: Path, most: int = LARGEST_FILE) -> bytes:
@@ -98,5 +112,5 @@ def require_content(status: os.stat_result, path: Path) -> None:
     if stat.S_ISDIR(mode):
         raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     is_handed_over = stat.S_ISFIFO(mode) and os.path.normpath(path).startswith(_OF_PROCESSES)
-    if not is_handed_over and not os.path.samestat(status, os.stat(os.devnull)):  # noqa: PTH116
+    if not is_handed_over and not os.path.samestat(status, Path(os.devnull).stat()):
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))

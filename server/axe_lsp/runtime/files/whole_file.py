@@ -24,7 +24,7 @@ def write_whole_file(
         status = folder.status(place.name)
         if status is not None and not stat.S_ISREG(status.st_mode):
             descriptor = folder.open(place.name, os.O_WRONLY, waits=True)
-            with open(descriptor, "wb") as file:  # noqa: PTH123 - it is open already
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
             return
         if status is not None and mode is None:

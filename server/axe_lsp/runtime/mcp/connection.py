@@ -12,6 +12,7 @@ import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -358,9 +359,8 @@ class Connection:
 
 
 def _import_sdk() -> None:
-    import mcp.client.sse
-    import mcp.client.streamable_http  # noqa: F401
-
+    for module in ("mcp.client.sse", "mcp.client.streamable_http"):
+        import_module(module)
     # It writes tracebacks of what it also raises, and at lower levels all that is said.
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
 

@@ -116,7 +116,7 @@ def append_memory(
             require_content(status, place)
         appending = os.O_WRONLY | os.O_CREAT | os.O_APPEND
         descriptor = folder.open(place.name, appending, _ONLY_THE_USER)
-    with open(descriptor, "ab", buffering=0) as file:  # noqa: PTH123 - it is open already
+    with os.fdopen(descriptor, "ab", buffering=0) as file:
         _close_to_others(descriptor)
         file.write(entry.encode("utf-8", "replace"))
 

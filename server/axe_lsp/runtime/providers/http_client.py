@@ -151,7 +151,7 @@ class _Network(httpcore2.AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 - as the base class has it
+        timeout: float | None = None,
         local_address: str | None = None,
         socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
     ) -> _Stream:
@@ -196,7 +196,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         self._is_over, self._error = True, error
         self._tell()
 
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109
+    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
         """The next bytes, or b"" at the end. Raises ReadError if the connection has broken."""
         if self._unsent:
             self._transport.write(b"".join(self._unsent))
@@ -212,7 +212,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
             self._transport.resume_reading()
         return data
 
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109
+    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
         """Keep data to be sent. A failure to send it is noticed by reading."""
         self._unsent.append(buffer)
 
@@ -220,7 +220,7 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         self,
         ssl_context: ssl.SSLContext,
         server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109
+        timeout: float | None = None,
     ) -> _Stream:
         """Encrypt from now on. Raises ConnectError."""
         start = asyncio.get_running_loop().start_tls

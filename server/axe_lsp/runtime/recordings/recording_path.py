@@ -7,8 +7,8 @@ from pathlib import Path
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.context_files import is_file
 from axe_lsp.runtime.files.folders import Environment, config_folder
+from axe_lsp.runtime.files.regular_files import is_file
 from axe_lsp.runtime.plain_text import shown_path
 
 

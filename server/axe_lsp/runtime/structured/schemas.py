@@ -185,7 +185,7 @@ def _check_in_process(schema: Schema, name: str, value: Json) -> str:
     """
     try:
         question = json.dumps([schema, name, value]).encode()
-        done = subprocess.run(  # noqa: S603 - our own
+        done = subprocess.run(
             module_command(__name__),
             input=question,
             stdout=subprocess.PIPE,

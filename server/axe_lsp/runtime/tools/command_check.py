@@ -42,7 +42,7 @@ def check_command(command: str, folders: Sequence[Path]) -> None:
 
 
 def _check_word(word: str, roots: Sequence[str]) -> None:
-    inside = _is_below(Path(os.path.normpath(os.path.join(roots[0], word))), roots)  # noqa: PTH118
+    inside = _is_below(Path(os.path.normpath(Path(roots[0], word))), roots)
     if not inside and not word.startswith("/"):
         raise ToolError(
             f"command rejected: parent traversal in {quoted(word)} escapes the working directory "

@@ -64,7 +64,7 @@ def _become(stand_in: int, command: list[str]) -> int:
     for each in (*_SIGNALS, *_IGNORED_BY_PYTHON):
         signal.signal(each, signal.SIG_DFL)
     try:
-        os.execvp(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
+        os.execvp(command[0], command)
     except OSError as error:
         os.write(2, f"{command[0]}: {error.strerror}\n".encode())
         os._exit(127)

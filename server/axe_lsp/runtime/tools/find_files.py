@@ -33,7 +33,7 @@ def _above(pattern: str, workplace: Workplace) -> str:
 
 
 def _matching(segments: tuple[str, ...], paths: list[str], above: str) -> str:
-    real = os.path.join(os.path.realpath(above), "") if above else ""  # noqa: PTH118 - with a slash
+    real = os.path.realpath(above).rstrip(os.sep) + os.sep if above else ""
     names = (path.removeprefix(real) for path in paths)
     found = (above + name for name in names if matches(segments, tuple(name.split("/"))))
     return capped_lines(found, "narrow the search") or "no matches"

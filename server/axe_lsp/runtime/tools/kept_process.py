@@ -137,7 +137,8 @@ def _end_marked(mark: str) -> None:
 
 def _processes() -> list[int]:
     try:
-        return [int(name) for name in os.listdir("/proc") if name.isdecimal()]  # noqa: PTH208
+        with os.scandir("/proc") as entries:
+            return [int(entry.name) for entry in entries if entry.name.isdecimal()]
     except OSError:
         return []
 

@@ -23,16 +23,16 @@ from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 def place(workplace: Workplace, path: str) -> Path:
     """Where `path` leads, without links; whether something is there is not asked. Raises ToolError."""
-    if os.path.isabs(path) and not workplace.more_folders:  # noqa: PTH117 - the text is not known to be a path yet.
+    if Path(path).is_absolute() and not workplace.more_folders:
         raise ToolError("absolute paths are not allowed")
     if "\0" in path:  # Each version of Python has another sentence for it.
         raise ToolError("invalid path: embedded null byte")
     try:
         roots = [os.path.realpath(each) for each in workplace.folders]
-        found = Path(os.path.realpath(os.path.join(roots[0], path)))  # noqa: PTH118 - as above.
+        found = Path(os.path.realpath(Path(roots[0], path)))
     except (OSError, ValueError) as error:  # ValueError: what no file system can encode.
         raise ToolError(f"invalid path: {error}") from error
-    written = Path(os.path.normpath(os.path.join(roots[0], path)))  # noqa: PTH118 - as above.
+    written = Path(os.path.normpath(Path(roots[0], path)))
     spoken = [*roots, *map(str, workplace.more_folders)]  # Which may be links.
     if not (_is_below(found, roots) and _is_below(written, spoken)):
         raise ToolError("path escapes workdir")

@@ -60,7 +60,7 @@ def main(scratch: str, command: list[str]) -> None:
         os._exit(126)
     for each in _IGNORED_BY_PYTHON:
         signal.signal(each, signal.SIG_DFL)
-    os.execv(command[0], command)  # noqa: S606 - the shell, if there is one, is in the command.
+    os.execv(command[0], command)
 
 
 def _give_up_writing(scratch: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Sequence
+from pathlib import Path
 
 import anyio
 
@@ -48,6 +49,6 @@ def _seen_from_workplace(path: str, workplace: Workplace) -> str:
     where = place(workplace, path)
     with speaking_of(path):
         where.stat()
-    if os.path.isabs(path):  # noqa: PTH117 - a text of the model's
+    if Path(path).is_absolute():
         return str(where)
     return os.path.relpath(where, os.path.realpath(workplace.folder))

@@ -11,7 +11,7 @@ def sandbox_of(definition: AgentDefinition) -> str | None:
     if not definition.read_only or "run_command" not in definition.ordinary_tools:
         return None
     # Imported here, with all of ctypes, since hardly any agent asks.
-    from axe_lsp.runtime.tools.read_only import is_enforceable  # noqa: PLC0415
+    from axe_lsp.runtime.tools.read_only import is_enforceable
 
     return "landlock" if is_enforceable() else "none"
 
