@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from axe_lsp.acp.client_connection import Connection, Reply, RequestError
+from axe_lsp.acp.client_connection import Cancelling, Connection, Reply, RequestError
 
 Json = Any
 
@@ -22,16 +22,16 @@ class Client:
         self.sent: list[Json] = []
         self.news = asyncio.Event()
         self.gate = asyncio.Event()
+        self.begun = asyncio.Event()
         self.heard: list[Json] = []
         handlers = {
             "echo": self._echo,
             "wait": self._wait,
-            "long": self._wait,
             "fail": self._fail,
             "then": self._then,
         }
         listeners = {"note": self.heard.append}
-        long = {"long": lambda _: self.gate.set()}
+        long = {"long": self._long, "plain": self._plain}
         self.connection = Connection(self._write, handlers, listeners, long)
 
     def _write(self, data: bytes) -> None:
@@ -45,6 +45,16 @@ class Client:
     async def _wait(self, params: Json) -> Json:
         await self.gate.wait()
         return params
+
+    async def _long(self, params: Json, cancelling: Cancelling) -> Json:
+        cancelling.act = self.gate.set
+        self.begun.set()
+        await self.gate.wait()
+        return params
+
+    async def _plain(self, params: Json, cancelling: Cancelling) -> Json:
+        assert cancelling.act is None
+        return await self._wait(params)
 
     async def _fail(self, _: Json) -> Json:
         raise ValueError("secret")
@@ -103,9 +113,33 @@ async def test_a_cancelled_request_is_answered_whether_it_waits_or_is_at_work(
 
 async def test_a_long_request_that_is_cancelled_ends_in_its_own_way(client: Client) -> None:
     client.send(id=1, method="long", params="how it ends")
-    await asyncio.sleep(0)
+    await client.begun.wait()
     client.send(method="$/cancel_request", params={"requestId": 1})
     assert await client.has(1) == [{"jsonrpc": "2.0", "id": 1, "result": "how it ends"}]
+
+
+async def test_a_long_request_that_does_not_say_how_it_ends_is_cancelled_alone(
+    client: Client,
+) -> None:
+    client.send(id=1, method="long", params="goes on")
+    client.send(id=2, method="plain")
+    client.send(id=3, method="echo")
+    await client.has(1)
+    client.send(method="$/cancel_request", params={"requestId": 2})
+    assert (await client.has(2))[1]["error"]["code"] == -32800
+    assert not client.gate.is_set()
+
+
+async def test_requests_can_be_answered_before_their_turn(client: Client) -> None:
+    client.send(id=1, method="wait")
+    client.send(id=2, method="long", params="a")
+    client.send(id=3, method="long", params="b")
+    for _ in range(3):
+        client.connection.answer_waiting(lambda _, params: params == "a", "early")
+        await asyncio.sleep(0)
+    client.gate.set()
+    answers = await client.has(3)
+    assert {each["id"]: each["result"] for each in answers} == {2: "early", 1: None, 3: "b"}
 
 
 async def test_a_fault_of_ours_is_an_error_without_its_text(client: Client) -> None:

@@ -14,6 +14,7 @@ from msgspec import Struct, field
 
 from axe_lsp.acp.client_connection import (
     INVALID_PARAMS,
+    Cancelling,
     Connection,
     Reply,
     RequestError,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
     from axe_lsp.acp.sessions import Sessions
 
 VERSION = 1
+
+_PROMPT = "session/prompt"
 """The version of the protocol, whatever the client asks for."""
 
 _KEY_IN_TERMINAL = {
@@ -105,10 +108,9 @@ class Agent:
             "session/delete": self._delete,
             "session/set_config_option": self._set_option,
             "session/set_mode": self._set_mode,
-            "session/prompt": self._prompt,
         }
         listeners = {"session/cancel": self._cancel}
-        long = {"session/prompt": self._cancel}
+        long = {_PROMPT: self._prompt}
         self.connection = Connection(write, handlers, listeners, long)
 
     async def close(self) -> None:
@@ -214,13 +216,19 @@ class Agent:
         session.tell_choices()
         return {}
 
-    async def _prompt(self, params: Any) -> dict[str, Any]:
+    async def _prompt(self, params: Any, cancelling: Cancelling) -> dict[str, Any]:
         asked = read_params(_Prompt, params)
         session = self._sessions.session(asked.session_id)
-        return {"stopReason": await self._sessions.prompt(session, asked.prompt)}
+        return {"stopReason": await self._sessions.prompt(session, asked.prompt, cancelling)}
 
     def _cancel(self, params: Any) -> None:
         asked = read_params(_OfSession, params)
+
+        def is_message(method: str, params: Any) -> bool:
+            session = params.get("sessionId") if isinstance(params, dict) else None
+            return method == _PROMPT and session == asked.session_id
+
+        self.connection.answer_waiting(is_message, {"stopReason": "cancelled"})
         if self._made is not None:
             self._made.cancel(asked.session_id)
 

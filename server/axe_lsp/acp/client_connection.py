@@ -67,8 +67,18 @@ class Reply(Struct, frozen=True):
     then: Callable[[], object]
 
 
+class Cancelling:
+    """What is done if the client cancels a long request: `act`, after which it ends by itself; else its task is cancelled."""
+
+    def __init__(self) -> None:
+        self.act: Callable[[], object] | None = None
+
+
 Handler = Callable[[Any], Awaitable[Any]]
 """Answers a request with plain JSON or a Reply. Raises RequestError."""
+
+LongHandler = Callable[[Any, Cancelling], Awaitable[Any]]
+"""The same for a request that takes long."""
 
 
 def read_params(kind: type[_Params], params: Any) -> _Params:
@@ -83,7 +93,7 @@ class Connection:
     """The connection with a client, whose bytes are fed in.
 
     Requests are answered one after the other, in their order, but for those of `long` methods: while one of these is
-    at work, the next request is answered. The value of such a method ends one that the client cancels, by its params.
+    at work, the next request is answered.
     """
 
     def __init__(
@@ -91,7 +101,7 @@ class Connection:
         write: Callable[[bytes], None],
         handlers: Mapping[str, Handler],
         listeners: Mapping[str, Callable[[Any], object]],
-        long: Mapping[str, Callable[[Any], object]] | None = None,
+        long: Mapping[str, LongHandler] | None = None,
     ) -> None:
         self._write = write
         self._handlers = handlers
@@ -101,7 +111,7 @@ class Connection:
         self._is_skipping = False
         self._tasks = Tasks()
         self._incoming: asyncio.Queue[Request] = asyncio.Queue()
-        self._answering: dict[MessageId, tuple[Request, asyncio.Task[None]]] = {}
+        self._answering: dict[MessageId, tuple[Cancelling, asyncio.Task[None]]] = {}
         self._has_room = asyncio.Event()
         self._waiting: dict[MessageId, Request] = {}
         self._asked: dict[int, asyncio.Future[Any]] = {}
@@ -155,6 +165,12 @@ class Connection:
     def order(self, method: str, params: JsonObject) -> None:
         """Send a request whose answer nobody needs."""
         self._settle_later(self._ask(method, params)[1], bool)
+
+    def answer_waiting(self, is_it: Callable[[str, Any], bool], result: Any) -> None:
+        """Answer the requests whose turn has not come, of which `is_it` is true by their method and params."""
+        for request in [each for each in self._waiting.values() if is_it(each.method, each.params)]:
+            del self._waiting[request.id]
+            self._send({"id": request.id, "result": result})
 
     async def settle(self) -> None:
         """Wait until the client has answered all requests that nobody waits for, as far as it does."""
@@ -229,11 +245,11 @@ class Connection:
         if request is not None:
             self._send_error(cancelled, _CANCELLED)
         elif cancelled in self._answering:
-            at_work, answering = self._answering[cancelled]
-            if at_work.method in self._long:
-                self._long[at_work.method](at_work.params)
-            else:
+            cancelling, answering = self._answering[cancelled]
+            if cancelling.act is None:
                 answering.cancel()
+            else:
+                cancelling.act()
 
     # What goes out.
 
@@ -241,19 +257,27 @@ class Connection:
         while True:
             request = await self._incoming.get()
             self._has_room.set()
-            if self._waiting.pop(request.id, None) is None:
+            if self._waiting.get(request.id) is not request:
                 continue  # It was cancelled before its turn came.
-            answering = self._tasks.start_unattended(self._answer(request), name=request.method)
-            self._answering[request.id] = (request, answering)
+            cancelling = Cancelling()
+            answer = self._answer(request, cancelling)
+            answering = self._tasks.start_unattended(answer, name=request.method)
+            self._answering[request.id] = (cancelling, answering)
             answering.add_done_callback(partial(self._answered, request.id))
             if request.method not in self._long:
                 await asyncio.wait({answering})
 
-    async def _answer(self, request: Request) -> None:
+    async def _answer(self, request: Request, cancelling: Cancelling) -> None:
+        if self._waiting.pop(request.id, None) is None:
+            return  # It was cancelled a moment ago.
+        long = self._long.get(request.method)
         handler = self._handlers.get(request.method, _unknown(request.method))
         then: Callable[[], object] = bool
         try:
-            result = await handler(request.params)
+            if long is not None:
+                result = await long(request.params, cancelling)
+            else:
+                result = await handler(request.params)
         except RequestError as error:
             self._send_error(request.id, error)
             return

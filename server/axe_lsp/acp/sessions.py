@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from axe_lsp.acp.client_connection import (
     INVALID_PARAMS,
     NOT_FOUND,
+    Cancelling,
     Connection,
     RequestError,
 )
@@ -155,7 +156,7 @@ class Sessions:
         elif session_id in self._children:  # The session of a called agent has the id of its run.
             self._runs.cancel(session_id)
 
-    async def prompt(self, session: Session, blocks: list[Any]) -> str:
+    async def prompt(self, session: Session, blocks: list[Any], cancelling: Cancelling) -> str:
         """Send a message; returns the StopReason. Raises RequestError."""
         prompt = read_prompt(blocks, session.folder)
         command = command_in(prompt.task)
@@ -164,12 +165,14 @@ class Sessions:
             self._queue.say(session.id, "agent_message_chunk", str(uuid4()), text)
             self._queue.flush()
             return "end_turn"
+        cancelling.act = session.cancel
         try:
             return await session.prompt(prompt)
         except asyncio.CancelledError:
             session.cancel()
             raise
         finally:
+            cancelling.act = bool  # The session may have another message by now.
             await self._client.settle()
 
     # What the client is told of its own accord.

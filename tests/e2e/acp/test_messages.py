@@ -52,6 +52,23 @@ def test_a_message_whose_request_is_cancelled_ends_as_cancelled(
     assert client.result(number) == {"stopReason": "cancelled"}
 
 
+def test_a_message_that_is_cancelled_before_its_turn_ends_as_cancelled(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    session, other = client.new_session("lead"), client.new_session("writer")
+    provider.script("m-writer", Says("second"))
+    message = {"sessionId": session, "prompt": [{"type": "text", "text": "Go"}]}
+    place = {"cwd": str(client.project.root), "mcpServers": []}
+    client.send(
+        {"jsonrpc": "2.0", "id": 101, "method": "session/new", "params": place},
+        {"jsonrpc": "2.0", "id": 102, "method": "session/prompt", "params": message},
+        {"jsonrpc": "2.0", "method": "session/cancel", "params": {"sessionId": session}},
+    )
+    assert client.result(102) == {"stopReason": "cancelled"}
+    assert client.prompt(other, "Go") == "end_turn"
+    assert [each.body["model"] for each in provider.requests] == ["m-writer"]
+
+
 def test_a_missing_key_is_an_error_that_names_the_variable(project: Project) -> None:
     with AcpClient.start(project, env={"ANTHROPIC_API_KEY": ""}) as client:
         session = client.new_session("lead")
