@@ -34,13 +34,19 @@ They are called with -1 if it is settled.")
 
 (defun axe-lsp-approve-later (question)
   "Show QUESTION as soon as Emacs has nothing else to do."
-  (run-hook-with-args 'axe-lsp-approve-functions (axe-lsp-question-params question) 1)
+  (axe-lsp-approve--announce question 1)
   (setq axe-lsp-approve--waiting (append axe-lsp-approve--waiting (list question)))
   (run-at-time 0 nil #'axe-lsp-approve--tell))
 
+(defun axe-lsp-approve--announce (question change)
+  "Call the functions that count questions for QUESTION with CHANGE.
+An error in one of them keeps no agent from its answer."
+  (with-demoted-errors "axe: %S"
+    (run-hook-with-args 'axe-lsp-approve-functions (axe-lsp-question-params question) change)))
+
 (defun axe-lsp-approve--settled (question)
   "QUESTION has an answer, or needs none any more."
-  (run-hook-with-args 'axe-lsp-approve-functions (axe-lsp-question-params question) -1))
+  (axe-lsp-approve--announce question -1))
 
 (defun axe-lsp-approve-withdraw (key)
   "Forget the questions of KEY."
@@ -96,13 +102,23 @@ Without CALL-ID the agent itself has ended."
         (run-at-time 0 nil #'axe-lsp-approve--tell)))))
 
 (defun axe-lsp-approve--settle (question)
-  "Ask QUESTION, and tell the answer unless it is withdrawn."
-  (let* ((axe-lsp-approve--asked question)
-         (answer (catch 'axe-lsp-approve--withdrawn
-                   (axe-lsp-approve--ask (axe-lsp-question-params question)))))
-    (axe-lsp-approve--settled question)
-    (when answer
-      (funcall (axe-lsp-question-answer question) (car answer)))))
+  "Ask QUESTION, and tell the answer unless it is withdrawn.
+An error, and to leave all minibuffers, is to refuse: an agent without an
+answer would wait until its time is over."
+  (let* ((params (axe-lsp-question-params question))
+         (answer (list (axe-lsp-approve--refusal params))))
+    (unwind-protect
+        (let ((axe-lsp-approve--asked question))
+          (setq answer (catch 'axe-lsp-approve--withdrawn
+                         (axe-lsp-approve--ask params))))
+      (axe-lsp-approve--settled question)
+      (when answer
+        (funcall (axe-lsp-question-answer question) (car answer))))))
+
+(defun axe-lsp-approve--refusal (params)
+  "What a user says about PARAMS who does not answer."
+  (unless (plist-get params :question)
+    '(:decision "deny")))
 
 (defun axe-lsp-approve--ask (params)
   "Show what PARAMS are about and give a list of the user's answer.
@@ -111,11 +127,11 @@ To quit is to deny, or to give no answer to a model."
         (inhibit-quit nil)
         (enable-recursive-minibuffers t))
     (unwind-protect
-        (if (plist-get params :question)
-            (list (condition-case nil (axe-lsp-approve--read-answer params) (quit nil)))
-          (list (condition-case nil
-                    (axe-lsp-approve--read params)
-                  (quit '(:decision "deny")))))
+        (list (condition-case nil
+                  (if (plist-get params :question)
+                      (axe-lsp-approve--read-answer params)
+                    (axe-lsp-approve--read params))
+                (quit (axe-lsp-approve--refusal params))))
       (quit-windows-on shown t))))
 
 (defun axe-lsp-approve--show (params)

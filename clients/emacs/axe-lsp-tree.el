@@ -19,8 +19,10 @@
 (require 'outline)
 
 (cl-defstruct axe-lsp-item
-  "A line, and what it tells of: KIND is `run', `turn', `text' or `tool'."
-  kind run begun ended turn thought start end overlay (owed ""))
+  "A line, and what it tells of: KIND is `run', `turn', `text' or `tool'.
+FENCE is a pair: a distance from START, and the sign that opened the block of
+code there."
+  kind run begun ended turn thought start end overlay (owed "") fence)
 
 (cl-defstruct axe-lsp-run
   "An agent at work, or one that has been: what it BEGUN and ENDED with.
@@ -54,15 +56,31 @@ It counts for buffers that are made afterwards."
 (defun axe-lsp-tree--in-code-p ()
   "Whether the line of point belongs to a block of code."
   (let* ((here (line-beginning-position))
-         (item (get-text-property here 'axe-lsp-item))
-         (in-code nil))
-    (save-match-data
-      (save-excursion
-        (when item
-          (goto-char (max (axe-lsp-item-start item) (- here 20000)))
-          (while (re-search-forward "│ *```" here t)
-            (setq in-code (not in-code))))))
-    in-code))
+         (item (get-text-property here 'axe-lsp-item)))
+    (and item
+         (axe-lsp-item-start item)
+         (save-match-data
+           (save-excursion
+             (axe-lsp-tree--fence item here))))))
+
+(defun axe-lsp-tree--fence (item here)
+  "The sign that opened the block of code of ITEM that goes on at HERE, or nil.
+A text is read on from where it was read last, since it only grows."
+  (let* ((start (axe-lsp-item-start item))
+         (known (axe-lsp-item-fence item))
+         (goes-on (and known (<= (+ start (car known)) here)))
+         (fence (and goes-on (cdr known))))
+    (goto-char (if goes-on (+ start (car known)) start))
+    (while (re-search-forward "^ *│ *\\(```+\\|~~~+\\)\\(.*\\)$" here t)
+      (let ((sign (match-string-no-properties 1))
+            (rest (match-string-no-properties 2)))
+        (if fence
+            (when (and (string-prefix-p fence sign) (string-blank-p rest))
+              (setq fence nil))
+          (unless (and (string-prefix-p "`" sign) (string-match-p "`" rest))
+            (setq fence sign)))))
+    (setf (axe-lsp-item-fence item) (cons (max 0 (- here start)) fence))
+    fence))
 
 (defun axe-lsp-tree--to-text ()
   "Go to where each kind of Markdown in a line is looked for.

@@ -123,6 +123,19 @@ def test_an_agent_asks_in_emacs_before_it_changes_something(
 
 
 @pytest.mark.editor
+def test_an_error_while_the_user_answers_in_emacs_is_a_denial(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text('tools = ["run_command"]\n' + MENDED, encoding="utf-8")
+    touch = [Call("run_command", {"command": f"touch {name}.txt"}, name) for name in "def"]
+    provider.script("manager", *(Says(calls=[each]) for each in touch), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "approve_error.el", manager, environment)
+    assert [path.name for path in (tmp_path / "project").glob("?.txt")] == ["f.txt"]
+
+
+@pytest.mark.editor
 def test_a_model_asks_in_emacs_what_it_wants_to_know(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -226,9 +239,11 @@ def test_markdown_has_faces_in_emacs(
     reader.parent.mkdir(parents=True)
     reader.write_text('name = "reader"\nmodel = "openai/m-reader"\n', encoding="utf-8")
     code = "```sh\n# **not bold**\n```\n"
+    tildes = "~~~\n```\n**nor this**\n~~~~\n"
+    long = "````\n```\n" + "a line of code\n" * 2_000 + "**nor that, much later**\n````\n"
     words = (
         "# The plan\n\nThis is **bold** and *slanted*, 2 * 3 * 4, with `code`.\n"
-        f"Run `ls a*.py b*.txt`, then *.md or `*.rst`.\n{code}**Done.**"
+        f"Run `ls a*.py b*.txt`, then *.md or `*.rst`.\n{code}{tildes}{long}**Done.**"
     )
     provider.script("m-reader", Says(words))
     environment = clean_environment(tmp_path / "home", **provider.environment)

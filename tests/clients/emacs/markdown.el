@@ -20,6 +20,8 @@
           (should (member "  │ This is bold and slanted, 2 * 3 * 4, with code." (visible-lines)))
           (should (member "  │ Run ls a*.py b*.txt, then *.md or *.rst." (visible-lines)))
           (should (member "  │ # **not bold**" (visible-lines)))
+          (should (member "  │ **nor this**" (visible-lines)))
+          (should (member "  │ **nor that, much later**" (visible-lines)))
           (should (member "  │ Done." (visible-lines)))
           (remove-from-invisibility-spec 'axe-markdown)
           (should (member "  │ # The plan" (visible-lines)))
