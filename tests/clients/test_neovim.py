@@ -272,8 +272,9 @@ def test_agents_ask_in_neovim_before_they_change_something(nvim: Path, tmp_path:
 
 
 @pytest.mark.editor
+@pytest.mark.parametrize("script", ["withdraw.lua", "withdraw_choice.lua"])
 def test_the_question_of_a_stopped_agent_is_withdrawn_in_neovim(
-    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path, script: str
 ) -> None:
     if _which(nvim) == "system":
         pytest.skip("before 0.11 a question is asked at once, and waits for its answer alone")
@@ -287,7 +288,7 @@ def test_the_question_of_a_stopped_agent_is_withdrawn_in_neovim(
     write = Call("write_file", {"path": "a.txt", "content": "a"})
     provider.script("m-writer", Says(calls=[write]))
     environment = clean_environment(tmp_path / "home", **provider.environment)
-    _play(nvim, "withdraw.lua", lead, environment)
+    _play(nvim, script, lead, environment)
     assert not (tmp_path / "project" / "a.txt").exists()
 
 

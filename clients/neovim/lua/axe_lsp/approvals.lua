@@ -42,10 +42,35 @@ local function settle(first, result)
   end
 end
 
+--- Opens a choice or a prompt, and remembers the windows that a plugin opens for it: the question may be withdrawn.
+local function open(first, prompt, ...)
+  local before = {}
+  for _, window in ipairs(vim.api.nvim_list_wins()) do
+    before[window] = true
+  end
+  prompt(...)
+  first.windows = vim.tbl_filter(function(window)
+    return not before[window]
+  end, vim.api.nvim_list_wins())
+end
+
+--- Takes away what was opened for a question that needs no answer any more.
+local function close_choices(first)
+  for _, window in ipairs(first.windows or {}) do
+    if window == vim.api.nvim_get_current_win() then
+      vim.cmd('stopinsert') -- What follows was meant for the prompt.
+    end
+    pcall(vim.api.nvim_win_close, window, true)
+  end
+  vim.notify('axe: the question needs no answer any more', vim.log.levels.INFO)
+end
+
 local function choose_decision(first)
   local question = first.question
   local function on_choice(result)
-    allowed[subject(question)] = result.decision == 'allowForRun' or nil
+    if waiting[1] == first then
+      allowed[subject(question)] = result.decision == 'allowForRun' or nil
+    end
     settle(first, result)
   end
   local options = {
@@ -54,9 +79,9 @@ local function choose_decision(first)
       return (choice.label:gsub('%%s', question.forRun or 'this'))
     end,
   }
-  vim.ui.select(CHOICES, options, function(choice)
-    if choice and choice.has_note then
-      vim.ui.input({ prompt = 'Instead: ' }, function(note)
+  open(first, vim.ui.select, CHOICES, options, function(choice)
+    if choice and choice.has_note and waiting[1] == first then
+      open(first, vim.ui.input, { prompt = 'Instead: ' }, function(note)
         on_choice({ decision = 'deny', note = note })
       end)
     else
@@ -71,14 +96,14 @@ local function choose_answer(first)
     settle(first, text and vim.trim(text) ~= '' and { answer = text } or NO_ANSWER)
   end
   local function write()
-    vim.ui.input({ prompt = question.reason .. ': ' }, on_answer)
+    open(first, vim.ui.input, { prompt = question.reason .. ': ' }, on_answer)
   end
   if not question.choices then
     return write()
   end
   local choices = vim.list_extend({ 'Answer in other words' }, question.choices)
-  vim.ui.select(choices, { prompt = question.reason }, function(choice, index)
-    if index == 1 then
+  open(first, vim.ui.select, choices, { prompt = question.reason }, function(choice, index)
+    if index == 1 and waiting[1] == first then
       write()
     else
       on_answer(choice)
@@ -198,7 +223,10 @@ local function withdraw(is_about)
     end
   end
   local first = waiting[1]
-  if first and not first.is_put and is_about(first.question) then
+  if first and is_about(first.question) then
+    if first.is_put then
+      close_choices(first)
+    end
     settle(first, first.kind.none)
   end
 end
