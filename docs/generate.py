@@ -272,7 +272,9 @@ For commands this check is only a precaution against mistakes, because a command
 change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` answer in advance. If nobody can be asked, or
 after a denial, the model gets an error result with the reason.
 
-Commands run with `sh -c`. Their environment has `PATH`, the locale and the user's name, but no keys. A command may
+Commands run with `sh -c`. Their environment has `PATH`, the locale and the user's name, but no keys. Their `HOME` is
+the working directory. If that has hidden files (except those of repositories, `.editorconfig`, `.axe` and `.venv`),
+it is the folder `~/.cache/axe/home`, so that no program reads start-up files of a repository. A command may
 take ten minutes and write 100 KB; processes that it leaves running end with it. `grep` and `find_files` need
 [ripgrep](https://github.com/BurntSushi/ripgrep) and skip ignored files. `url_fetch` accesses the `allowed_hosts`, or
 any host if there are none, and never private addresses. `web_search` uses Tavily with the key in `TAVILY_API_KEY`.

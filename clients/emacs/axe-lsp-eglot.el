@@ -76,6 +76,18 @@ Eglot alone uses it, and only where nothing else makes a project."
           all (plist-put all :workspace workspace))
     (plist-put all :experimental '(:axe (:approve t :ask t)))))
 
+(defun axe-lsp-eglot--settings (settings-of server &rest more)
+  "Have SETTINGS-OF say the settings of SERVER, with MORE, without those of the project for ours.
+Emacs takes `eglot-workspace-configuration' from .dir-locals.el, without a question, so that a
+repository could allow commands."
+  (if (not (cl-typep server 'axe-lsp-server))
+      (apply settings-of server more)
+    (with-temp-buffer
+      (let ((enable-dir-local-variables nil))
+        (apply settings-of server more)))))
+
+(advice-add 'eglot--workspace-configuration-plist :around #'axe-lsp-eglot--settings)
+
 (defun axe-lsp-eglot--apply (apply-edit edit &rest more)
   "Have APPLY-EDIT apply EDIT with MORE, and then rename files, which Eglot can't."
   (let* ((is-move (lambda (step) (equal (plist-get step :kind) "rename")))

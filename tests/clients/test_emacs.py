@@ -336,6 +336,26 @@ def test_an_untrusted_project_is_checked_and_not_run_in_emacs(
 
 
 @pytest.mark.editor
+def test_a_repository_allows_nothing_by_the_settings_of_its_folder_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    manager = write_project(tmp_path / "project")
+    manager.write_text('tools = ["write_file", "run_command"]\n' + MENDED, encoding="utf-8")
+    allow = '(:axe (:tools (:allow ["run_command"])))'
+    (tmp_path / "project" / ".dir-locals.el").write_text(
+        f"((nil . ((eglot-workspace-configuration . {allow}))))\n", encoding="utf-8"
+    )
+    write = Call("write_file", {"path": "a.txt", "content": "A\n"})
+    command = Call("run_command", {"command": "touch b.txt"})
+    provider.script("manager", *(Says(calls=[each]) for each in (write, command)), Says("done"))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    told = _play(emacs, "dir_locals.el", manager, environment)
+    assert told.splitlines()[0] == "touch b.txt"
+    assert (tmp_path / "project" / "a.txt").exists()
+    assert not (tmp_path / "project" / "b.txt").exists()
+
+
+@pytest.mark.editor
 def test_emacs_says_that_the_server_is_not_installed(emacs: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     environment = {**clean_environment(tmp_path / "home"), "PATH": "/usr/bin:/bin"}

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from shutil import which
 
 from msgspec import Struct, field
 
@@ -32,6 +31,7 @@ from axe_lsp.runtime.files.context_files import (
 )
 from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.files.regular_files import is_file, is_folder, is_there, read_file
+from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
 from axe_lsp.runtime.mcp.seen_tools import recall
 from axe_lsp.runtime.memory.memory import Memory, load_memory
@@ -124,7 +124,7 @@ def find_out(
 def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[Unready]:
     """The servers that a run could not connect, as far as the environment tells."""
     for index, server in enumerate(servers):
-        is_there = not server.command or which(server.command, path=environment.get("PATH", ""))
+        is_there = not server.command or find_program(server.command, environment)
         unset = tuple(name for name in server.needed if not environment.get(name))
         if unset or not is_there:
             yield Unready(index, "" if is_there else server.command, unset)
@@ -137,7 +137,7 @@ def _servers(question: Question, path_context: PathContext) -> Iterator[KnownSer
         return
     is_trusted = _is_trusted(question, path_context)
     for server in question.servers:
-        program = which(server.command, path=environment.get("PATH", "")) if server.command else ""
+        program = find_program(server.command, environment) if server.command else ""
         seen = recall(environment, workspace, server.place)
         rule = f"{START}({server.place})"
         yield KnownServer(

@@ -12,7 +12,7 @@ from pygls.exceptions import JsonRpcException
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.session import Session
-from axe_lsp.runtime.safety.allowances import rule_fault
+from axe_lsp.runtime.safety.allowances import rule_fault, rule_warning
 from axe_lsp.settings import read_settings
 
 _log = logging.getLogger(__name__)
@@ -37,6 +37,8 @@ class Configuration:
         for rule in settings.tools_allow:
             if fault := rule_fault(rule):
                 complaints.append(f"{quoted(rule)} in axe.tools.allow {fault}; it has no effect")
+            elif warning := rule_warning(rule):
+                complaints.append(f"{quoted(rule)} in axe.tools.allow {warning}")
         for complaint in complaints:
             _log.warning("%s", complaint)
             session.show_message(complaint)

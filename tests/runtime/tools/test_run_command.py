@@ -69,6 +69,30 @@ async def test_no_secret_is_in_the_environment(tmp_path: Path) -> None:
     assert set(found) - {"PWD", "OLDPWD", "SHLVL", "_"} == {*own, *settings, "PATH", "LANG"}
 
 
+@pytest.mark.parametrize(
+    ("names", "is_home"),
+    [((), True), ((".git", ".github", "a.txt"), True), ((".git", ".x"), False), ((".aws",), False)],
+)
+async def test_a_folder_with_what_may_be_a_start_up_file_is_no_home(
+    tmp_path: Path, names: tuple[str, ...], *, is_home: bool
+) -> None:
+    folder = tmp_path / "work"
+    for name in names:
+        (folder / name).mkdir(parents=True)
+    folder.mkdir(exist_ok=True)
+    outside = {"PATH": os.environ["PATH"], "XDG_CACHE_HOME": str(tmp_path / "cache")}
+    told = await run_shell("cd && pwd -P && ls -A", Workplace(folder, outside), 20)
+    own = tmp_path / "cache" / "axe" / "home"
+    assert told.splitlines() == ([str(folder), *sorted(names)] if is_home else [str(own)])
+    assert is_home or own.stat().st_mode & 0o777 == 0o700
+
+
+async def test_without_a_place_for_a_home_there_is_none(tmp_path: Path) -> None:
+    (tmp_path / ".x").touch()
+    outside = {"PATH": os.environ["PATH"]}
+    assert await run_shell('echo "$HOME"', Workplace(tmp_path, outside), 20) == f"{os.devnull}\n"
+
+
 async def test_output_has_a_limit_and_says_so(tmp_path: Path) -> None:
     command = "head -c 300000 /dev/zero | tr '\\0' x; exit 1"
     told = await refusal("run_command", tmp_path, command=command)

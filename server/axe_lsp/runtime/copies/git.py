@@ -23,6 +23,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.search_path import find_program, with_search_path
 from axe_lsp.runtime.plain_text import decode
 
 _LIMIT = 600.0
@@ -431,7 +432,8 @@ def _is_said(folder: Path, environment: Environment, *arguments: str) -> bool:
 
 
 def _inherited(environment: Mapping[str, str]) -> dict[str, str]:
-    return {name: environment[name] for name in _INHERITED if environment.get(name)}
+    outside = with_search_path(environment)
+    return {name: outside[name] for name in _INHERITED if outside.get(name)}
 
 
 def _git(
@@ -447,21 +449,22 @@ def _git(
         "GIT_NO_LAZY_FETCH": "1",
         "GIT_ALLOW_PROTOCOL": "",
     }
+    program = find_program("git", variables)
+    if program is None:
+        raise _NoGitError("git is not installed on this machine")
     try:
         # A file: `communicate` loses what it has not yet written when its time is over.
         with tempfile.TemporaryFile() as file:
             file.write(stdin)
             file.seek(0)
             process = subprocess.Popen(
-                ["git", *arguments],
+                [program, *arguments],
                 cwd=folder,
                 env={**fixed, **variables},
                 stdin=file,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
             )
-    except FileNotFoundError:
-        raise _NoGitError("git is not installed on this machine") from None
     except OSError as error:
         raise GitError(f"git could not be executed: {error}") from error
     with process:

@@ -34,6 +34,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, McpServerError, RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.search_path import with_search_path
 from axe_lsp.runtime.mcp import SDK_MISSING
 from axe_lsp.runtime.mcp.approval_requests import request_to_call, request_to_start
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
@@ -207,7 +208,7 @@ def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[s
 
 def access_to(server: McpServer, workplace: Workplace) -> Access:
     """The way to a server, with `${VAR}` filled in. Raises ConfigError."""
-    outside = workplace.environment
+    outside = with_search_path(workplace.environment)
     headers = _expanded(server, server.headers, outside)
     if not server.is_command:
         return Access(headers, {}, workplace.folder)

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 
@@ -38,7 +39,7 @@ _DANGEROUS = frozenset(
     " ".join(
         (
             # git and programs like it
-            "output output-directory output-dir output-file output-document ext-diff extcmd",
+            "output output-directory output-dir output-file output-document ext-diff extcmd export-marks",
             "open-files-in-pager config config-env exec-path upload-pack receive-pack template",
             "smtp-server sendmail-cmd to-cmd cc-cmd header-cmd",
             # ripgrep
@@ -52,6 +53,7 @@ _DANGEROUS = frozenset(
             "in-place inplace command eval",
             # wget, curl
             "execute use-askpass dump-header cookie-jar trace-ascii libcurl stderr etag-save",
+            "remote-name engine",
             # npm
             "script-shell node-options userconfig globalconfig",
         )
@@ -69,7 +71,9 @@ _DANGEROUS_AS_A_WHOLE = frozenset(
             # go
             "toolexec vettool outputdir coverprofile cpuprofile memprofile blockprofile mutexprofile",
             # pytest, pagers, zip
-            "basetemp junitxml junit-xml pdbcls override-ini pager unzip-command",
+            "basetemp junitxml junit-xml log-file pdbcls override-ini pager unzip-command",
+            # mypy, zip
+            "python-executable TT",
         )
     ).split()
 )
@@ -82,6 +86,13 @@ _SHORT = "coO"
 """`-c` (git, shells), `-o` (git archive, sort, curl) and `-O` (git grep): alone, among others as in
 `-lc`, and with a value behind it as in `-cx=y`. Harmless words that look so are asked about."""
 
+_LONG_OF = {
+    "gmake": ("file", "makefile"),
+    "make": ("file", "makefile"),
+    "node": ("experimental-loader", "import", "loader", "print", "require"),
+}
+"""Such options of single programs, which may be shortened."""
+
 _SHORT_OF = {
     "awk": "fi",
     "curl": "DK",
@@ -89,11 +100,13 @@ _SHORT_OF = {
     "fdfind": "xX",
     "gawk": "fi",
     "git": "x",
+    "gmake": "Ef",
     "gsed": "fi",
-    "make": "E",
+    "make": "Ef",
+    "man": "HP",
     "node": "epr",
-    "perl": "eEi",
-    "php": "r",
+    "perl": "eEiMm",
+    "php": "BdERr",
     "rsync": "e",
     "ruby": "ei",
     "sed": "fi",
@@ -105,13 +118,31 @@ _SHORT_OF = {
 """The same for single programs."""
 
 _EXECUTE_OPERANDS = {
-    "awk": "--sandbox",
+    # Without this option, those that lack it end. But that of BSD and macOS goes on.
+    "awk": "--sandbox" if sys.platform == "linux" else "",
     "gawk": "--sandbox",
     "gsed": "--sandbox",
+    "mawk": "",
+    "nawk": "",
+    "original-awk": "",
     "sed": "--sandbox",
     "sqlite3": "-safe",
 }
-"""Programs whose operands may tell them to run or write something, as sed's `1e x` does, and the option that forbids it."""
+"""Programs whose operands may tell them to run or write something, as sed's `1e x` does, and the option that forbids it,
+"" if there is none."""
+
+_TAKE_VARIABLES = frozenset({"bmake", "gmake", "make"})
+"""Programs that run what a variable among their operands says, such as `CC=x`."""
+
+_RUN_OPERANDS = frozenset(
+    " ".join(
+        (
+            "bash busybox bunx dash doas env exec fish ionice ksh nice nohup npx parallel pnpx setsid sh",
+            "ssh stdbuf sudo timeout uvx watch xargs zsh",
+        )
+    ).split()
+)
+"""Programs that run whatever program their operands name."""
 
 
 _SUBCOMMANDS_THAT_RUN = {
@@ -158,6 +189,19 @@ def rule_fault(allowance: str) -> str | None:
     return None
 
 
+def rule_warning(allowance: str) -> str | None:
+    """That a rule allows all commands, and why; None if it does not, or has no effect."""
+    rule = allowance.strip()
+    of_command = _COMMAND.fullmatch(rule)
+    if of_command is None or of_command[1] == START or rule_fault(rule) is not None:
+        return None
+    words = _words(_without_star(of_command[2])[0])
+    program = [*_programs(words or ())][-1]
+    if program not in _RUN_OPERANDS:
+        return None
+    return f"allows all commands: {program} runs the program that its operands name"
+
+
 def _command_rule_fault(tool: str, command: str) -> str | None:
     if tool == START:
         return None if command.strip() else "names no command"
@@ -176,7 +220,8 @@ def _fault_of_words(words: Collection[str], *, is_open: bool) -> str | None:
         return f"has the option {quoted(dangerous)}, which no rule allows: it may run or write"
     if is_open and (program := _executes_operands(words)):
         option = _EXECUTE_OPERANDS[program]
-        return f"allows {program} to run or write what its operands say; add {option} to the rule"
+        advice = f"add {option} to the rule" if option else "name the whole command"
+        return f"allows {program} to run or write what its operands say; {advice}"
     return None
 
 
@@ -212,10 +257,18 @@ def _allows_command(text: str, command: str) -> bool:
         return False
     if rest and (_executes_operands(wanted) or _is_dangerous_place(wanted, rest)):
         return False
-    letters = _SHORT + "".join(_SHORT_OF.get(each, "") for each in _programs(wanted))
-    if any(_is_dangerous(word, letters) for word in rest):
-        return False
-    return is_open or all(map(_is_operand, rest))
+    return not _have_danger(rest, wanted) and (is_open or all(map(_is_operand, rest)))
+
+
+def _have_danger(rest: Collection[str], wanted: Iterable[str]) -> bool:
+    """Whether a dangerous option of the programs in a rule is among the words that follow the rule's."""
+    programs = [*_programs(wanted)]
+    letters = _SHORT + "".join(_SHORT_OF.get(each, "") for each in programs)
+    longer = [option for each in programs for option in _LONG_OF.get(each, ())]
+    return any(
+        _is_dangerous(word, letters) or any(_begins(option, word) for option in longer)
+        for word in rest
+    )
 
 
 def _programs(words: Iterable[str]) -> Iterator[str]:
@@ -235,6 +288,8 @@ def _is_dangerous_place(wanted: list[str], rest: list[str]) -> bool:
     behind_git = ([*wanted[at + 1 :], *rest] for at, each in enumerate(programs) if each == "git")
     if any(_is_dangerous_behind_git(words, rest) for words in behind_git):
         return True
+    if not _TAKE_VARIABLES.isdisjoint(programs) and any("=" in word for word in rest):
+        return True
     # The first word of tar may be options without a dash.
     return programs[-1] == "tar" and _is_dangerous(f"-{rest[0]}", _SHORT_OF["tar"])
 
@@ -249,6 +304,8 @@ def _is_dangerous_behind_git(words: list[str], rest: list[str]) -> bool:
         return True
     # Which word is the subcommand is known only without options, as some have values.
     subcommands = words if has_options else words[:1]
+    if "clone" in subcommands and any(re.match("-[A-Za-z0-9]*u", word) for word in rest):
+        return True  # The program that it starts elsewhere, which may be here.
     return any(
         name in subcommands and action in rest for name, action in _SUBCOMMANDS_THAT_RUN.items()
     )
@@ -281,6 +338,12 @@ def _is_dangerous_in_rule(word: str) -> bool:
 def _is_dangerous(word: str, letters: str) -> bool:
     """Whether a word is a dangerous option, or one of a single letter, of these, also among others."""
     return re.match(rf"-[A-Za-z0-9]*[{letters}]", word) is not None or _is_long(word)
+
+
+def _begins(option: str, word: str) -> bool:
+    """Whether a word is `--` and this option, or how it begins."""
+    name = word.removeprefix("--").partition("=")[0]
+    return word.startswith("--") and name != "" and option.startswith(name)
 
 
 def _is_long(word: str) -> bool:

@@ -10,6 +10,9 @@ from pathlib import Path
 import anyio
 from msgspec import Struct
 
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment, cache_folder
+from axe_lsp.runtime.files.search_path import with_search_path
 from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
 from axe_lsp.runtime.tools.kept_process import KeptProcess, start_kept
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
@@ -32,9 +35,18 @@ _NO_START_UP_FILES = {
     "NPM_CONFIG_USERCONFIG": os.devnull,
     "PSQLRC": os.devnull,
 }
-"""HOME is the working directory, as axe has it, so a repository could bring its own `.gitconfig`, whose
-programs git would start, or modules in the place of Python's. It could also bring a folder that git takes for a
-bare repository, with a configuration in it."""
+"""Start-up files that another command may have left in the home of commands are not read. Nor does git take a folder
+of a repository for a bare one, with a configuration in it."""
+
+_OF_PROJECTS = frozenset(
+    (
+        *(".git", ".gitignore", ".gitattributes", ".gitmodules", ".github", ".gitlab-ci.yml"),
+        *(".axe", ".editorconfig", ".venv"),
+    )
+)
+"""Hidden files that no program looks for in a home folder, although it may be a whole repository."""
+
+_HOME = "home"
 
 
 class Ended(Struct, frozen=True):
@@ -95,10 +107,28 @@ async def _read(kept: KeptProcess, output: _Output) -> None:
         output.add(piece)
 
 
+def _home(folder: Path, environment: Environment) -> str:
+    """The home of commands: the working directory, as axe has it, unless something there could be a start-up file.
+
+    A repository could bring its own `.curlrc`, `.aws` or `.sqliterc`, and any other that we do not know. Then it
+    is a folder of ours, in which caches of programs are kept.
+    """
+    try:
+        hidden = (each for each in os.listdir(folder) if each.startswith("."))  # noqa: PTH208
+        if _OF_PROJECTS.issuperset(hidden):
+            return str(folder)
+        home = cache_folder(environment) / _HOME
+        home.mkdir(parents=True, exist_ok=True, mode=0o700)
+    except (OSError, ConfigError):  # There is no place for it.
+        return os.devnull
+    return str(home)
+
+
 def clean_environment(workplace: Workplace) -> dict[str, str]:
     """Nothing but what programs need to work: no key and no other secret is among it."""
-    outside, folder = workplace.environment, str(workplace.folder)
+    outside, folder = with_search_path(workplace.environment), workplace.folder
+    home = _home(folder, workplace.environment)
     names = (*_INHERITED, *_NEEDED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
     inherited = {name: outside[name] for name in names if outside.get(name)}
     agents = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
-    return {"HOME": folder, "TMPDIR": folder, **_NO_START_UP_FILES, **inherited, **agents}
+    return {"HOME": home, "TMPDIR": str(folder), **_NO_START_UP_FILES, **inherited, **agents}

@@ -6,12 +6,12 @@ A search runs as a process, since a pattern of a model's could keep Python busy 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
 import anyio
 
+from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
 from axe_lsp.runtime.tools.paths import place, speaking_of
@@ -26,7 +26,7 @@ _FAILED = 2
 
 async def ripgrep(options: Sequence[str], path: str, workplace: Workplace) -> list[str]:
     """Lines that begin with paths, in the order of the paths, below `path`. Raises ToolError."""
-    program = shutil.which("rg", path=workplace.environment.get("PATH"))
+    program = find_program("rg", workplace.environment)
     if program is None:
         raise ToolError("ripgrep (rg), which searches, is not installed on this machine")
     below = await anyio.to_thread.run_sync(_seen_from_workplace, path, workplace)

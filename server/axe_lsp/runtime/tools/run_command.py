@@ -10,6 +10,7 @@ from tempfile import mkdtemp
 
 import anyio
 
+from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.files.user_config import key_variables
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.safety.approval import Rehearsal
@@ -44,7 +45,7 @@ async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
     """The output of a command. Raises ToolError if it fails, with its code and output."""
     check_command(command, workplace.folders)
     environment = clean_environment(workplace)
-    shell = shutil.which("sh", path=environment.get("PATH"))
+    shell = find_program("sh", environment)
     if shell is None:
         raise ToolError("there is no shell (sh) on this machine")
     in_shell = [shell, "-c", command]

@@ -1,0 +1,37 @@
+"""The folders in which programs are looked for: those of `PATH` that do not depend on the current folder.
+
+Commands run in a workspace. With `./node_modules/.bin` or an empty folder in `PATH`, as some users have it, a
+repository would bring its own `git` or `rg`. On Windows the system itself looks in the current folder first.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Mapping
+
+from axe_lsp.runtime.files.folders import Environment
+
+
+def search_path(environment: Environment) -> str:
+    """The value of `PATH` for a program of ours; "" if it has no such folder."""
+    folders = environment.get("PATH", "").split(os.pathsep)
+    return os.pathsep.join(each for each in folders if os.path.isabs(each))  # noqa: PTH117 - texts
+
+
+def with_search_path(environment: Environment) -> dict[str, str]:
+    """The same variables with such a `PATH`; without one, if it would have no folder."""
+    path = search_path(environment)
+    others = {name: value for name, value in environment.items() if name != "PATH"}
+    return {**others, "PATH": path} if path else others
+
+
+def find_program(name: str, environment: Mapping[str, str]) -> str | None:
+    """The absolute path of a program; None if there is none."""
+    endings = ("", *environment.get("PATHEXT", "").split(";")) if sys.platform == "win32" else ("",)
+    for folder in (search_path(environment) or os.defpath).split(os.pathsep):
+        for ending in endings:
+            if found := shutil.which(os.path.join(folder, name + ending)):  # noqa: PTH118 - `name` may be absolute
+                return found
+    return None
