@@ -44,9 +44,9 @@ def test_the_first_agent_runs_with_the_key_that_is_there(
 @pytest.mark.parametrize(
     ("environment", "config", "model"),
     [
-        ({"OPENAI_API_KEY": "sk-0123456789"}, "", "openai/gpt-6.1-terra"),
+        ({"OPENAI_API_KEY": "sk-0123456789"}, "", "openai/gpt-6.2-sol"),
         ({"GEMINI_API_KEY": "AIza0123456789"}, "", "google/gemini-4-neon"),
-        ({}, '[providers.openai]\napi_key = "sk-0123456789"\n', "openai/gpt-6.1-terra"),
+        ({}, '[providers.openai]\napi_key = "sk-0123456789"\n', "openai/gpt-6.2-sol"),
         (
             {"OPENAI_API_KEY": "sk-0123456789", "ANTHROPIC_API_KEY": "sk-ant-0123456789"},
             "",

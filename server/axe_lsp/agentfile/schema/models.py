@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text.nearest import KEPT
 
-READ_ON = "2026-11-22"
+READ_ON = "2026-11-25"
 """When the providers' pages were read."""
 
 SOURCES = {
@@ -103,6 +103,8 @@ MODELS: tuple[Model, ...] = (
     Model("anthropic", "claude-sonnet-5", _M, 128 * _K, 2, 10, 0.2, 2.5),
     Model("anthropic", "claude-fable-5", _M, 128 * _K, 10, 50, 1, 12.5),
     Model("anthropic", "claude-haiku-4-5", 200 * _K, 64 * _K, 1, 5, 0.1, 1.25),
+    Model("openai", "gpt-6.2-astra", 1_050 * _K, 128 * _K, 8, 40, 0.4, 10, dearer_above=272 * _K),
+    Model("openai", "gpt-6.2-sol", 1_050 * _K, 128 * _K, 2, 10, 0.1, 2.5, dearer_above=272 * _K),
     Model("openai", "gpt-6.1-terra", 1_050 * _K, 128 * _K, 1, 5, 0.05, 1.25, dearer_above=272 * _K),
     Model("openai", "gpt-6.1-sol", 1_050 * _K, 128 * _K, 2, 10, 0.1, 2.5, dearer_above=272 * _K),
     Model("openai", "gpt-6-sol", 1_050 * _K, 128 * _K, 2, 10, 0.2, 2.5, dearer_above=272 * _K),
@@ -126,6 +128,10 @@ MODELS: tuple[Model, ...] = (
     Model("google", "gemini-4-hydrogen", 2**20, 2**16, 1.5, 7.5, 0.075, 1.5),
     Model("google", "gemini-4-carbon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
     Model("google", "gemini-4-argon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
+    Model(
+        *("google", "gemini-3.8-flash", 2**20, 2**16, 0.75, 3.75, 0.075, 0.75),
+        doubles="2027-01-01",
+    ),
 )
 """By provider, the newest first."""
 
@@ -157,6 +163,7 @@ _ENDINGS = {
         2026-12-11  gpt-6.1-sol    gpt-5 gpt-5-pro o3 o3-pro
         2026-12-11  gpt-6.1-terra  gpt-5-mini
         2027-01-14  gpt-6-luna     gpt-4o gpt-4o-mini gpt-4.1 gpt-4.1-mini
+        2027-02-01  -              gpt-5.5-cyber-preview
         2027-04-01  -              gpt-5.1 gpt-5.3-codex gpt-5.4-nano
     """,
     "google": """
