@@ -279,7 +279,7 @@ def test_errors_in_a_stream_are_told_in_an_event_and_outside_of_one() -> None:
     for line in json.dumps([error], indent=2).encode().split(b"\n"):
         decoder.feed(line)
     with pytest.raises(ProviderError, match=r"overloaded: The model is overloaded\."):
-        decoder.finish()
+        decoder.feed(b"")
 
 
 def test_a_stream_without_a_finish_reason_is_cut_off() -> None:

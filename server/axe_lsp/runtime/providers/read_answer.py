@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
@@ -55,12 +56,18 @@ async def _read_stream(
     decoder = wire_format.stream_decoder()
     text, thought = StreamRedactor(key), StreamRedactor(key)
     pieces = answer.chunks() if wire_format.SHAPE.is_binary else answer.lines()
-    async for piece in pieces:
-        heard()
-        delta = decoder.feed(piece)
+
+    def show(delta: Delta) -> None:
         shown = Delta(text.feed(delta.text), thought.feed(delta.thought))
         if shown.text or shown.thought:
             on_delta(shown)
+
+    async for piece in pieces:
+        heard()
+        show(decoder.feed(piece))
+    # The last event may lack its end. Where a part of it is missing as well, `finish` tells better.
+    with suppress(WireError):
+        show(decoder.feed(b""))
     response = decoder.finish()
     rest = Delta(text.rest(), thought.rest())
     if rest.text or rest.thought:

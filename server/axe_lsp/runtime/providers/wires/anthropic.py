@@ -333,8 +333,12 @@ class AnthropicStream:
             self._body["usage"] = {**usage, **_known(event["usage"])}
         elif kind == "message_stop":
             self._complete = True
-        elif kind == "error":
-            raise reported(event.value) or ProviderError("server", "the stream failed")
+        elif kind == "error" or not kind:  # Proxies report theirs without a type.
+            failure = reported(event.value)
+            if failure is None and kind:
+                failure = ProviderError("server", "the stream failed")
+            if failure is not None:
+                raise failure
         return Delta()
 
     def _take_delta(self, index: int, delta: Node) -> Delta:

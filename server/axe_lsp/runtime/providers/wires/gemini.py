@@ -277,22 +277,14 @@ class GeminiStream:
         self._usage: dict[str, Json] = {}
         self._candidate: dict[str, Json] = {}
         self._parts: list[dict[str, Json]] = []
-        self._outside: list[bytes] = []
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
-        if self._outside or line[:1] in (b"{", b"["):
-            # Google puts some errors into the stream as they are, in no event.
-            self._outside.append(line)
-            return Delta()
         data = self._events.feed(line)
         return self._take(parse_json(data)) if data else Delta()
 
     def finish(self) -> Response:
         """The whole answer."""
-        if self._outside:
-            failure = reported(parse_json(b"\n".join(self._outside)))
-            raise failure or WireError("there is a part that is not an event")
         is_blocked = "promptFeedback" in self._body
         if not is_blocked and self._candidate.get("finishReason") in (None, "", _UNSPECIFIED):
             raise WireError("the stream ended before the answer was complete")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from axe_lsp.agentfile.schema.models import LocalModel
-from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolResult
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import (
@@ -14,7 +14,7 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     function_of,
     parse_json,
-    usable_arguments,
+    read_call,
 )
 
 MODELS_PATH = "api/tags"
@@ -102,7 +102,10 @@ def _encode_result(result: ToolResult) -> dict[str, Json]:
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3)."""
+    """The answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3).
+
+    Arguments are an object; some models write a JSON text, which Ollama and proxies before it pass on.
+    """
     failure = reported(body)
     if failure is not None:
         raise failure
@@ -113,10 +116,8 @@ def decode(body: Json) -> Response:
     return Response(
         content=message["content"].text(),
         tool_calls=tuple(
-            ToolCall(
-                f"ollama_{index}",
-                call["function"]["name"].text(),
-                usable_arguments(call["function"]["arguments"].table()),
+            read_call(
+                f"ollama_{index}", call["function"]["name"].text(), call["function"]["arguments"]
             )
             for index, call in enumerate(message["tool_calls"].items())
         ),

@@ -265,7 +265,7 @@ class OpenAIStream:
 
     def finish(self) -> Response:
         """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
-        if not self._complete and not self._finish_reason:
+        if not self._finish_reason and not (self._complete and self._has_answer):
             raise WireError("the stream ended before the answer was complete")
         calls = sorted(self._calls, key=lambda call: call.index)
         message: dict[str, Json] = {
@@ -279,6 +279,12 @@ class OpenAIStream:
         # Text beside a refusal has been shown, and so has the refusal.
         shown = _text_of(Node(message["content"])) + message["refusal"]
         return replace(response, content=shown)
+
+    @property
+    def _has_answer(self) -> bool:
+        """Whether there is anything that the model has said. The end mark alone is no answer."""
+        said = (*self._calls, *self._fields.values(), *self._content, *self._refusal)
+        return any(said)
 
     def _take(self, body: Json) -> Delta:
         failure = reported(body)
@@ -322,7 +328,8 @@ class OpenAIStream:
         """A part belongs to the last call of its index, but another id begins another call.
 
         Some servers give no index, and Google's gives the same to all, with ids that may be empty: so a
-        name begins another call, too, once the arguments of the last one are whole.
+        name begins another call, too, once the arguments of the last one are whole. vLLM gave each part
+        an id of its own, so an id without a name begins none.
         """
         index, id_ = part["index"].integer(), part["id"].text()
         name, arguments = part["function"]["name"].text(), part["function"]["arguments"]
@@ -331,13 +338,13 @@ class OpenAIStream:
         )
         call = next((call for call in reversed(self._calls) if call.index == index), None)
         is_other = call is not None and (
-            (id_ and call.id and id_ != call.id)
+            (name and id_ and call.id and id_ != call.id)
             or (not id_ and name and text and parse_arguments("".join(call.arguments)))
         )
         if call is None or is_other:
             call = _PartialCall(index)
             self._calls.append(call)
-        call.id = id_ or call.id
+        call.id = call.id or id_
         call.name = name or call.name
         call.arguments.append(text)
         for key, value in part.table().items():

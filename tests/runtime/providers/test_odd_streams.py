@@ -1,0 +1,178 @@
+"""Streams as some servers write them, against the standard or beside it: read, or refused with their words."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.events import TextDelta
+from support.answers import DIALECTS, Dialect, content_type, stream_chunks
+from support.bodies import FORMATS
+from support.engines import agent, bench
+from support.scripted_provider import Raw, Says, ScriptedProvider
+
+LINES = [each for each in DIALECTS if not FORMATS[each].SHAPE.is_binary]
+EVENTS = [each for each in LINES if each != "ollama"]
+
+
+def stream(dialect: Dialect, body: bytes) -> Raw:
+    """A streamed answer of exactly these bytes."""
+    return Raw(body, headers={"Content-Type": content_type(dialect, True)})
+
+
+def events(*bodies: Any) -> bytes:
+    """Server-sent events with these data."""
+    return b"".join(b"data: " + json.dumps(each).encode() + b"\n\n" for each in bodies)
+
+
+def choices(*deltas: Any, finish: str | None = None) -> bytes:
+    """The chunks of the chat wire."""
+    chunks = [{"choices": [{"index": 0, "delta": each}]} for each in deltas]
+    end = {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
+    return events(*chunks, *([end] if finish else []))
+
+
+async def ask(provider: ScriptedProvider, folder: Path, dialect: Dialect, body: bytes) -> str:
+    """The text of the answer, as it was shown."""
+    provider.script("m-solo", stream(dialect, body))
+    async with bench(
+        provider, folder, agent("solo", dialect), streams=lambda _: True, environment={}
+    ) as work:
+        content = (await work.run("solo")).content
+        assert "".join(each.delta for each in work.of(TextDelta)) == content
+        return content
+
+
+@pytest.mark.parametrize("dialect", LINES)
+async def test_the_last_event_may_lack_its_end(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+) -> None:
+    body = b"".join(stream_chunks(dialect, Says("one two"), "m")).rstrip(b"\n")
+    assert await ask(provider, tmp_path, dialect, body) == "one two"
+
+
+@pytest.mark.parametrize("dialect", EVENTS)
+async def test_comments_between_events_are_skipped(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+) -> None:
+    pieces = stream_chunks(dialect, Says("one two"), "m")
+    body = b": OPENROUTER PROCESSING\n\n".join([b"retry: 3000\n", *pieces, b""])
+    assert await ask(provider, tmp_path, dialect, body) == "one two"
+
+
+FAILURES = {
+    "llama.cpp": b'error: {"code":400,"message":"it is broken","type":"invalid_request_error"}\n\n',
+    "a proxy": b'{"error": {"message": "it is broken", "type": "invalid_request_error"}}',
+    "a proxy with many lines": json.dumps(
+        {"error": {"message": "it is broken", "type": "invalid_request_error"}}, indent=2
+    ).encode(),
+    "an event": events({"error": {"message": "it is broken", "type": "invalid_request_error"}}),
+}
+
+
+@pytest.mark.parametrize("end", [b"", b"\n\ndata: [DONE]\n\n"])
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("dialect", EVENTS)
+async def test_an_error_in_a_stream_is_told_however_it_is_written(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect, failure: str, end: bytes
+) -> None:
+    with pytest.raises(ProviderError) as caught:
+        await ask(provider, tmp_path, dialect, FAILURES[failure] + end)
+    assert str(caught.value) == "bad_request: it is broken"
+    assert caught.value.exit_code == 1
+
+
+async def test_an_end_mark_alone_is_no_answer(provider: ScriptedProvider, tmp_path: Path) -> None:
+    body = choices({"role": "assistant", "content": ""}) + b"data: [DONE]\n\n"
+    with pytest.raises(ProviderError, match="the stream ended before the answer was complete"):
+        await ask(provider, tmp_path, "openai", body)
+
+
+async def test_an_answer_may_have_no_finish_reason(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    body = choices({"content": "all"}) + b"data: [DONE]\n\n"
+    assert await ask(provider, tmp_path, "openai", body) == "all"
+
+
+def part(index: int | None, arguments: str, **more: Any) -> dict[str, Any]:
+    """A part of a tool call in a delta."""
+    function = {"arguments": arguments, **({"name": more.pop("name")} if "name" in more else {})}
+    place = {} if index is None else {"index": index}
+    return {"tool_calls": [{**place, **more, "function": function}]}
+
+
+INTERLEAVED = (
+    part(0, "", id="a", name="list_directory"),
+    part(1, "", id="b", name="read_file"),
+    part(0, '{"pa'),
+    part(1, '{"path":'),
+    part(0, 'th": "."}'),
+    part(1, ' "x"}'),
+)
+ANOTHER_ID_EACH = (
+    part(0, "", id="a", name="list_directory"),
+    part(0, '{"path"', id="chatcmpl-tool-1"),
+    part(0, ': "."}', id="chatcmpl-tool-2", name=None),
+    part(1, "", id="b", name="read_file"),
+    part(1, '{"path": "x"}', id="chatcmpl-tool-3"),
+)
+THE_SAME_ID_EACH = (
+    part(0, '{"path"', id="a", name="list_directory"),
+    part(0, ': "."}', id="a", name="list_directory"),
+    part(1, '{"path": "x"}', id="b", name="read_file"),
+)
+NO_INDEX = (
+    part(None, '{"path": "."}', id="a", name="list_directory"),
+    part(None, '{"path":', id="b", name="read_file"),
+    part(None, ' "x"}'),
+)
+NO_IDS = (
+    part(0, '{"path": "."}', id="", name="list_directory"),
+    part(0, '{"path": "x"}', id="", name="read_file"),
+)
+
+
+@pytest.mark.parametrize(
+    "deltas", [INTERLEAVED, ANOTHER_ID_EACH, THE_SAME_ID_EACH, NO_INDEX, NO_IDS]
+)
+@pytest.mark.parametrize("finish", ["tool_calls", "stop", None])
+async def test_calls_are_put_together_however_they_are_numbered(
+    provider: ScriptedProvider, tmp_path: Path, deltas: tuple[Any, ...], finish: str | None
+) -> None:
+    usage = events({"choices": [], "usage": {"prompt_tokens": 7, "completion_tokens": 3}})
+    body = choices(*deltas, finish=finish) + usage + b"data: [DONE]\n\n"
+    provider.script("m-solo", stream("openai", body), Says("done"))
+    agents = agent("solo", tools=["list_directory", "read_file"])
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        assert (await work.run("solo")).content == "done"
+    _, asked, *answers = provider.requests[1].body["messages"]
+    functions = [each["function"] for each in asked["tool_calls"]]
+    assert [(each["name"], json.loads(each["arguments"])) for each in functions] == [
+        ("list_directory", {"path": "."}),
+        ("read_file", {"path": "x"}),
+    ]
+    ids = [each["id"] for each in asked["tool_calls"]]
+    assert len({*ids}) == 2
+    assert all(ids)
+    assert [each["tool_call_id"] for each in answers] == ids
+
+
+@pytest.mark.parametrize("is_streamed", [False, True])
+async def test_ollama_s_arguments_may_be_a_text(
+    provider: ScriptedProvider, tmp_path: Path, is_streamed: bool
+) -> None:
+    function = {"name": "list_directory", "arguments": '{"path": "."}'}
+    message = {"role": "assistant", "content": "", "tool_calls": [{"function": function}]}
+    body = json.dumps({"model": "m", "message": message, "done": True, "done_reason": "stop"})
+    first = Raw(f"{body}\n".encode(), headers={"Content-Type": content_type("ollama", is_streamed)})
+    provider.script("m-solo", first, Says("done"))
+    agents = agent("solo", "ollama", tools=["list_directory"])
+    async with bench(provider, tmp_path, agents, streams=lambda _: is_streamed) as work:
+        assert (await work.run("solo")).content == "done"
+    _, asked, _ = provider.requests[1].body["messages"]
+    assert asked["tool_calls"][0]["function"]["arguments"] == {"path": "."}
