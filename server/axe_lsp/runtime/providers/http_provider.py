@@ -151,13 +151,25 @@ _WHO_ASKS = 401
 
 _NO_SUCH_PATH = (404, 405, 501)
 
-_UNREADABLE = "invalid_encrypted_content"
+_UNREADABLE_CODE = "invalid_encrypted_content"
 """The code with which OpenAI refuses reasoning that it can't decrypt."""
 
 _FORGETS = "the model {} can't read its earlier reasoning any more, so the run goes on without it"
 
 _Place = tuple[str, Wire, ModelName, ResponseFormat | None]
 """Where something was refused: what one schema is refused for says nothing about another."""
+
+_UNREADABLE = (
+    r"(?i)invalid .?signature.? in .?(redacted_)?thinking"  # Anthropic, also behind Bedrock and OpenRouter
+    r"|thinking.* blocks in the latest assistant message cannot be modified"
+    r"|corrupted thought signature"  # Gemini
+    r"|items are not persisted"  # OpenAI
+)
+"""The words with which services refuse what a model has signed or thought.
+
+Anthropic binds thoughts to all that was said before them, so those behind a shortened result are refused
+(Claude 5.1 and later). It is a pattern, which is compiled when a request was refused.
+"""
 
 
 class HttpProvider:
@@ -218,7 +230,7 @@ class HttpProvider:
                 elif service.may_lack_responses and _lacks_path(error, request):
                     self._without_responses.add(service.base_url)
                     exchange.warn(_asks_chat(service))
-                elif _UNREADABLE in error.codes and forget_originals(request):
+                elif _is_unreadable(error) and forget_originals(request):
                     exchange.warn(_FORGETS.format(request.model))
                 else:
                     raise service.explained(
@@ -436,6 +448,13 @@ def _asks_chat(service: Service) -> str:
         f'/v1/chat/completions (wire = "openai-chat" in [providers.{service.provider}] of config.toml '
         "says so at once)"
     )
+
+def _is_unreadable(error: ProviderError) -> bool:
+    """Whether a service refuses the thoughts of its own model that a request brings back."""
+    if error.category != "bad_request":
+        return False
+    return _UNREADABLE_CODE in error.codes or bool(re.search(_UNREADABLE, error.message))
+
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:
