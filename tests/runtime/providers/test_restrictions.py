@@ -198,12 +198,21 @@ async def test_a_schema_that_anthropic_refuses_keeps_no_file_from_running(
             1_048_576,
         ),
         ("request (12345 tokens) exceeds the available context size (4096 tokens)", 4_096),
+        ("The decoder prompt (length 9) is longer than the maximum model length of 8000.", 8_000),
+        ("The input (300 tokens) is longer than the model's context length (200 tokens).", 200),
+        ("the model is loaded with context length of only 4096 tokens", 4_096),
+        ("Your request exceeded model token limit: 262144 (requested: 300000)", 262_144),
         ("Input is too long for requested model.", 700),
     ],
 )
 def test_a_refusal_tells_how_large_the_context_window_is(message: str, window: int) -> None:
     error = ProviderError("context_overflow", message, 400)
     assert window_told(error, Request("m", (Message("user"),)), 700) == window
+
+
+def test_an_error_in_a_stream_tells_the_context_window_as_well() -> None:
+    error = ProviderError("context_overflow", "exceeds the available context size (4096 tokens)")
+    assert window_told(error, Request("m", (Message("user"),)), 700) == 4096
 
 
 def test_a_refusal_for_another_reason_tells_nothing_of_the_context_window() -> None:
@@ -216,3 +225,70 @@ def test_a_refusal_for_another_reason_tells_nothing_of_the_context_window() -> N
     too_long = ProviderError("context_overflow", "Input is too long", 400)
     assert window_told(too_long, picture, 700) is None
     assert window_told(too_long, request, 0) is None
+
+
+ONLY_ADAPTIVE = (
+    '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
+    '"output_config.effort" to control thinking behavior.'
+)
+
+
+@pytest.mark.parametrize("dialect", ["anthropic", "bedrock"])
+async def test_a_claude_of_an_unknown_name_that_takes_no_budget_gets_the_effort(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str
+) -> None:
+    """The name of a deployment or a gateway does not tell which model it is."""
+    provider.script("our-claude", Refuses(400, ONLY_ADAPTIVE), Says("one"), Says("two"))
+    text = f'name = "solo"\nmodel = "{dialect}/our-claude"\n[params]\neffort = "high"\n'
+    async with bench(provider, tmp_path, {"solo": text}) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        assert (await runtime.run("solo")).content == "two"
+        assert runtime.warnings == []
+    first, *rest = (each.body for each in provider.requests)
+    place = {"anthropic": "output_config", "bedrock": "outputConfig"}[dialect]
+    assert place not in first
+    for body in rest:
+        assert body[place] == {"effort": "high"}
+        thinking = body.get("thinking") or body["additionalModelRequestFields"]["thinking"]
+        assert thinking["type"] == "adaptive"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "message"),
+    [
+        ("anthropic", ONLY_ADAPTIVE),
+        ("google", "Thinking budget is not supported for this model."),  # gemma-4, 2026-04
+    ],
+)
+async def test_a_budget_that_a_model_does_not_take_is_left_out_and_the_user_is_told(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str, message: str
+) -> None:
+    provider.script("m-solo", Refuses(400, message), Says("one"))
+    agents = agent("solo", dialect, params={"thinking_budget": 2000})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        (warning,) = runtime.warnings
+    assert warning.startswith("params.thinking_budget is not sent: the model m-solo decides itself")
+    first, last = (each.raw for each in provider.requests)
+    assert b"2000" in first
+    assert b"2000" not in last
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "message"),
+    [
+        ("stop", ["END"], "Unsupported parameter: 'stop' is not supported with this model."),
+        ("seed", 7, "Unsupported parameter: 'seed' is not supported with this model."),
+    ],
+)
+async def test_a_model_that_refuses_a_parameter_gets_it_no_more_and_the_user_is_told(
+    provider: ScriptedProvider, tmp_path: Path, name: str, value: object, message: str
+) -> None:
+    provider.script("m-solo", Refuses(400, message), Says("one"), Says("two"))
+    async with bench(provider, tmp_path, agent("solo", params={name: value})) as runtime:
+        for said in ("one", "two"):
+            assert (await runtime.run("solo")).content == said
+            assert runtime.warnings.pop() == (
+                f"the model m-solo refuses params.{name}, so it is left out"
+            )
+    assert [name in each.body for each in provider.requests] == [True, False, False]

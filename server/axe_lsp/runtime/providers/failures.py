@@ -42,16 +42,20 @@ _FILTERED = re.compile(r"(?i)content_filter|content_policy")
 _BY_WORDS: tuple[tuple[re.Pattern[str], ProviderErrorCategory], ...] = (
     (
         re.compile(
-            r"(?i)context_length_exceeded|prompt is too long|maximum (context|prompt) length"
+            r"(?i)context_length_exceeded|prompt is too long|maximum (context|prompt|model) length"
             r"|exceed context limit|input is too long|maximum number of tokens allowed"
-            r"|exceed_context_size_error|request_too_large"
+            r"|exceed_context_size_error|request_too_large|exceeds the context window"
+            r"|exceeds the available context size"  # llama.cpp until 2025
+            r"|(greater|longer) than the (model's )?context length|context length of only"  # LM Studio, Together
+            r"|context window exceeds limit|exceeded model token limit"  # MiniMax, Kimi
+            r"|reduce the length of the messages|exceeded (max )?context length"  # Groq, Ollama
         ),
         "context_overflow",
     ),
     (
         re.compile(
             r"(?i)insufficient_quota|billing_hard_limit_reached|credit balance is too low"
-            r"|RequestsPerDay|TokensPerDay"
+            r"|RequestsPerDay|TokensPerDay|spend_limit_reached|organization_billing_unavailable"
         ),
         "quota",
     ),
@@ -237,7 +241,8 @@ def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
     inner = error.get("innererror")
     places = [error, *([inner] if isinstance(inner, dict) else [])]
     details = error.get("details")
-    for detail in details if isinstance(details, list) else ():
+    # Google writes a list, Anthropic an object.
+    for detail in details if isinstance(details, list) else [details]:
         if isinstance(detail, dict):
             violations = detail.get("violations")
             places += [detail, *(each for each in violations or () if isinstance(each, dict))]

@@ -24,8 +24,11 @@ Field = Literal[
     "temperature",
     "top_p",
     "top_k",
+    "seed",
+    "stop",
     "tools",
     "think",
+    "budget",
     "images",
     "response_format",
     "effort",
@@ -36,7 +39,8 @@ Field = Literal[
     "cache_control",
     "stream_options",
 ]
-"""The parameters to omit or change. `tools_with_effort`: tools need effort none."""
+"""The parameters to omit or change. `tools_with_effort`: tools need effort none. `budget`: the model
+decides itself how long it thinks."""
 
 LEAST_OUTPUT = 16
 """The lowest `max_output_tokens` that OpenAI's Responses API takes."""
@@ -66,7 +70,8 @@ def accepted(request: Request, restrictions: Restrictions) -> Request:
     params = request.params
     if "temperature" in restrictions.refused:
         request = replace(request, temperature=None)
-    if refused := {name: None for name in ("top_p", "top_k") if name in restrictions.refused}:
+    unset = {"top_p": None, "top_k": None, "seed": None, "stop": ()}
+    if refused := {name: none for name, none in unset.items() if name in restrictions.refused}:
         params = replace(params, **refused)
     if params.effort:
         params = replace(params, effort=_effort(params.effort, restrictions))
@@ -175,6 +180,9 @@ _LEVELS_OF_GEMINI = ("low", "medium", "high")
 
 _REFUSING = (400, 422)
 
+_IN_A_STREAM = 0
+"""The status of an error that a server reports in an answer of status 200."""
+
 _REFUSALS: dict[Field, str] = {
     "max_tokens": "max_completion_tokens",
     # Not what is said of a number that is too high, which the user has to know.
@@ -184,7 +192,12 @@ _REFUSALS: dict[Field, str] = {
     ),
     "top_p": r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)",
     "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
+    "seed": r"(?i)unsupported.*\bseed\b|\bseed\b.*(unsupported|not support|not allowed)",
+    "stop": (
+        r"(?i)unsupported.*'stop'|\bstop(_?sequences)?\b.*(unsupported|not support|not allowed)"
+    ),
     "tools": "does not support tools",
+    "budget": r"(?i)(thinking\.type\.enabled.?|thinking budget) is not supported",
     "think": "does not support thinking",
     "images": (
         r"(?is)(image|vision|multimodal).*(not support|unsupported|not allowed|not enabled|only text)"
@@ -213,7 +226,10 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
         "temperature": request.temperature is not None,
         "top_p": params.top_p is not None,
         "top_k": params.top_k is not None,
+        "seed": params.seed is not None,
+        "stop": bool(params.stop),
         "tools": bool(request.tools),
+        "budget": bool(effort or params.thinking_budget),
         "think": bool(effort),
         "images": _has_images(request),
         "tools_with_effort": bool(request.tools),
@@ -234,7 +250,7 @@ def window_told(error: ProviderError, request: Request, size: int) -> int | None
     Most name the number. The others say no more than that it is below `size`; 0 is not known. The size
     of pictures is not, so nothing is learnt from a request that has some.
     """
-    if error.category != "context_overflow" or error.status not in _REFUSING:
+    if error.category != "context_overflow" or error.status not in (*_REFUSING, _IN_A_STREAM):
         return None
     found = re.search(_WINDOW, error.message)
     if found is not None:
@@ -243,7 +259,9 @@ def window_told(error: ProviderError, request: Request, size: int) -> int | None
 
 
 _WINDOW = (
-    r"(?i)maximum (?:context|prompt) length (?:is|of) ([\d,]*\d)"  # OpenAI, vLLM, OpenRouter, xAI
+    r"(?i)maximum (?:context|prompt|model) length (?:is|of) ([\d,]*\d)"  # OpenAI, vLLM, OpenRouter, xAI
+    r"|context length of only ([\d,]*\d)|context length \(([\d,]*\d)"  # LM Studio, Together
+    r"|model token limit: ([\d,]*\d)"  # Kimi
     r"|with ([\d,]*\d) maximum context length"  # Mistral
     r"|> ([\d,]*\d)"  # Anthropic: 208310 tokens > 200000 maximum, 199211 + 20000 > 200000
     r"|maximum number of tokens allowed \(?([\d,]*\d)"  # Gemini
@@ -259,6 +277,8 @@ def left_out(request: Request, restrictions: Restrictions) -> list[str]:
         "temperature": request.temperature is not None,
         "top_p": params.top_p is not None,
         "top_k": params.top_k is not None,
+        "seed": params.seed is not None,
+        "stop": bool(params.stop),
         "response_format": wanted is not None and not wanted.otherwise,
         "effort": bool(params.effort),
     }
@@ -272,6 +292,11 @@ def left_out(request: Request, restrictions: Restrictions) -> list[str]:
         told.append(f"the model {model} does not support tools, so it is offered none")
     if "think" in restrictions.refused and params.effort:
         told.append(f"the model {model} does not think, so params.effort is left out")
+    if "budget" in restrictions.refused and params.thinking_budget:
+        told.append(
+            f"params.thinking_budget is not sent: the model {model} decides itself how long it thinks, "
+            "and params.effort says how much"
+        )
     if "images" in restrictions.refused and _has_images(request):
         told.append(f"the model {model} takes no pictures, so they are left out")
     effort = accepted(request, restrictions).params.effort

@@ -81,6 +81,8 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
 }
 """The meaning of a `stop_reason`. Every other one means a complete answer."""
 
+_NONE = Restrictions()
+
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 """Which field of a block grows by which event."""
 
@@ -93,7 +95,7 @@ def path(_model: str, _stream: bool) -> str:
 def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
     mark = _MARK if caches(request, restrictions) else {}
-    params, thinking = request.params, thinking_of(request)
+    params, thinking = request.params, thinking_of(request, restrictions)
     longest = request.max_tokens or default_max_tokens(request.model)
     budget = thinking.get("budget_tokens", 0)
     # What the model thinks counts as a part of its answer.
@@ -111,7 +113,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
         body.update((name, value) for name, value in sampling.items() if value is not None)
     if params.stop:
         body["stop_sequences"] = list(params.stop)
-    if output := _output_config(request):
+    if output := _output_config(request, restrictions):
         body["output_config"] = output
     if request.tools:
         body["tools"] = [_encode_tool(tool) for tool in request.tools]
@@ -121,7 +123,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
     return body
 
 
-def thinking_of(request: Request) -> dict[str, Json]:
+def thinking_of(request: Request, restrictions: Restrictions = _NONE) -> dict[str, Json]:
     """How the model is asked to think, empty if nobody says so.
 
     Newer models decide about the length themselves, older ones and other makers' want a budget.
@@ -134,12 +136,17 @@ def thinking_of(request: Request) -> dict[str, Json]:
         return {"type": "between_tools" if is_between else "disabled"}
     if not params.effort and budget is None:
         return {}
-    if _ADAPTIVE.search(request.model):
+    if _is_adaptive(request, restrictions):
         return {"type": "adaptive", "display": "summarized"}
     if budget == 0:
         return {"type": "disabled"}
     budget = _BUDGETS[params.effort] if budget is None else max(budget, _LEAST_BUDGET)
     return {"type": "enabled", "budget_tokens": budget}
+
+
+def _is_adaptive(request: Request, restrictions: Restrictions) -> bool:
+    """Whether a model decides itself how long it thinks. Names such as that of a deployment don't tell."""
+    return "budget" in restrictions.refused or bool(_ADAPTIVE.search(request.model))
 
 
 def _shall_not_think(request: Request) -> bool:
@@ -187,23 +194,23 @@ def without_thinking(name: str) -> str:
     return f"params.{name} is not sent: a model that thinks by a budget does not take it"
 
 
-def _output_config(request: Request) -> dict[str, Json]:
+def _output_config(request: Request, restrictions: Restrictions) -> dict[str, Json]:
     """The form of the answer, and how much effort goes into it."""
     config: dict[str, Json] = {}
     wanted = request.response_format
-    if effort := effort_of(request):
+    if effort := effort_of(request, restrictions):
         config["effort"] = effort
     if wanted and wanted.type == "json_schema":
         config["format"] = {"type": "json_schema", "schema": dict(wanted.schema)}
     return config
 
 
-def effort_of(request: Request) -> str:
+def effort_of(request: Request, restrictions: Restrictions = _NONE) -> str:
     """How much effort the model is asked for, "" if it is not told."""
     effort = request.params.effort
     if _shall_not_think(request):
         return "low" if _ALWAYS_THINKS.search(request.model) else ""
-    if not effort or not _ADAPTIVE.search(request.model):
+    if not effort or not _is_adaptive(request, restrictions):
         return ""
     return "low" if effort == "minimal" else effort
 

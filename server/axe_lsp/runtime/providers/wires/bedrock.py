@@ -67,7 +67,8 @@ def path(model: str, stream: bool) -> str:
 def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
     marks = [_MARK] if caches(request, restrictions) else []
-    thinking = anthropic.thinking_of(request) if _is_claude(request.model) else _budget(request)
+    is_claude = _is_claude(request.model)
+    thinking = anthropic.thinking_of(request, restrictions) if is_claude else _budget(request)
     body: dict[str, Json] = {}
     if request.system.strip():
         body["system"] = [{"text": request.system}, *marks]
@@ -75,8 +76,8 @@ def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[st
         body["inferenceConfig"] = config
     if tools := _tools(request):
         # Amazon's own models take no mark among the tools.
-        body["toolConfig"] = {"tools": [*tools, *(marks if _is_claude(request.model) else ())]}
-    if output := _output(request):
+        body["toolConfig"] = {"tools": [*tools, *(marks if is_claude else ())]}
+    if output := _output(request, restrictions):
         body["outputConfig"] = output
     if thinking:
         body["additionalModelRequestFields"] = {"thinking": thinking}
@@ -129,14 +130,15 @@ def _encode_tool(tool: Tool) -> Json:
     return {"name": tool.name, **description, "inputSchema": {"json": tool_schema(tool)}}
 
 
-def _output(request: Request) -> dict[str, Json]:
+def _output(request: Request, restrictions: Restrictions) -> dict[str, Json]:
     """The form of the answer, and how much effort goes into it."""
     config: dict[str, Json] = {}
     wanted = request.response_format
     if wanted and wanted.type == "json_schema":
         config["textFormat"] = _encode_format(wanted)
     is_claude = _is_claude(request.model)
-    if effort := anthropic.effort_of(request) if is_claude else request.params.effort:
+    asked = request.params.effort
+    if effort := anthropic.effort_of(request, restrictions) if is_claude else asked:
         config["effort"] = effort
     return config
 

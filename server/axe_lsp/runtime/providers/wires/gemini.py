@@ -102,7 +102,7 @@ def path(model: str, stream: bool) -> str:
     return f"v1beta/{quote(name)}:{method}"
 
 
-def head(request: Request, _stream: bool, _restrictions: Restrictions) -> dict[str, Json]:
+def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages. What it does not know, the API refuses."""
     body: dict[str, Json] = {}
     if request.system:
@@ -111,7 +111,7 @@ def head(request: Request, _stream: bool, _restrictions: Restrictions) -> dict[s
         body["tools"] = [{"functionDeclarations": [_encode_tool(tool) for tool in request.tools]}]
     if request.continuation:
         body["continuationToken"] = request.continuation
-    config = {**_sampling(request), **_form(request), **_thinking(request)}
+    config = {**_sampling(request), **_form(request), **_thinking(request, restrictions)}
     if config:
         body["generationConfig"] = config
     return body
@@ -140,12 +140,13 @@ def _form(request: Request) -> dict[str, Json]:
     return {"responseMimeType": "application/json", **schema}
 
 
-def _thinking(request: Request) -> dict[str, Json]:
+def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
     """The thinking configuration, only if the agent has one: some models refuse the field.
 
     A budget is more exact than a level, and the two together are refused.
     """
-    effort, budget = request.params.effort, _budget(request)
+    effort = request.params.effort
+    budget = None if "budget" in restrictions.refused else _budget(request)
     if budget is None and effort and _COUNTS_THOUGHTS.search(request.model):
         budget = _BUDGETS[effort]
         if not budget and "-pro" in request.model:
