@@ -152,6 +152,43 @@ async def test_what_comes_in_place_of_a_stream_is_shown_as_far_as_one_line_goes(
     assert str(caught.value).endswith(f', which begins with "{shown}")')
 
 
+PAGE = b"<html><head><style>a{b:c}</style></head><h1>Blocked</h1>\n by <b>ACME</b> proxy"
+
+
+@pytest.mark.parametrize(
+    ("answer", "told", "hint"),
+    [
+        (
+            Raw(PAGE, 403, {"Content-Type": "text/html"}),
+            "auth: Forbidden",
+            '"Blocked by ACME proxy"',
+        ),
+        (
+            Raw(b"upstream connect error", 503, {"Content-Type": "text/plain"}),
+            "server: Service Unavailable",
+            '"upstream connect error"',
+        ),
+        (
+            Raw(PAGE, 401, {"Content-Type": "text/html"}),
+            "auth: Unauthorized",
+            "Check the key, which",
+        ),
+        (Raw(b"<html></html>", 502, {"Content-Type": "text/html"}), "server: Bad Gateway", ""),
+        (Raw(b'{"message": "no"}', 502, {"Content-Type": "text/plain"}), "server: no", ""),
+    ],
+)
+async def test_the_page_of_a_proxy_is_a_hint(
+    provider: ScriptedProvider, tmp_path: Path, answer: Raw, told: str, hint: str
+) -> None:
+    provider.script("m-solo", answer)
+    async with bench(provider, tmp_path, agent("solo")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert str(caught.value) == told
+    assert hint in caught.value.hint
+    assert bool(hint) == bool(caught.value.hint)
+
+
 async def test_a_key_is_not_shown_with_what_came(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
@@ -236,6 +273,32 @@ async def test_a_model_that_ollama_lacks_is_named_with_the_command_that_fetches_
         with pytest.raises(ProviderError) as caught:
             await work.run("l")
     assert str(caught.value) == f"bad_request: {told}"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "name", "hint"),
+    [
+        ("openai", "gpt-6-1-sol", "Did you mean openai/gpt-6.1-sol?"),
+        (
+            "openai",
+            "gpt-4-turbo",
+            "openai/gpt-4-turbo ends on 2026-10-23; its provider names openai/gpt-5.6-sol in its place",
+        ),
+        ("openai", "gpt-5.1-codex", "openai/gpt-5.1-codex ends on 2026-07-23"),
+        ("google", "gemini-2.0-flash", "in its place"),
+        ("openai", "gpt-99", ""),
+    ],
+)
+async def test_a_model_that_its_provider_lacks_comes_with_the_one_that_it_has(
+    provider: ScriptedProvider, tmp_path: Path, dialect: str, name: str, hint: str
+) -> None:
+    provider.script(name, Refuses(404, f"The model `{name}` does not exist"))
+    agents = {"solo": f'name = "solo"\nmodel = "{dialect}/{name}"\n'}
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(ProviderError, match="does not exist") as caught:
+            await work.run("solo")
+    assert hint in caught.value.hint
+    assert bool(hint) == bool(caught.value.hint)
 
 
 async def test_a_number_that_json_does_not_have_is_a_clear_error(

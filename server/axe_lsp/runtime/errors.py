@@ -182,7 +182,7 @@ class ProviderError(RunError):
         """The same failure in other words."""
         told = (self.status, self.retry_after, self.may_pass)
         error = ProviderError(self.category, message, *told, codes=self.codes)
-        error.was_shared = self.was_shared
+        error.was_shared, error.hint = self.was_shared, self.hint
         return error
 
 

@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.model_name import ModelName
-from axe_lsp.agentfile.schema.models import takes_pictures
+from axe_lsp.agentfile.schema.models import ending_of, nearly_named, takes_pictures
 from axe_lsp.agentfile.schema.providers import (
     PROVIDERS,
     WIRES,
@@ -132,8 +132,12 @@ class Service(Struct, frozen=True):
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
         explained = error.reworded(message)
+        hint = ""
         if error.status == _WHO_ASKS and (origin := self.config.key_origin(self.provider)):
-            explained.hint = f"Check the key, which is that of {origin}"
+            hint = f"Check the key, which is that of {origin}"
+        elif error.status == _NOT_FOUND and model in message:
+            hint = _about_model(f"{self.provider}/{model}")
+        explained.hint = ". ".join(filter(None, (hint, error.hint)))
         return explained
 
 
@@ -149,15 +153,11 @@ _LACKS_MODEL = re.compile(r"^model .* not found$")
 _WHO_ASKS = 401
 """The status of a key that is refused; 403 means what it may be used for."""
 
-_NO_SUCH_PATH = (404, 405, 501)
+_NOT_FOUND = 404
+_NO_SUCH_PATH = (_NOT_FOUND, 405, 501)
 
 _UNREADABLE_CODE = "invalid_encrypted_content"
 """The code with which OpenAI refuses reasoning that it can't decrypt."""
-
-_FORGETS = "the model {} can't read its earlier reasoning any more, so the run goes on without it"
-
-_Place = tuple[str, Wire, ModelName, ResponseFormat | None]
-"""Where something was refused: what one schema is refused for says nothing about another."""
 
 _UNREADABLE = (
     r"(?i)invalid .?signature.? in .?(redacted_)?thinking"  # Anthropic, also behind Bedrock and OpenRouter
@@ -170,6 +170,11 @@ _UNREADABLE = (
 Anthropic binds thoughts to all that was said before them, so those behind a shortened result are refused
 (Claude 5.1 and later). It is a pattern, which is compiled when a request was refused.
 """
+
+_FORGETS = "the model {} can't read its earlier reasoning any more, so the run goes on without it"
+
+_Place = tuple[str, Wire, ModelName, ResponseFormat | None]
+"""Where something was refused: what one schema is refused for says nothing about another."""
 
 
 class HttpProvider:
@@ -298,7 +303,9 @@ class HttpProvider:
         ):
             if not 200 <= answer.status < 300:
                 otherwise = _about_address(answer, url)
-                raise refusal(answer.status, await answer.read(), otherwise, answer.headers)
+                error = refusal(answer.status, await answer.read(), otherwise, answer.headers)
+                error.hint = _about_page(answer, url, service)
+                raise error
             try:
                 return await read_answer(wire_format, answer, on_delta, service.key, exchange.heard)
             except WireError as error:
@@ -442,19 +449,19 @@ def _lacks_path(error: ProviderError, request: Request) -> bool:
     return error.status in _NO_SUCH_PATH and is_first and request.model not in error.message
 
 
-def _asks_chat(service: Service) -> str:
-    return (
-        f"{service.provider} at {_shown(service.base_url)} has no /v1/responses, so it is asked on "
-        f'/v1/chat/completions (wire = "openai-chat" in [providers.{service.provider}] of config.toml '
-        "says so at once)"
-    )
-
 def _is_unreadable(error: ProviderError) -> bool:
     """Whether a service refuses the thoughts of its own model that a request brings back."""
     if error.category != "bad_request":
         return False
     return _UNREADABLE_CODE in error.codes or bool(re.search(_UNREADABLE, error.message))
 
+
+def _asks_chat(service: Service) -> str:
+    return (
+        f"{service.provider} at {_shown(service.base_url)} has no /v1/responses, so it is asked on "
+        f'/v1/chat/completions (wire = "openai-chat" in [providers.{service.provider}] of config.toml '
+        "says so at once)"
+    )
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:
@@ -463,16 +470,46 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
         location = answer.headers.get("location")
         target = f" to {_shown(location)}" if location else ""
         return f": {_shown(url)} redirects{target}, which is not followed (check the base URL)"
-    return f": {_shown(url)} (check the base URL)" if answer.status == 404 else ""
+    return f": {_shown(url)} (check the base URL)" if answer.status == _NOT_FOUND else ""
+
+
+def _about_model(name: str) -> str:
+    """What to do about a model that its provider does not have, "" if that is not known."""
+    similar, ending = nearly_named(name), ending_of(name)
+    if similar is not None:
+        return f"Did you mean {similar}?"
+    if ending is None:
+        return ""
+    successor = f"; its provider names {ending.successor} in its place" if ending.successor else ""
+    return f"{name} ends on {ending.day}{successor}"
 
 
 def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
     """The content in place of an answer, for example the page of a proxy."""
     what = answer.media_type or "no content type"
     told = f"status {answer.status}, {what} from {_shown(url)}"
+    beginning = _beginning(decode(answer.beginning), service)
+    return f"{told}, which begins with {beginning}" if beginning else told
+
+
+def _about_page(answer: HttpAnswer, url: str, service: Service) -> str:
+    """What a refusal says that is none of a provider, such as the page of a proxy or a firewall."""
+    text = decode(answer.beginning).strip()
+    if answer.media_type not in ("text/html", "text/plain") or text[:1] in ("{", "["):
+        return ""
+    beginning = _beginning(re.sub(_TAGS, " ", text), service)
+    return f"{_shown(url)} answers with a page: {beginning}" if beginning else ""
+
+
+_TAGS = r"(?is)<(style|script)\b.*?(</\1\s*>|$)|<[^>]*(>|$)"
+"""What is no text of a page."""
+
+
+def _beginning(text: str, service: Service) -> str:
+    """The beginning of a text in quotes, on one line and without keys."""
     # Before it is cut: of half a key nobody would know that it is one.
-    beginning = redact(" ".join(decode(answer.beginning).split()), service.config.secrets())
-    return f"{told}, which begins with {quoted(beginning[:_SHOWN])}" if beginning else told
+    whole = redact(" ".join(text.split()), service.config.secrets())
+    return quoted(whole[:_SHOWN]) if whole else ""
 
 
 def _shown(address: str) -> str:
