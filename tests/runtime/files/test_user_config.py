@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 
@@ -12,6 +14,7 @@ from axe_lsp.runtime.files.user_config import (
     UserConfig,
     known_secrets,
     load_user_config,
+    provider_secrets,
 )
 
 
@@ -101,5 +104,23 @@ def test_every_key_is_known_as_a_secret_even_if_the_file_is_broken(tmp_path: Pat
 
 def test_what_the_environment_calls_a_secret_is_one() -> None:
     names = ("X_API_KEY", "ISSUES_TOKEN", "CLIENT_SECRET", "DB_PASSWORD", "TOKEN_COUNT")
-    found = known_secrets({name: f"value of {name}" for name in names})
-    assert found == {f"value of {name}" for name in names[:-1]}
+    found = known_secrets({name: f"value-of-{name}" for name in names})
+    assert found == {f"value-of-{name}" for name in names[:-1]}
+
+
+def test_what_the_file_itself_keeps_secret_is_one_in_each_spelling(tmp_path: Path) -> None:
+    text = """\
+[providers.gateway]
+wire = "openai-chat"
+base_url = "https://user:p%40ssword@host/v1"
+headers = { X-Key = "k/1", Authorization = "Bearer b", X-Tenant = "t", X-Token = "Token ${T}" }
+query = { key = "q&1", version = "v" }
+"""
+    config(tmp_path, text)
+    environment = {"XDG_CONFIG_HOME": str(tmp_path), "AXE_GATEWAY_BASE_URL": "https://u:word@host"}
+    login, other = (b64encode(each).decode() for each in (b"user:p@ssword", b"u:word"))
+    plain = {"p%40ssword", "p@ssword", "k/1", "Bearer b", "b", "q&1", login, "word", other}
+    assert known_secrets(environment) == plain | {quote(each, safe="") for each in plain}
+    environment = {"XDG_CONFIG_HOME": str(tmp_path), "SOMETHING": "gateway-key"}
+    config(tmp_path, '[providers.gateway]\nheaders = { X-Key = "gateway-key" }\n')
+    assert provider_secrets(environment) == {"gateway-key"}

@@ -7,15 +7,18 @@ changes is in force for the next request. A workspace has no say here, so it can
 from __future__ import annotations
 
 import re
+from base64 import b64encode
 from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
+from urllib.parse import quote, unquote, urlsplit
 
 import tomli
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.mcp_servers import is_secret_name
 from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
@@ -60,6 +63,29 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {"wire": WIRE_NAMES, "auth": AUTH_NAME
 _VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
+@lru_cache(maxsize=64)
+def _logins_in(address: str) -> frozenset[str]:
+    """The password in an address, as it may be repeated: as written, as it is meant, and as a header has it."""
+    if "@" not in address:
+        return frozenset()
+    try:
+        parts = urlsplit(address)
+        user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    except ValueError:
+        return frozenset()
+    if not password:
+        return frozenset()
+    return frozenset(
+        (parts.password or "", password, b64encode(f"{user}:{password}".encode()).decode())
+    )
+
+
+@lru_cache(maxsize=256)
+def _in_address(secret: str) -> str:
+    """A secret as the query of an address has it."""
+    return quote(secret, safe="")
+
+
 class _Providers(dict[str, Mapping[str, Any]]):
     """`[providers]` of a file, and what is found out about it once."""
 
@@ -71,6 +97,20 @@ class _Providers(dict[str, Mapping[str, Any]]):
         named = {variable for row in rows if row for variable in row.key_variables}
         usual = {default_key_variable(name) for name in {*PROVIDERS, *self}}
         return _OTHER_KEYS | named | usual | self._in_tables
+
+    @cached_property
+    def written_secrets(self) -> frozenset[str]:
+        """The secrets that the file itself has: keys, logins in addresses, and what has the name of a secret."""
+        found: set[str] = set()
+        for settings in self.values():
+            found.add(str(settings.get("api_key", "")).strip())
+            found.update(_logins_in(str(settings.get("base_url", ""))))
+            for key in _TABLE_KEYS:
+                for name, text in settings.get(key, {}).items():
+                    # The values of variables are known, and no secret is what stands for them.
+                    if is_secret_name(name) and not _VARIABLE.search(text):
+                        found.update((text.strip(), text.strip().rpartition(" ")[2]))
+        return frozenset(filter(None, found))
 
     @property
     def _in_tables(self) -> frozenset[str]:
@@ -166,26 +206,32 @@ class UserConfig(Struct, frozen=True):
 
     def key_variables(self) -> frozenset[str]:
         """The names of all variables that may hold a provider's key, whether or not they are set."""
-        read = self.providers
-        return (read if isinstance(read, _Providers) else _Providers(read)).key_variables
+        return self._read.key_variables
 
     def provider_secrets(self) -> frozenset[str]:
         """The keys of all providers, in the configuration and in the environment."""
-        configured = {self._setting(name, "api_key") for name in self.providers}
         variables = {self.environment.get(name, "") for name in self.key_variables()}
-        found = {each.strip() for each in configured | variables}
+        found = {each.strip() for each in variables} | self._read.written_secrets
         return frozenset(each for each in found if len(each) >= _SHORTEST)
 
     def secrets(self) -> frozenset[str]:
-        """Every key in the configuration, and all that the environment calls a secret."""
-        configured = {self._setting(name, "api_key") for name in self.providers}
+        """Every key in the configuration, and all that the environment calls a secret, also as addresses have it."""
         keys = self.key_variables() - {"AWS_ACCESS_KEY_ID"}  # An id, which logs may show.
         set_outside = {
             value
             for name, value in self.environment.items()
             if name.endswith(SECRET_ENDINGS) or name in keys
         }
-        return frozenset(key.strip() for key in configured | set_outside if key.strip())
+        plain = {key.strip() for key in set_outside if key.strip()} | self._read.written_secrets
+        for name, value in self.environment.items():
+            if name.endswith("_BASE_URL"):
+                plain |= _logins_in(value)
+        return frozenset(plain.union(map(_in_address, plain)))
+
+    @property
+    def _read(self) -> _Providers:
+        read = self.providers
+        return read if isinstance(read, _Providers) else _Providers(read)
 
     def _expanded(self, text: str, where: str) -> str:
         def value(match: re.Match[str]) -> str:
