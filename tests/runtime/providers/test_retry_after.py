@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from typing import Any
 
 import pytest
@@ -57,6 +57,22 @@ def test_the_forms_have_an_order() -> None:
         found.append(wait(headers, DELAY, WORDS))
     found += [wait(headers, None, WORDS), wait({}, None, WORDS), wait({}, None, "later")]
     assert found == [0.25, 20, 7, 360, 1.2, None]
+
+
+def test_anthropic_names_the_moment_at_which_a_limit_is_reset() -> None:
+    headers = {
+        "anthropic-ratelimit-requests-remaining": "0",
+        "anthropic-ratelimit-requests-reset": (NOW + timedelta(seconds=9)).isoformat(),
+        "anthropic-ratelimit-tokens-remaining": "0",
+        "anthropic-ratelimit-tokens-reset": f"{NOW + timedelta(seconds=20):%Y-%m-%dT%H:%M:%S}Z",
+        "anthropic-ratelimit-input-tokens-remaining": "5",
+        "anthropic-ratelimit-input-tokens-reset": f"{NOW + timedelta(hours=1):%Y-%m-%dT%H:%M:%S}Z",
+        "anthropic-ratelimit-output-tokens-remaining": "0",
+        "anthropic-ratelimit-output-tokens-reset": "soon",
+    }
+    assert wait(headers) == 20
+    assert wait(headers, is_limited=False) is None
+    assert wait({**headers, "retry-after": "3"}) == 3
 
 
 def test_what_nobody_can_read_is_passed_over() -> None:

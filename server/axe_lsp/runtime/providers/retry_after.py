@@ -1,7 +1,7 @@
 """The time that a provider asks to wait: every form in which providers say so, in order of precedence.
 
 The official SDKs of OpenAI and Anthropic read `retry-after-ms` before `Retry-After`. The other forms are
-Gemini's `google.rpc.RetryInfo`, OpenAI's rate limit headers, and the words of messages.
+Gemini's `google.rpc.RetryInfo`, the rate limit headers of OpenAI and Anthropic, and the words of messages.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import math
 import random
 import re
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from datetime import datetime, timezone
 
 from axe_lsp.runtime.errors import ProviderError
@@ -50,6 +51,7 @@ def told_wait(
         retry_after(headers.get("retry-after", ""), now),
         _retry_delay(details),
         _reset(headers) if is_limited else None,
+        _moment_of_reset(headers, now) if is_limited else None,
         _in_words(message),
     )
     return next((wait for wait in waits if wait is not None), None)
@@ -126,6 +128,19 @@ def _resets(headers: Mapping[str, str]) -> Iterator[tuple[str, float]]:
         wait = _duration(headers.get(f"x-ratelimit-reset-{kind}"))
         if wait is not None:
             yield kind, wait
+
+
+def _moment_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The same of Anthropic's headers, which name a moment (RFC 3339)."""
+    prefix = "anthropic-ratelimit-"
+    waits = []
+    for kind in ("requests", "tokens", "input-tokens", "output-tokens"):
+        if headers.get(f"{prefix}{kind}-remaining") == "0":
+            with suppress(ValueError, TypeError):
+                text = headers.get(f"{prefix}{kind}-reset", "").strip()
+                moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
+                waits.append(max(0.0, (moment - now).total_seconds()))
+    return max(waits, default=None)
 
 
 def _in_words(message: str) -> float | None:
