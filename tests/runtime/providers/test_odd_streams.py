@@ -13,6 +13,7 @@ from axe_lsp.runtime.events import TextDelta
 from support.answers import DIALECTS, Dialect, content_type, stream_chunks
 from support.bodies import FORMATS
 from support.engines import agent, bench
+from support.raw_server import raw_server
 from support.scripted_provider import Raw, Says, ScriptedProvider
 
 LINES = [each for each in DIALECTS if not FORMATS[each].SHAPE.is_binary]
@@ -39,9 +40,8 @@ def choices(*deltas: Any, finish: str | None = None) -> bytes:
 async def ask(provider: ScriptedProvider, folder: Path, dialect: Dialect, body: bytes) -> str:
     """The text of the answer, as it was shown."""
     provider.script("m-solo", stream(dialect, body))
-    async with bench(
-        provider, folder, agent("solo", dialect), streams=lambda _: True, environment={}
-    ) as work:
+    agents = agent("solo", dialect)
+    async with bench(provider, folder, agents, streams=lambda _: True) as work:
         content = (await work.run("solo")).content
         assert "".join(each.delta for each in work.of(TextDelta)) == content
         return content
@@ -62,6 +62,73 @@ async def test_comments_between_events_are_skipped(
     pieces = stream_chunks(dialect, Says("one two"), "m")
     body = b": OPENROUTER PROCESSING\n\n".join([b"retry: 3000\n", *pieces, b""])
     assert await ask(provider, tmp_path, dialect, body) == "one two"
+
+
+@pytest.mark.parametrize("media_type", ["application/json", "text/plain", "TEXT/EVENT-STREAM", ""])
+@pytest.mark.parametrize("dialect", EVENTS)
+async def test_events_are_read_under_any_media_type(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect, media_type: str
+) -> None:
+    body = b"\n: begin\n\n" + b"".join(stream_chunks(dialect, Says("one two"), "m"))
+    headers = {"Content-Type": media_type} if media_type else {}
+    provider.script("m-solo", Raw(body, headers=headers))
+    agents = agent("solo", dialect)
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        assert (await work.run("solo")).content == "one two"
+        assert [each.delta for each in work.of(TextDelta)] == ["one ", "two"]
+
+
+@pytest.mark.parametrize("dialect", [each for each in DIALECTS if each != "google"])
+async def test_who_hangs_up_behind_the_end_of_an_answer_has_given_it(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+) -> None:
+    """Gemini's streams have no end mark."""
+    body = b"".join(stream_chunks(dialect, Says("one two"), "m"))
+    headers = {"Content-Type": content_type(dialect, True)}
+    provider.script("m-solo", Raw(body + b"\n\n", headers=headers, cut=len(body)))
+    agents = agent("solo", dialect)
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        result = await work.run("solo")
+    assert (result.content, result.input_tokens) == ("one two", 10)
+
+
+def chunked(body: bytes, extension: bytes = b"", trailer: bytes = b"") -> bytes:
+    """A body byte by byte, so that also letters come in parts."""
+    pieces = (b"1%b\r\n%b\r\n" % (extension, body[i : i + 1]) for i in range(len(body)))
+    return b"".join(pieces) + b"0\r\n" + trailer + b"\r\n"
+
+
+TYPE = b"Content-Type: text/event-stream\r\n"
+FRAMES = {
+    "HTTP/1.0": lambda body: b"HTTP/1.0 200 OK\r\n" + TYPE + b"\r\n" + body,
+    "line feeds": lambda body: b"HTTP/1.1 200 OK\n" + TYPE.replace(b"\r", b"") + b"\n" + body,
+    "informational": lambda body: (
+        b"HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 200 OK\r\n" + TYPE + b"\r\n" + body
+    ),
+    "trailers": lambda body: (
+        b"HTTP/1.1 200 OK\r\nTrailer: X-Sum\r\nTransfer-Encoding: chunked\r\n"
+        + TYPE
+        + b"\r\n"
+        + chunked(body, b";name=value", b"X-Sum: 1\r\n")
+    ),
+    "no last chunk": lambda body: (
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n" + TYPE + b"\r\n" + chunked(body)[:-5]
+    ),
+}
+
+
+@pytest.mark.parametrize("frame", FRAMES)
+async def test_servers_frame_their_streams_in_many_ways(tmp_path: Path, frame: str) -> None:
+    text = "Gr\u00fc\u00dfe \u65e5\u672c \U0001f600"
+    body = choices({"content": text}, finish="stop") + b"data: [DONE]\n\n"
+    body = body.replace(json.dumps(text).encode(), json.dumps(text, ensure_ascii=False).encode())
+    with ScriptedProvider() as unused:
+        async with raw_server(lambda _: FRAMES[frame](body)) as server:
+            places = {"AXE_OPENAI_BASE_URL": server.url}
+            async with bench(
+                unused, tmp_path, agent("solo"), places, streams=lambda _: True
+            ) as work:
+                assert (await work.run("solo")).content == text
 
 
 FAILURES = {

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
+from axe_lsp.runtime.errors import NoAnswerError
 from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.provider import OnDelta
-from axe_lsp.runtime.providers.wire import WireError, WireFormat, parse_json
+from axe_lsp.runtime.providers.wire import StreamDecoder, WireError, WireFormat, parse_json
 from axe_lsp.runtime.safety.redaction import StreamRedactor, without
 
 if TYPE_CHECKING:
@@ -26,17 +27,53 @@ async def read_answer(
 ) -> Response:
     """The answer, piece by piece if it is streamed. Who asked for a stream may get none.
 
+    A stream of server-sent events is read as such whatever its media type is, as the official clients do.
     `heard` is called whenever a piece of a stream arrives, also if it adds nothing to the answer. A key that a provider repeats goes no further. Raises WireError or ProviderError.
     """
-    if on_delta is None or answer.media_type not in wire_format.SHAPE.stream_types:
-        body = parse_json(await answer.read())
-        if body is None:  # Which would read as an object without anything in it.
-            raise WireError("it is null")
-        response = _without_key(wire_format.decode(body), key)
-        if on_delta is not None and (response.content or response.thoughts):
-            on_delta(Delta(response.content, response.thoughts))
-        return response
-    return _without_key(await _read_stream(wire_format, answer, on_delta, key, heard), key)
+    shape = wire_format.SHAPE
+    if on_delta is None:
+        return _without_key(_decode(wire_format, await answer.read()), key)
+    pieces = answer.chunks() if shape.is_binary else answer.lines()
+    if answer.media_type not in shape.stream_types:
+        begun = [piece async for piece in _beginning(pieces)]
+        if not (_EVENTS in shape.stream_types and begun[-1:] and begun[-1].startswith(_FIELDS)):
+            begun += [piece async for piece in pieces]
+            body = (b"" if shape.is_binary else b"\n").join(begun)
+            response = _without_key(_decode(wire_format, body), key)
+            if response.content or response.thoughts:
+                on_delta(Delta(response.content, response.thoughts))
+            return response
+        pieces = _chain(begun, pieces)
+    reader = _Reader(wire_format.stream_decoder(), key, on_delta, heard)
+    return _without_key(await reader.read(pieces), key)
+
+
+_EVENTS = "text/event-stream"
+
+_FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
+"""How the first line of server-sent events begins. JSON begins with none of these."""
+
+
+async def _beginning(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """The pieces up to the first one that holds something."""
+    async for piece in pieces:
+        yield piece
+        if piece.strip():
+            return
+
+
+async def _chain(begun: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    for piece in begun:
+        yield piece
+    async for piece in rest:
+        yield piece
+
+
+def _decode(wire_format: WireFormat, body: bytes) -> Response:
+    value = parse_json(body)
+    if value is None:  # Which would read as an object without anything in it.
+        raise WireError("it is null")
+    return wire_format.decode(value)
 
 
 def _without_key(response: Response, key: str) -> Response:
@@ -46,30 +83,40 @@ def _without_key(response: Response, key: str) -> Response:
     return replace(response, content=content, thoughts=thoughts)
 
 
-async def _read_stream(
-    wire_format: WireFormat,
-    answer: HttpAnswer,
-    on_delta: OnDelta,
-    key: str,
-    heard: Callable[[], object],
-) -> Response:
-    decoder = wire_format.stream_decoder()
-    text, thought = StreamRedactor(key), StreamRedactor(key)
-    pieces = answer.chunks() if wire_format.SHAPE.is_binary else answer.lines()
+class _Reader:
+    """Reads a stream, and shows what it adds to the answer without the key."""
 
-    def show(delta: Delta) -> None:
-        shown = Delta(text.feed(delta.text), thought.feed(delta.thought))
+    def __init__(
+        self,
+        decoder: StreamDecoder,
+        key: str,
+        on_delta: OnDelta,
+        heard: Callable[[], object],
+    ) -> None:
+        self._decoder = decoder
+        self._text, self._thought = StreamRedactor(key), StreamRedactor(key)
+        self._on_delta = on_delta
+        self._heard = heard
+
+    async def read(self, pieces: AsyncIterator[bytes]) -> Response:
+        """The whole answer."""
+        try:
+            async for piece in pieces:
+                self._heard()
+                self._show(self._decoder.feed(piece))
+        except NoAnswerError:
+            if not self._decoder.is_over:  # Else the server has only hung up too early.
+                raise
+        # The last event may lack its end. Where a part of it is missing as well, `finish` tells better.
+        with suppress(WireError):
+            self._show(self._decoder.feed(b""))
+        response = self._decoder.finish()
+        self._tell(Delta(self._text.rest(), self._thought.rest()))
+        return response
+
+    def _show(self, delta: Delta) -> None:
+        self._tell(Delta(self._text.feed(delta.text), self._thought.feed(delta.thought)))
+
+    def _tell(self, shown: Delta) -> None:
         if shown.text or shown.thought:
-            on_delta(shown)
-
-    async for piece in pieces:
-        heard()
-        show(decoder.feed(piece))
-    # The last event may lack its end. Where a part of it is missing as well, `finish` tells better.
-    with suppress(WireError):
-        show(decoder.feed(b""))
-    response = decoder.finish()
-    rest = Delta(text.rest(), thought.rest())
-    if rest.text or rest.thought:
-        on_delta(rest)
-    return response
+            self._on_delta(shown)

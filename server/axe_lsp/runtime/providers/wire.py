@@ -43,6 +43,10 @@ class WireError(ValueError):
 class StreamDecoder(Protocol):
     """Reads a streamed answer, line by line, or in chunks of any size if the wire is binary."""
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the end mark of the wire has come, so that nothing is missing if the connection breaks."""
+
     def feed(self, line: bytes) -> Delta:
         """Take a line without its end, or a chunk; returns what it adds to the answer.
 

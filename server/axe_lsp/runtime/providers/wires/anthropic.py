@@ -305,6 +305,11 @@ class AnthropicStream:
         self._inputs: dict[int, list[str]] = {}
         self._complete = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the last event has come."""
+        return self._complete
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)

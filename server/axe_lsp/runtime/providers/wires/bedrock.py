@@ -226,6 +226,11 @@ class BedrockStream:
         self._stop_reason: str | None = None
         self._usage: Json = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the event has come that is behind the last one."""
+        return self._stop_reason is not None and self._usage is not None
+
     def feed(self, chunk: bytes) -> Delta:
         """Take some bytes; returns what they add."""
         deltas = [self._take(message) for message in self._messages.feed(chunk)]

@@ -279,6 +279,11 @@ class GeminiStream:
         self._candidate: dict[str, Json] = {}
         self._parts: list[dict[str, Json]] = []
 
+    @property
+    def is_over(self) -> bool:
+        """Whether anything shows that no event will follow: there is no end mark."""
+        return False
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)

@@ -158,6 +158,11 @@ class OllamaStream:
         self._calls: list[Json] = []
         self._last: Mapping[str, Json] | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the last line has come."""
+        return self._last is not None
+
     def feed(self, line: bytes) -> Delta:
         """Take a line, a JSON object of its own; returns what it adds."""
         if not line.strip():

@@ -256,6 +256,11 @@ class OpenAIStream:
         self._usage: Mapping[str, Json] = {}
         self._complete = False
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the end mark has come, which is behind the tokens."""
+        return self._complete
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)

@@ -207,6 +207,11 @@ class ResponsesStream:
         self._done: dict[int, dict[str, Json]] = {}
         self._last: Response | None = None
 
+    @property
+    def is_over(self) -> bool:
+        """Whether the last event has come."""
+        return self._last is not None
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)
