@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from base64 import b64encode
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import quote
 
@@ -42,3 +44,63 @@ headers = {{ X-Gateway-Key = "{HEADER}" }}
     assert any("not understood" in each for each in kept)
     told = (out, err, *kept)
     assert [secret for secret in SPELLINGS for text in told if secret in text] == []
+
+
+class Redirector:
+    """Two servers on loopback: one sends each request on to the other, which notes what arrives."""
+
+    def __init__(self) -> None:
+        arrived = self.arrived = list[str]()
+        asked = self.asked = list[str]()
+
+        class Other(BaseHTTPRequestHandler):
+            def handle_one_request(self) -> None:
+                arrived.append(self.rfile.readline().decode())
+
+        class First(BaseHTTPRequestHandler):
+            def handle_one_request(self) -> None:
+                self.raw_requestline = self.rfile.readline()
+                if not self.raw_requestline or not self.parse_request():
+                    self.close_connection = True
+                    return
+                asked.append(self.headers.get("x-token", ""))
+                self.rfile.read(int(self.headers.get("content-length", 0)))
+                place = f"location: http://127.0.0.1:{other.server_port}/".encode()
+                self.wfile.write(
+                    b"HTTP/1.1 307 Elsewhere\r\n%b\r\ncontent-length: 0\r\n\r\n" % place
+                )
+
+        other = HTTPServer(("127.0.0.1", 0), Other)
+        first = HTTPServer(("127.0.0.1", 0), First)
+        self.port = first.server_port
+        self._servers = (other, first)
+        self._threads = [threading.Thread(target=each.serve_forever) for each in self._servers]
+
+    def __enter__(self) -> Redirector:
+        for each in self._threads:
+            each.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for server, thread in zip(self._servers, self._threads, strict=True):
+            server.shutdown()
+            server.server_close()
+            thread.join()
+
+
+@pytest.mark.parametrize("transport", ["streamable-http", "sse"])
+def test_no_token_follows_an_mcp_server_to_another_address(tmp_path: Path, transport: str) -> None:
+    home = Home(tmp_path, {"SERVER_TOKEN": "token-of-the-server"})
+    with Redirector() as servers:
+        table = f'url = "http://127.0.0.1:{servers.port}/mcp"\ntransport = "{transport}"'
+        header = 'headers = { X-Token = "${SERVER_TOKEN}" }'
+        home.add(
+            {
+                "a": f'name = "a"\nmodel = "ollama/m"\n[[mcp_servers]]\nname = "s"\n{table}\n{header}\n'
+            }
+        )
+        code, _, err = home.call("run", "a", "-p", "hi")
+    assert code != 0
+    assert "edirect" in err
+    assert set(servers.asked) == {"token-of-the-server"}
+    assert servers.arrived == []
