@@ -9,6 +9,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,30 @@ def test_who_has_no_token_is_not_answered(listening: Listening, options: object)
 def test_nothing_else_may_come_first(listening: Listening, first: bytes) -> None:
     token = listening.token_file.read_text()
     assert answer_to(listening, first + hello({"axeToken": token})) == b""
+
+
+def test_many_connections_without_a_token_keep_nobody_out(listening: Listening) -> None:
+    with ExitStack() as stack:
+        silent = [
+            stack.enter_context(socket.create_connection(listening.address, SECONDS))
+            for _ in range(100)
+        ]
+        assert silent[0].recv(1) == b""  # The oldest have to leave.
+        token = listening.token_file.read_text()
+        known = stack.enter_context(socket.create_connection(listening.address, SECONDS))
+        known.sendall(hello({"axeToken": token}))
+        assert known.recv(1) == b"C"
+        silent += [
+            stack.enter_context(socket.create_connection(listening.address, SECONDS))
+            for _ in range(100)
+        ]
+        assert silent[100].recv(1) == b""
+        known.sendall(message("initialized", {}) + message("shutdown", id=2))
+        answer = b""
+        while b'"id":2' not in answer:
+            piece = known.recv(1 << 16)
+            assert piece
+            answer += piece
 
 
 def test_a_stranger_changes_nothing_for_who_has_the_token(

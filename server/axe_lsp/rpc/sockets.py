@@ -21,6 +21,7 @@ import stat
 import sys
 from collections.abc import Callable
 from contextlib import AbstractContextManager, closing, suppress
+from functools import partial
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
@@ -36,6 +37,9 @@ from axe_lsp.serving.json_rpc import Message, Request
 from axe_lsp.tasks import Tasks
 
 _CHUNK = 64 * 1024
+
+_MOST_UNKNOWN = 64
+"""Connections without a token that are kept. Each takes a file of the few hundred that a process may have open."""
 
 _log = logging.getLogger(__name__)
 
@@ -98,11 +102,47 @@ async def serve_pipe(make_server: MakeServer, path: Path) -> int:
 def _welcome(
     make_server: MakeServer, clients: Tasks, admits: Callable[[Message], bool] | None = None
 ) -> Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]:
+    unknown = _Unknown()
+
     def welcome(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        serving = _serve_client(make_server, reader, writer, admits)
-        clients.start_unattended(serving, name="a connection")
+        known = None
+        if admits is not None:
+            unknown.add(writer)
+            known = partial(unknown.admitted, writer, admits)
+        serving = clients.start_unattended(
+            _serve_client(make_server, reader, writer, known), name="a connection"
+        )
+        serving.add_done_callback(lambda _: unknown.remove(writer))
 
     return welcome
+
+
+class _Unknown:
+    """The connections whose clients have not presented a token yet. Too many of them cost the oldest."""
+
+    def __init__(self) -> None:
+        self._writers: dict[asyncio.StreamWriter, None] = {}
+
+    def add(self, writer: asyncio.StreamWriter) -> None:
+        """Count a connection."""
+        self._writers[writer] = None
+        if len(self._writers) > _MOST_UNKNOWN:
+            oldest = next(iter(self._writers))
+            self.remove(oldest)
+            oldest.transport.abort()
+
+    def remove(self, writer: asyncio.StreamWriter) -> None:
+        """Count it no longer: it has ended, or its client is known."""
+        self._writers.pop(writer, None)
+
+    def admitted(
+        self, writer: asyncio.StreamWriter, admits: Callable[[Message], bool], message: Message
+    ) -> bool:
+        """Whether a first message makes the client known."""
+        is_known = admits(message)
+        if is_known:
+            self.remove(writer)
+        return is_known
 
 
 async def _serve_client(
