@@ -300,6 +300,15 @@ def test_pieces_of_reasoning_details_are_put_together_by_their_index() -> None:
     assert sent_back(found)["reasoning_details"] == DETAILS
 
 
+def test_reasoning_details_of_two_calls_stay_apart_although_they_have_one_index() -> None:
+    """The id is that of the call that a piece belongs to, as OpenRouter writes Gemini's signatures."""
+    encrypted = {"type": "reasoning.encrypted", "index": 0}
+    pieces = [{**encrypted, "data": data, "id": id_} for id_, data in (("a", "x"), ("b", "y"))]
+    deltas = [{"reasoning_details": [piece]} for piece in pieces]
+    found, _ = streamed(*deltas, {"tool_calls": [called("a"), called("b")]})
+    assert sent_back(found)["reasoning_details"] == pieces
+
+
 def test_thoughts_are_shown_as_they_come_and_text_in_parts_is_read() -> None:
     parts = [
         [{"type": "thinking", "thinking": [{"type": "text", "text": "Well."}]}],

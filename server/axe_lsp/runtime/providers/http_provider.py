@@ -502,7 +502,7 @@ def _about_page(answer: HttpAnswer, url: str, service: Service) -> str:
 
 
 _TAGS = r"(?is)<(style|script)\b.*?(</\1\s*>|$)|<[^>]*(>|$)"
-"""What is no text of a page."""
+"""The parts of a page that are no text."""
 
 
 def _beginning(text: str, service: Service) -> str:
