@@ -227,6 +227,21 @@ def test_a_refusal_for_another_reason_tells_nothing_of_the_context_window() -> N
     assert window_told(too_long, request, 0) is None
 
 
+async def test_of_two_parameters_that_exclude_each_other_one_is_left_out(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = (
+        "`temperature` and `top_p` cannot both be specified for this model. Please use only one."
+    )
+    provider.script("m-solo", Refuses(400, refusal), Says("ok"))
+    agents = agent("solo", "anthropic", params={"temperature": 0.5, "top_p": 0.5})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "ok"
+        assert runtime.warnings == ["the model m-solo refuses params.top_p, so it is left out"]
+    assert "top_p" not in provider.requests[1].body
+    assert provider.requests[1].body["temperature"] == 0.5
+
+
 ONLY_ADAPTIVE = (
     '"thinking.type.enabled" is not supported for this model. Use "thinking.type.adaptive" and '
     '"output_config.effort" to control thinking behavior.'

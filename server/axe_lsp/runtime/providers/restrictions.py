@@ -190,7 +190,10 @@ _REFUSALS: dict[Field, str] = {
         r"(?is)unsupported.*temperature"
         r"|temperature.*(unsupported|not support|not allowed|deprecated)"
     ),
-    "top_p": r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)",
+    "top_p": (
+        r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)"
+        r"|temperature.*top_?p.*cannot both"  # Claude 4.5 takes one of them.
+    ),
     "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
     "seed": r"(?i)unsupported.*\bseed\b|\bseed\b.*(unsupported|not support|not allowed)",
     "stop": (
