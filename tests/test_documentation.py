@@ -14,7 +14,7 @@ from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.cli.examples import EXAMPLES
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 
 ROOT = Path(__file__).parent.parent
 DOCS = ROOT / "docs"

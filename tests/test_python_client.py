@@ -8,7 +8,7 @@ from msgspec import Struct
 
 import axe_client
 from axe_client import events as client_events
-from axe_lsp.runtime import events, runs
+from axe_lsp.runtime import events, run_result
 from axe_lsp.runtime.events import Event
 
 SENT = [
@@ -28,7 +28,7 @@ def test_the_python_client_knows_every_event_with_all_its_members() -> None:
 
 def test_the_python_client_knows_every_member_of_a_result() -> None:
     # Clients see the results of root runs, which have no caller to hand a copy over to.
-    assert names(axe_client.RunResult) == names(runs.RunResult) - {"handover"}
+    assert names(axe_client.RunResult) == names(run_result.RunResult) - {"handover"}
 
 
 def names(kind: type) -> set[str]:

@@ -231,14 +231,18 @@ def _page(machine: Machine, tables: list[Table]) -> str:
     head = f"""\
 # Benchmarks
 
-`axe-lsp bench --publish` has written this page, on {machine.date}, with axe-lsp at commit {machine.commit}.
+`axe-lsp bench --publish` wrote this page on {machine.date}, with axe-lsp at commit {machine.commit}.
 
 - Machine: {machine.processor}, {machine.cores} cores, {machine.system}; load before the start: {machine.load}
 - Versions: {versions}
 
-Each cell is a median, with the smallest value and the 90th percentile in brackets. The contenders had
-their turns in the same rounds, so a ratio of two medians says more than a time: times depend on the machine and
-on other processes. A ratio is followed by its target; a ratio above its target is in bold. No test fails on a time.
+How to read the tables:
+
+- A cell is a median, with the smallest value and the 90th percentile in brackets.
+- All programs of a table were measured in the same rounds. Times depend on the machine and on other processes, so
+  compare programs by the ratio of their medians.
+- The column after a ratio is its target: the largest ratio that we want. A ratio above its target is in bold. No test
+  fails because of a time.
 
 """
     return head + "\n".join([*(as_markdown(table) for table in tables), _SHORT])

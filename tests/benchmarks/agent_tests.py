@@ -19,10 +19,10 @@ def measure(counts: Sequence[int], rounds: int) -> Table:
     """Replay so many cases, all of which pass."""
     table = Table(
         title="Tests of agents",
-        note="`axe-lsp test` from the start of the command to its end. In each case an agent calls three "
-        "others, which answer once; the answer, its pattern, the order of the calls and each called agent "
-        "are checked. Each case has a recording of its own. Wanted are at most 10 s for 1,000 cases and "
-        "0.5 s for one.",
+        note="The time of the command `axe-lsp test`, from its start to its end. In each case an agent "
+        "calls three others, which answer once. Checked are the answer, its pattern, the order of the "
+        "calls and each called agent. Each case has its own recording. Target: at most 10 s for 1,000 "
+        "cases, and 0.5 s for one.",
         unit="ms",
         contenders=[OURS],
         ratios=[],

@@ -24,8 +24,9 @@ def measure(counts: Sequence[int], rounds: int) -> Table:
     """Check workspaces of so many agents, none of which has a problem."""
     table = Table(
         title="Checking files",
-        note="`axe-lsp check`, `tombi lint` and `taplo lint` on agents of 1 KB that have no problem, from "
-        "the start of the command to its end. tombi and taplo have a JSON Schema of agent files.",
+        note="The time of `axe-lsp check`, `tombi lint` and `taplo lint`, from the start of the command to "
+        "its end. The agents are files of 1 KB without a problem. tombi and taplo have a JSON Schema "
+        "of agent files.",
         unit="ms",
         contenders=[OURS, TOMBI, TAPLO],
         ratios=[Ratio(OURS, TOMBI, wanted=1.5), Ratio(OURS, TAPLO, wanted=1.5)],

@@ -85,8 +85,9 @@ def measure_among(contenders: Container[str], rounds: int) -> Iterator[Table]:
     with provider() as address, scratch_folder() as folder:
         yield _table(
             "Agent Client Protocol",
-            "From the start of the process to the answers to `initialize` and `session/new` and to the first piece of "
-            "the answer to a prompt; and from a second prompt to the first piece of its answer.",
+            "The time from the start of the process to the answers to `initialize` and `session/new`, and "
+            "to the first piece of the answer to a prompt; and the time from a second prompt to the first "
+            "piece of its answer.",
             _visits(_among(contenders, _ACP), _prompt, folder, address, rounds),
             ready="`session/new` answered",
             answered="first answer begun",
@@ -94,8 +95,8 @@ def measure_among(contenders: Container[str], rounds: int) -> Iterator[Table]:
         )
         yield _table(
             "Agents as an MCP server",
-            "From the start of the process to the answers to `initialize` and `tools/list` and to the result of a call "
-            "of an agent; and from a second call to its result.",
+            "The time from the start of the process to the answers to `initialize` and `tools/list`, and "
+            "to the result of a call of an agent; and the time from a second call to its result.",
             _visits(_among(contenders, _MCP), _call, folder, address, rounds),
             ready="`tools/list` answered",
             answered="result of a call",

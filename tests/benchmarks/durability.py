@@ -25,9 +25,10 @@ def measure(rounds: int, fans: Sequence[int]) -> Table:
         made = {fan: make_in_turns(loops, f"fan-{fan}", rounds) for fan in fans}
     return Table(
         title="Runs that can be resumed",
-        note="An agent calls many agents in one answer, each of which asks a provider that takes 50 ms. The engine "
-        "of the run host writes events and steps into the history, or events alone. With DBOS each agent is a "
-        "workflow and each request a step of it, in a file of SQLite as well.",
+        note="An agent calls many agents in one answer. Each of them sends a request to a provider that "
+        "takes 50 ms to answer. The run host writes events and steps to the history, or only events. "
+        "In DBOS each agent is a workflow and each request is a step of it; DBOS writes to a file of "
+        "SQLite, too.",
         unit="ms",
         contenders=(OURS, _WITHOUT, _DBOS),
         ratios=[Ratio(OURS, _WITHOUT, wanted=1.1), Ratio(OURS, _DBOS)],

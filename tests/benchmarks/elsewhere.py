@@ -67,8 +67,9 @@ def _processes(address: str, rounds: int) -> Table:
         made = make_in_turns(loops, f"fan-{_CHILDREN}", rounds)
     return Table(
         title="Agents in processes of their own",
-        note="An agent calls many agents in one answer, each of which asks a provider that takes 50 ms; from the order to "
-        "the end of the whole run. Each called agent has a process of its own, or none has.",
+        note="The time of a run from the order to its end. An agent calls many agents in one answer, and "
+        "each of them sends a request to a provider that takes 50 ms to answer. Each called agent has "
+        "its own process, or all are executed in one process.",
         unit="ms",
         contenders=(OURS, _INLINE),
         ratios=[Ratio(OURS, _INLINE)],
@@ -93,10 +94,12 @@ def _commands(
         rows.append(Row(f"{number} worker{'s' if number > 1 else ''}", {**samples}))
     return Table(
         title="Agents on other machines",
-        note=f"{commands} agents that their caller starts at once, each in a copy on a worker of Dask, where it executes a "
-        f"command of {_MILLISECONDS} ms; a worker executes one at a time. From the order to the end of the whole run, with "
-        "copies, questions to a provider that answers at once, and changes brought home. The tasks are the commands alone; "
-        "ideal is the time of the commands.",
+        note=f"The time of a run from the order to its end. An agent calls {commands} agents at the same "
+        "time. Each of them works in its own copy on a worker of Dask and executes a command that "
+        f"takes {_MILLISECONDS} ms; a worker executes one command at a time. The provider answers at "
+        "once. The time includes making the copies and applying their changes. The tasks of Dask and "
+        "Ray are the commands alone. The ideal time is that of the commands, divided by the number of "
+        "workers.",
         unit="ms",
         contenders=(*names, _IDEAL),
         ratios=[Ratio(OURS, _IDEAL, wanted=1.35), *(Ratio(OURS, each) for each in names[1:])],
@@ -109,8 +112,8 @@ def _waiting(address: str, waiting: int) -> Table:
         grown = _agents(cluster, address, "wait", waiting, _FOR_EVER)
     return Table(
         title="Agents that wait for a machine",
-        note="By how much the process that makes the run has grown when all of these agents but one wait for the only "
-        "slot of a worker, each with its copy. Wanted: less than 100 MB for 200.",
+        note="The growth of the process that makes the run, while all of its agents but one wait for the "
+        "only slot of a worker. Each agent has its own copy. Target: less than 100 MB for 200 agents.",
         unit="MB",
         contenders=(OURS,),
         ratios=[],
@@ -131,9 +134,10 @@ def _messages(rounds: int) -> Table:
                 plain.kill()
     return Table(
         title="Messages to another machine",
-        note="A message from a run to `axe-lsp hands` behind a worker of Dask, over TLS, and back; and one of "
-        f"{_MESSAGES:,} that are sent without waiting for the answers before. Next to them the same lines through a plain socket, "
-        "which a process of asyncio sends back.",
+        note="The time from a message of a run to `axe-lsp hands`, behind a worker of Dask and over TLS, "
+        f"until its answer has arrived. The second row is the time for each of {_MESSAGES:,} messages "
+        "that are sent without waiting for answers. For comparison, the same lines are sent through a "
+        "plain socket, and a process with asyncio returns them.",
         unit="ms",
         contenders=(OURS, _SOCKET),
         ratios=[Ratio(OURS, _SOCKET)],

@@ -44,9 +44,11 @@ def measure(rounds: int) -> Table:
     waits: dict[str, Sample | None] = {**in_the_file, **handed_over}
     return Table(
         title="History",
-        note=f"The {len(_events()):,} events of an agent with {_CHILDREN:,} children that end in the same moment: until they "
-        "are in the history, compared with JSON in lines of a file, each flushed, and with a transaction of sqlite3 for each. "
-        "The second row is the part that the runs wait for, which is to hand them over to a thread.",
+        note=f"The time until the {len(_events()):,} events of an agent are in the history. The agent has "
+        f"{_CHILDREN:,} children, which end at the same moment. For comparison, the events are written "
+        "as JSON lines to a file, with a flush after each, and to sqlite3, with a transaction for "
+        "each. The second row is the time for which the runs wait: they only pass the events to a "
+        "thread.",
         unit="ms",
         contenders=(OURS, LINES, COMMITS),
         ratios=[Ratio(OURS, LINES), Ratio(OURS, COMMITS)],

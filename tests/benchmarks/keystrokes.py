@@ -21,10 +21,11 @@ def measure(sizes: Sequence[int], rounds: int) -> Table:
     """Change a digit there and back, in each server in turn."""
     table = Table(
         title="Keystroke to diagnostics",
-        note="`didChange` of one digit that puts `max_depth` out of its range, until that error has "
-        "arrived, and back; the mean of the two. All rules of axe-lsp are on. tombi has a JSON Schema of "
-        "agent files and gets the whole text each time, since it takes no incremental changes. The stub "
-        "parses nothing: it shows what the client and the pipes cost.",
+        note="The time from a `didChange` of one digit until the client has the new diagnostics. The digit "
+        "puts `max_depth` out of its range, or back into it; the value is the mean of both. All rules "
+        "of axe-lsp are active. tombi has a JSON Schema of agent files and gets the whole text each "
+        "time, since it does not support incremental changes. The stub parses nothing, so its time is "
+        "that of the client and the pipes.",
         unit="ms",
         contenders=[OURS, BARE_TOMLI, TOMBI, STUB],
         ratios=[Ratio(OURS, TOMBI, wanted=_WANTED), Ratio(OURS, BARE_TOMLI)],

@@ -18,9 +18,9 @@ def measure(found: Workspaces, rounds: int) -> Table:
     """Ask a server for each workspace, in turn."""
     table = Table(
         title="Questions by size of the workspace",
-        note="The workspaces are those of the keystrokes; a tenth of all agents calls the helper, one "
-        "calls the team lead. References and a rename of the helper read all files that name it, and "
-        "change them; the answer is measured until it has been read and parsed by the client.",
+        note="The workspaces are those of the table of keystrokes. A tenth of all agents call the helper, "
+        "and one agent calls the team lead. References and rename of the helper read, or change, all "
+        "files that name it. The time ends when the client has parsed the answer.",
         unit="ms",
         contenders=list(found),
         ratios=[],

@@ -16,8 +16,9 @@ def measure(rounds: int) -> Table:
     """Ask each server in turn, about the same places of the same file."""
     table = Table(
         title="Completion and hover",
-        note="On a file of 1 KB: hover on `max_depth`, completion of a key on a new line below it. "
-        "tombi answers from a JSON Schema, bare pygls with a constant.",
+        note="The time from a request to its answer, in a file of 1 KB: hover on `max_depth`, and "
+        "completion of a key on a new line below it. tombi answers from a JSON Schema, bare pygls "
+        "with a constant.",
         unit="ms",
         contenders=[OURS, BARE_TOMLI, TOMBI],
         ratios=[Ratio(OURS, TOMBI, wanted=1.2), Ratio(OURS, BARE_TOMLI)],

@@ -54,7 +54,7 @@ def as_markdown(table: Table) -> str:
     unit = f", {table.unit}" if table.unit else ""
     titles = ["", *(f"{name}{unit}" for name in table.contenders)]
     for ratio in table.ratios:
-        titles += [ratio.title] if ratio.wanted is None else [ratio.title, "wanted"]
+        titles += [ratio.title] if ratio.wanted is None else [ratio.title, "target"]
     lines = [_cells(titles), _cells(["---", *["--:"] * (len(titles) - 1)])]
     lines += [_cells([row.what, *_row(table, row)]) for row in table.rows]
     return f"## {table.title}\n\n{table.note}\n\n" + "\n".join(lines) + "\n"

@@ -31,8 +31,9 @@ def measure(rounds: int) -> Table:
         samples = in_rounds(measures, rounds, warm_up=1)
     return Table(
         title="Start of a run",
-        note="From the start of `axe-lsp run` until the first request has arrived at the provider, compared "
-        "with a Python that starts and ends. Target: at most 150 ms more than that.",
+        note="The time from the start of `axe-lsp run` until the provider has received the first request, "
+        "compared with a Python process that does nothing. Target: at most 150 ms more than that "
+        "process.",
         unit="ms",
         contenders=[OURS, _NOTHING],
         ratios=[Ratio(OURS, _NOTHING)],

@@ -76,11 +76,12 @@ def _turn_table(made: Mapping[str, Makes]) -> Table:
     per_turn = sample(made, lambda each: each.milliseconds / _TURNS)
     return Table(
         title="Turns",
-        note=f"One of the {_TURNS} turns of a conversation, with a tool call each, against a provider on the same "
-        "machine that answers at once. axe-lsp runs as editors run it, in its run host, with every event of "
-        "the run sent over a pipe, heard, and written into the history; and then for an editor, which orders the run of the language "
-        "server and reads all of them. The bare loops are the shortest around aiohttp, around httpx on "
-        "aiohttp's connections, and around httpx2, whose transport axe-lsp has.",
+        note=f"The time of one of the {_TURNS} turns of a conversation. Each turn has one tool call, and "
+        "the provider, on the same machine, answers at once. `axe-lsp` is a run in the run host, as "
+        "for an editor: each event is sent over a pipe, read, and written to the history. `axe-lsp, "
+        "editor` is a whole run that an editor starts in the language server and whose events it "
+        "reads. The bare loops are minimal programs with aiohttp, with httpx on aiohttp's "
+        "connections, and with httpx2, which has the same transport as axe-lsp.",
         unit="ms",
         contenders=CONTENDERS,
         ratios=[
@@ -95,9 +96,10 @@ def _turn_table(made: Mapping[str, Makes]) -> Table:
 def _fan_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
     return Table(
         title="Children at once",
-        note="An agent calls many agents in one answer, each of which asks a provider that takes 50 ms; from "
-        "the order to the end of the whole run. The frameworks are there as they come, and once more on the connections of aiohttp. "
-        "Wanted: 1,000 children in an eighth of the time of each framework as it comes.",
+        note="The time of a run from the order to its end. An agent calls many agents in one answer, and "
+        "each of them sends a request to a provider that takes 50 ms to answer. The frameworks are "
+        "measured with their default HTTP client, and again with aiohttp. Target: 1,000 children in "
+        "an eighth of the time of each framework with its default client.",
         unit="ms",
         contenders=(*CONTENDERS, *ON_AIOHTTP),
         ratios=[
@@ -118,8 +120,8 @@ def _fan_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
 def _memory_table(by_fan: Mapping[int, Mapping[str, Makes]]) -> Table:
     return Table(
         title="Memory of runs",
-        note="The resident memory at its highest of the process that makes the runs, after those above; for "
-        "axe-lsp the run host. Wanted: 120 MB at most.",
+        note="The highest resident memory of the process that makes the runs of the previous tables; for "
+        "axe-lsp this is the run host. Target: at most 120 MB.",
         unit="MB",
         contenders=CONTENDERS,
         ratios=[Ratio(OURS, BARE_LOOP), *(Ratio(OURS, name) for name in FRAMEWORKS)],

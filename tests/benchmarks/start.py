@@ -27,8 +27,9 @@ def measure(rounds: int) -> Table:
     """Start servers, and processes that only import what the servers do."""
     table = Table(
         title="Start",
-        note="From the start of the process to the answer to `initialize`; and a process that only "
-        "imports the server's modules. The stub is Python that imports `json` alone.",
+        note="The time from the start of the process to the answer to `initialize`, and the time of a "
+        "process that only imports the server's modules. The stub is a Python program that imports "
+        "only `json`.",
         unit="ms",
         contenders=[OURS, BARE, TOMBI, STUB],
         ratios=[Ratio(OURS, BARE, wanted=0.5), Ratio(OURS, STUB)],

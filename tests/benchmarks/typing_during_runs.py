@@ -52,10 +52,13 @@ def measure(rounds: int) -> Table:
             typed = take_turns(situations, rounds, warm_up=0)
     return Table(
         title="Keystrokes while agents run",
-        note="A keystroke as above in a file of 1 KB, one each 20 ms: while nothing runs; while 100 children, whose conversations have "
-        f"grown to {_LONG * 20} KB each, ask a provider once a second and call a tool, with all their events streamed to the editor; and "
-        "while they do so for another editor with a server and a run host of its own, which tells what is due to the "
-        f"machine: all of them share {os.cpu_count()} cores. The percentile is the median of those of {rounds} rounds.",
+        note="The time of a keystroke as above, in a file of 1 KB, with one keystroke every 20 ms. The "
+        "first column is without runs. In the second column 100 children, each with a conversation of "
+        f"{_LONG * 20} KB, send a request and call a tool once a second, and all their events are "
+        "streamed to the editor. In the third column they do the same for another editor, with its "
+        "own server and run host: this shows the part of the delay that is due to the machine, since "
+        f"all processes share {os.cpu_count()} cores. The percentile is the median of the percentiles "
+        f"of {rounds} rounds.",
         unit="ms",
         contenders=list(situations),
         ratios=[Ratio(_AT_WORK, _IDLE, wanted={_P95: 1.3}), Ratio(_AT_WORK, _ELSEWHERE)],

@@ -31,8 +31,8 @@ def measure(rounds: int) -> Table:
     """Twenty turns of one conversation, each with a call and its result, whole and streamed."""
     return Table(
         title="Wires",
-        note=f"{_TURNS} turns on each wire, without a network: each writes the request and reads an "
-        "answer of 200 words, some thoughts and a call.",
+        note=f"The time of {_TURNS} turns with each wire format, without a network. In each turn a request "
+        "is encoded, and an answer with 200 words, some thoughts and a tool call is decoded.",
         unit="ms",
         contenders=tuple(_WIRES),
         ratios=[Ratio("openai-responses", "openai-chat", wanted=1.2)],

@@ -51,9 +51,10 @@ def measure_keystrokes(found: Workspaces, rounds: int) -> Table:
     smallest, *_, largest = found
     table = Table(
         title="Keystroke by size of the workspace",
-        note="A keystroke as above, in files of 1 KB, in axe-lsp alone. The agents are a tree, ten "
-        "below each. The team lead calls ten agents that call nobody; from the coordinator all others "
-        "are reached. A name in `sub_agents` becomes one that no file defines, and right again.",
+        note="The time of a keystroke as above, in files of 1 KB, for axe-lsp alone. The agents are a tree "
+        "in which each agent calls ten others. The team lead calls ten agents that call no others; "
+        "the coordinator is the root of the tree. A name in `sub_agents` is changed to one that no "
+        "file defines, and back.",
         unit="ms",
         contenders=list(found),
         ratios=[Ratio(largest, smallest, wanted=1.1)],
@@ -81,8 +82,9 @@ def measure_keystrokes_while_reading(found: Workspaces, rounds: int) -> Table:
     typed = {_READING: busy, _INDEXED: idle}
     return Table(
         title="Keystrokes while all agents are read",
-        note=f"A keystroke as above among {title}, one each {_BETWEEN * 1000:g} ms, in the first {_SECONDS:g} s of a server, "
-        "which reads all files meanwhile. 20 ms are wanted for the 95th percentile.",
+        note=f"The time of a keystroke as above among {title}, with one keystroke every {_BETWEEN * 1000:g} "
+        f"ms, in the first {_SECONDS:g} s of a server, while it reads all files. Target: at most 20 ms "
+        "for the 95th percentile.",
         unit="ms",
         contenders=[_READING, _INDEXED],
         ratios=[],
@@ -128,7 +130,8 @@ def measure_start(found: Workspaces, rounds: int) -> Iterator[Table]:
     opened = {title: Sample(tuple(each[0] for each in found)) for title, found in results.items()}
     yield Table(
         title="Start by size of the workspace",
-        note="From the start of axe-lsp to the first diagnostics of a file that is opened at once.",
+        note="The time from the start of axe-lsp to the first diagnostics of a file that is opened at "
+        "once.",
         unit="ms",
         contenders=list(found),
         ratios=[Ratio(largest, smallest, wanted=1.2)],
@@ -136,8 +139,9 @@ def measure_start(found: Workspaces, rounds: int) -> Iterator[Table]:
     )
     table = Table(
         title="Reading all agents",
-        note="From the first diagnostics on until all agents have been read, and a name that none of them "
-        "defines is reported (50 ms of that are a pause in which changes are collected).",
+        note="The time from the first diagnostics until all agents have been read and a name that none of "
+        "them defines is reported. It contains a pause of 50 ms, in which the server collects "
+        "changes.",
         unit="ms",
         contenders=[_INDEXED, _FILES],
         ratios=[Ratio(_INDEXED, _FILES, wanted={largest: 10})],
@@ -153,7 +157,7 @@ def measure_memory(found: Workspaces) -> Table:
     """How much each workspace takes up."""
     table = Table(
         title="Memory by size of the workspace",
-        note="Resident memory of axe-lsp once all agents have been read. Wanted: below 150 MB.",
+        note="Resident memory of axe-lsp after it has read all agents. Target: less than 150 MB.",
         unit="MB",
         contenders=list(found),
         ratios=[],

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from axe_lsp.cli.verbose import VerboseLog
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 from support.command_line import Home
 from support.engines import agent
 from support.scripted_provider import (

@@ -25,8 +25,10 @@ from axe_lsp.runtime.events import (
     TurnEnd,
 )
 from axe_lsp.runtime.json_data import plain_json
-from axe_lsp.runtime.run_log import Begun, Step
-from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.run_log import Begun
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.run_steps import Step
+from axe_lsp.runtime.runs import Order, RunRequest
 from axe_lsp.runtime.usage import Usage
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, ToolEnd
-from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import RunRequest
 from support.engines import Bench, agent, bench
 from support.scripted_provider import Answer, Call, Says, ScriptedProvider, calls_agent
 

@@ -20,7 +20,8 @@ import pytest
 from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TurnRetry
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
 from axe_lsp.runtime.services import always
 from support.engines import Bench, agent, bench, running

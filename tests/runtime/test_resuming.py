@@ -22,8 +22,10 @@ from axe_lsp.runtime.events import (
     TurnBegin,
 )
 from axe_lsp.runtime.resuming.previous_run import before
-from axe_lsp.runtime.run_log import Asked, Begun, Known, Log, Step, decoded
-from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime.run_log import Asked, Begun, Known, Log, decoded
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.run_steps import Step
+from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
 from support.engines import agent, bench
 from support.scripted_provider import (

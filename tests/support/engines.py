@@ -16,7 +16,8 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.files.agent_files import AgentFolders
-from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.services import RunServices
 from support.scripted_provider import PATIENCE, ScriptedProvider, name_providers

@@ -5,19 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from axe_lsp.acp.offers import offers_in
 from axe_lsp.hosting.history import local
 from axe_lsp.hosting.history.queries import Wanted
+from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.runs import RunRequest
-
-if TYPE_CHECKING:
-    from axe_lsp.hosting.history.stored_sessions import StoredSession
 
 COMMANDS: Mapping[str, str] = {
     "agents": "list the agents of this folder",

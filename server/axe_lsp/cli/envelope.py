@@ -24,7 +24,7 @@ from axe_lsp.runtime.events import (
 )
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.outcome import status_of
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 
 LONGEST_OUTPUT = 1024
 """Bytes of a tool's result that are shown, as in axe."""

@@ -42,8 +42,10 @@ from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import ProviderHook
-from axe_lsp.runtime.run_log import Known, StepSink, keep_allowed
-from axe_lsp.runtime.runs import Order, Resolve, RunRequest, RunResult, new_run_id
+from axe_lsp.runtime.run_log import Known, keep_allowed
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.run_steps import StepSink
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection

@@ -5,15 +5,15 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from axe_lsp.runtime.events import Event
-from axe_lsp.runtime.run_log import Known, Step, StepSink
+from axe_lsp.runtime.run_log import Known
+from axe_lsp.runtime.run_steps import Step, StepSink
 from axe_lsp.settings import Settings
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from axe_lsp.hosting import protocol
     from axe_lsp.hosting.history.writer import HistoryWriter
 

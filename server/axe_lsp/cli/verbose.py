@@ -31,7 +31,7 @@ from axe_lsp.runtime.incomplete import in_words
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.preview import params_line, timeout_line
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS, unknown_tool
 
 PREVIEW_CHARACTERS = 80

@@ -16,8 +16,10 @@ from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
 from axe_lsp.runtime.providers.gates import GateKey
-from axe_lsp.runtime.run_log import Begun, Step
-from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.run_log import Begun
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.run_steps import Step
+from axe_lsp.runtime.runs import Order, RunRequest
 from axe_lsp.runtime.safety.questions import Answer, Question
 from axe_lsp.runtime.tools.editor import Ability, EditorAnswer, EditorRequest
 

@@ -6,7 +6,8 @@ When the runs can't tell any more, this says which have not ended, and how far t
 from __future__ import annotations
 
 import time
-from collections.abc import Container, Mapping
+from collections.abc import Collection, Container, Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,8 +16,18 @@ from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
 from axe_lsp.runtime.json_data import Json, from_json
 from axe_lsp.runtime.outcome import end_event
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.usage import NOTHING, Usage
+
+
+class Left(NamedTuple):
+    """The part of a tree that its dead host has left in the history.
+
+    `events` were stored and not sent; `unfinished` are the ids of the runs that can go on.
+    """
+
+    events: Sequence[Notification]
+    unfinished: Collection[str]
 
 
 class RunTree:

@@ -13,7 +13,8 @@ from typing import cast
 
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
-from axe_lsp.runtime.run_log import Known, Log, Step, StepKind
+from axe_lsp.runtime.run_log import Known, Log
+from axe_lsp.runtime.run_steps import Step, StepKind
 from axe_lsp.tasks import Tasks
 
 Send = Callable[[Message], None]

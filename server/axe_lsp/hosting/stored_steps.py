@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -12,6 +12,7 @@ import anyio
 from msgspec.structs import replace
 
 from axe_lsp.hosting import protocol
+from axe_lsp.hosting.run_tree import Left
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
@@ -19,14 +20,14 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.resuming.previous_run import before, continued, forked
-from axe_lsp.runtime.run_log import Known, Log, Step, decoded, encoded
+from axe_lsp.runtime.run_log import Known, Log, decoded, encoded
+from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.redaction import REDACTED
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.history.writer import HistoryWriter
-    from axe_lsp.hosting.notifications import Notification
 
 _PATIENCE = 2.0
 """Seconds that a call waits for the disk."""
@@ -65,9 +66,9 @@ async def on_disk(writer: HistoryWriter, root: str) -> None:
 def resumable(root: str) -> protocol.Start:
     """The order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
     # Imported late, as hardly any run is resumed.
+    from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.lease import require_resumable
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         require_resumable(connection, root)
@@ -83,8 +84,8 @@ def claimed(writer: HistoryWriter, root: str, lessor: str = "") -> Known:
 
     A `lessor` is the writer that has adopted the run for this process.
     """
+    from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps
 
     writer.claim(root, lessor)
     with opened_history() as connection:
@@ -98,18 +99,11 @@ async def written(writer: HistoryWriter, root: str) -> None:
         raise RunError("the history can't be written")
 
 
-class Left(NamedTuple):
-    """What a host that has died has left of a run: events that nobody has got, and the runs that can go on."""
-
-    events: Sequence[Notification]
-    unfinished: Collection[str]
-
-
 def left_by(root: str, after: int) -> Left:
     """What the history has of a root run `after` the event of that number. Blocks. Raises RunError."""
+    from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import tree_events
-    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         events = list(tree_events(connection, root, after))
@@ -249,10 +243,10 @@ def continuation_of(
 
 def undoable(beginning: str) -> tuple[str, Known]:
     """The root of the run whose id begins so, and what is known of it. Blocks. Raises RunError for one that has not ended."""
+    from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.lease import NotResumableError
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import find_run
-    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         _, root = find_run(connection, beginning)
@@ -283,9 +277,9 @@ def _said(root: str) -> str:
 
 def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
     """What is known of a root run at rest, which is completed and one of that agent, unless `is_any` will do."""
+    from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.lease import require_continuable, require_kept
     from axe_lsp.hosting.history.local import opened_history
-    from axe_lsp.hosting.history.steps import known_steps
 
     with opened_history() as connection:
         if is_any:

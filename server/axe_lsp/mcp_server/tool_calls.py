@@ -34,7 +34,8 @@ from axe_lsp.mcp_server.agent_tools import AgentTool
 from axe_lsp.mcp_server.progress_reports import Progress
 from axe_lsp.runtime.children.delegation import failure_text, user_message
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.runs import RunRequest, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.questions import (
     ASK_USER,
     DECISIONS,

@@ -53,7 +53,8 @@ from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.run_log import First
-from axe_lsp.runtime.runs import Order, RunResult, model_of
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order, model_of
 from axe_lsp.runtime.safety.approval import ApprovalRequest
 from axe_lsp.runtime.safety.questions import Answer, question_of_model, question_of_server
 from axe_lsp.runtime.safety.reach import check_memory

@@ -23,7 +23,8 @@ from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.recordings.named_replays import NamedReplays
 from axe_lsp.runtime.run_log import Known, Log
-from axe_lsp.runtime.runs import Order, RunRequest, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order, RunRequest
 from axe_lsp.runtime.services import OnReady, RunServices, Tree
 from axe_lsp.runtime.shared_lookups import once_a_step
 

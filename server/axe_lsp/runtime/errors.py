@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from enum import IntEnum
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.usage import BudgetLimit
-
-if TYPE_CHECKING:
-    from axe_lsp.runtime.runs import RunResult
 
 ErrorKind = Literal["config", "agent", "api", "budget"]
 

@@ -15,7 +15,7 @@ from axe_lsp.runtime.errors import (
 from axe_lsp.runtime.events import AgentEnd, RunIds, Status
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 
 
 def result_of(

@@ -1,6 +1,6 @@
-"""The order and the result of one run of one agent (001-C9, 002-30).
+"""The order of one run of one agent (001-C9, 002-30). Its result is in `run_result.py`.
 
-Plain data without behaviour, so that every other room can hold it.
+Plain data without behaviour, so every other package can hold it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,9 @@ from random import Random
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.runtime.events import Fork, RunIds, Status
-from axe_lsp.runtime.incomplete import Incomplete
-from axe_lsp.runtime.json_data import JsonStruct, written
+from axe_lsp.runtime.events import Fork, RunIds
+from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.messages import Image, Json
-from axe_lsp.runtime.usage import BudgetUse, Usage
 
 Resolve = Callable[[str, Caller], AgentDefinition]
 """The agent that a caller means by a name. Raises ConfigError."""
@@ -51,17 +49,6 @@ class RunRequest(JsonStruct, frozen=True):
     more_folders: tuple[str, ...] = ()
 
 
-class Handover(JsonStruct, frozen=True):
-    """The state of the changes in the copy of an agent, for its caller.
-
-    `is_kept` if they wait for the user, in a commit.
-    """
-
-    text: str
-    is_error: bool = written(False)
-    is_kept: bool = written(False)
-
-
 class InCopy(JsonStruct, frozen=True):
     """What stands in `at` is a copy of what stands in `of`. Both are absolute paths."""
 
@@ -81,43 +68,6 @@ class InCopy(JsonStruct, frozen=True):
     def original(self, folder: Path) -> Path:
         """What a folder is a copy of."""
         return Path(self.of, folder.relative_to(self.at)) if self.has(folder) else folder
-
-
-class RunResult(JsonStruct, frozen=True):
-    """The result of a run. Tokens, turns and tool calls are its own, without its children's.
-
-    What was read from the provider's cache or written to it is a part of the input.
-
-    `model` is what the provider said it used; empty if it said nothing. `cost` is in US dollars, None
-    if it is not known; `tree` is what was used with all that the run called, None if that is the
-    same. `refused` is whether the answer reads as if the model would not do what it was told. `retry_attempts` is how
-    many requests were sent again because they had failed for a moment.
-    `incomplete` is why the last answer is not whole, None if it is.
-    `output` is the value of `content` where the agent's `[output]` says what that must be. `handover` is
-    for an agent that was called, has worked in a copy, and has changed something.
-    """
-
-    run_id: str
-    agent: str
-    status: Status
-    model: str
-    content: str
-    stop_reason: str
-    input_tokens: int
-    output_tokens: int
-    turns: int
-    tool_calls: int
-    duration_ms: int
-    retry_attempts: int = written(0)
-    output: Json = None
-    cache_read_tokens: int | None = None
-    cache_write_tokens: int | None = None
-    budget: BudgetUse | None = None
-    refused: bool = written(False)
-    cost: float | None = None
-    tree: Usage | None = None
-    incomplete: Incomplete | None = None
-    handover: Handover | None = None
 
 
 class Order(JsonStruct, frozen=True):

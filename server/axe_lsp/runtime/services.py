@@ -22,7 +22,8 @@ from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.recordings.recording import RecordedTools
-from axe_lsp.runtime.run_log import Log, StepSink
+from axe_lsp.runtime.run_log import Log
+from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask

@@ -25,8 +25,10 @@ from axe_lsp.runtime.plain_text import decode, os_fault
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.resuming.previous_run import continued
-from axe_lsp.runtime.run_log import Known, Log, Step, encoded
-from axe_lsp.runtime.runs import Resolve, RunRequest, RunResult, new_run_id
+from axe_lsp.runtime.run_log import Known, Log, encoded
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.run_steps import Step
+from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustGate

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
+from axe_lsp.hosting.history.known_steps import known_steps
 from axe_lsp.hosting.history.pruning import (
     forget_all_but,
     forget_expired,
@@ -14,7 +15,7 @@ from axe_lsp.hosting.history.pruning import (
     shrink_steps,
 )
 from axe_lsp.hosting.history.queries import Wanted, past_runs
-from axe_lsp.hosting.history.steps import INSERT, known_steps, settle
+from axe_lsp.hosting.history.steps import INSERT, settle
 from support.past import HERE, Tale, history, put
 
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from axe_lsp.hosting.history.steps import INSERT, known_steps, row_of
-from axe_lsp.runtime.run_log import Asked, Step, encoded
+from axe_lsp.hosting.history.known_steps import known_steps
+from axe_lsp.hosting.history.steps import INSERT, row_of
+from axe_lsp.runtime.run_log import Asked, encoded
+from axe_lsp.runtime.run_steps import Step
 from support.past import Tale, history
 
 SAVED = {"turns": 0, "toolCalls": 0, "inputTokens": 0, "outputTokens": 0, "durationMs": 3000}

@@ -19,7 +19,8 @@ from axe_lsp.runtime.children.delegation import (
 from axe_lsp.runtime.errors import ConfigError, ProviderError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order
 
 RESULT = RunResult("id", "helper", "completed", "m", "the result", "stop", 1, 1, 1, 0, 5)
 

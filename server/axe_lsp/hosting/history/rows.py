@@ -6,21 +6,19 @@ while the event loop is busy. So a batch is a handful of statements.
 
 from __future__ import annotations
 
+import json
+import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from datetime import datetime, timedelta, timezone
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from msgspec import Struct, field
 
 from axe_lsp.hosting.history import steps
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.plain_text import valid_text
-
-if TYPE_CHECKING:
-    import sqlite3
-
-    from axe_lsp.runtime.run_log import Step
+from axe_lsp.runtime.run_steps import Step
 
 _LONGEST_KEPT = 1_000_000
 """Days, which end before the calendar of Python does."""
@@ -293,9 +291,9 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
     _insert(connection, steps.INSERT, list(map(steps.row_of, batch.steps)))
     connection.executemany("UPDATE runs SET status = ?, end_seq = ? WHERE run_id = ?", batch.ends)
     for root, numbers in batch.superfluous.items():
-        connection.executemany(
-            "DELETE FROM events WHERE root_run_id = ? AND seq = ?",
-            [(root, number) for number in numbers],
+        connection.execute(
+            "DELETE FROM events WHERE root_run_id = ? AND seq IN (SELECT value FROM json_each(?))",
+            (root, json.dumps(numbers)),
         )
     for root in batch.completed:
         steps.settle(connection, root)
@@ -309,7 +307,8 @@ def _insert(
     if not rows:
         return
     marks = f"({', '.join('?' * len(rows[0]))})"
-    for some in _in_parts(rows, _MOST_VALUES // len(rows[0])):
+    most = _MOST_VALUES // len(rows[0])
+    for some in (rows[start : start + most] for start in range(0, len(rows), most)):
         statement = f"{insert} {', '.join([marks] * len(some))} {end}"
         connection.execute(statement, [storable(value) for row in some for value in row])
 
@@ -317,10 +316,6 @@ def _insert(
 def storable(value: Any) -> Any:
     """A value as it is kept and looked for. Names of files need not be UTF-8, and SQLite takes nothing else."""
     return valid_text(value) if isinstance(value, str) else value
-
-
-def _in_parts(items: Sequence[Any], size: int) -> Iterable[Sequence[Any]]:
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:

@@ -15,7 +15,7 @@ import uuid
 from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from axe_lsp.hosting.history.database import (
     faults_named,
@@ -30,10 +30,8 @@ from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.safety.redaction import redact
-
-if TYPE_CHECKING:
-    from axe_lsp.runtime.run_log import Step
 
 _log = logging.getLogger(__name__)
 

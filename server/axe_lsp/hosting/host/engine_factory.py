@@ -42,7 +42,8 @@ from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
 from axe_lsp.runtime.providers.http_provider import HttpProvider
-from axe_lsp.runtime.run_log import Known, StepSink, keep_allowed
+from axe_lsp.runtime.run_log import Known, keep_allowed
+from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.services import RunServices, always, never

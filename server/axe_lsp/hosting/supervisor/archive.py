@@ -13,16 +13,16 @@ from collections.abc import Callable, Container, Iterable
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.hosting.run_tree import Left
 from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.json_data import Json
 
 if TYPE_CHECKING:
-    from axe_lsp.hosting import protocol
     from axe_lsp.hosting.history.queries import Wanted
     from axe_lsp.hosting.history.writer import HistoryWriter
-    from axe_lsp.hosting.stored_steps import Left
-    from axe_lsp.runtime.json_data import Json
 
 _PATIENCE = 2.0
 """Seconds for which a reader waits until what it may know of is written."""

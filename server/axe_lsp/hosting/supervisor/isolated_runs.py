@@ -29,7 +29,8 @@ from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.run_log import Begun, Known, Log
-from axe_lsp.runtime.runs import Order, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question
 from axe_lsp.runtime.safety.trust import TrustGate
 from axe_lsp.runtime.tools.editor import AskEditor, Editor, no_editor

@@ -12,7 +12,7 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.hosting.supervisor.link import Link
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
-from axe_lsp.runtime.runs import RunResult
+from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 

@@ -13,7 +13,6 @@ import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -21,6 +20,7 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Message, Notification, notification
 from axe_lsp.hosting.question_relay import IncomingQuestions
+from axe_lsp.hosting.run_tree import Left
 from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
@@ -35,9 +35,6 @@ from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 from axe_lsp.tasks import Tasks
-
-if TYPE_CHECKING:
-    from axe_lsp.hosting.stored_steps import Left
 
 _log = logging.getLogger(__name__)
 

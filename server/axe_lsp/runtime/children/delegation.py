@@ -21,7 +21,8 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
-from axe_lsp.runtime.runs import InCopy, Order, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import InCopy, Order
 
 CALL_AGENT = "call_agent"
 """The tool's name, a constant (001-DD3)."""

@@ -20,7 +20,8 @@ from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.gates import Gates
 from axe_lsp.runtime.run_log import Log
-from axe_lsp.runtime.runs import Order, Resolve, RunResult
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order, Resolve
 
 
 class Stoppable(Protocol):

@@ -16,7 +16,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.resuming.saved_files import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
-from axe_lsp.runtime.runs import Handover
+from axe_lsp.runtime.run_result import Handover
 from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import SAID_NO

@@ -13,7 +13,8 @@ from axe_lsp.runtime.errors import ConfigError, FinalError, UnfitAnswerError
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.messages import Message, Response, ToolCall, ToolResult
 from axe_lsp.runtime.resuming.restore import in_plain_words, restore
-from axe_lsp.runtime.run_log import Before, First, RunLog, Step, encoded
+from axe_lsp.runtime.run_log import Before, First, RunLog, encoded
+from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.structured.output import output_of, settle
 
