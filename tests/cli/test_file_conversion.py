@@ -79,6 +79,27 @@ def test_nothing_is_replaced_unasked(project: Path, capsys: pytest.CaptureFixtur
     assert tomli.loads(there.read_text())["description"] == "Reviews."
 
 
+@pytest.mark.parametrize("link", ["axe", "axe/agents", "axe/agents/code-reviewer.toml"])
+@pytest.mark.parametrize("options", [(), ("--force",), ("--dry-run",)])
+def test_nothing_is_written_through_a_link_out_of_the_workspace(
+    project: Path, capsys: pytest.CaptureFixture[str], link: str, options: tuple[str, ...]
+) -> None:
+    """It could be the user's own folder of agents, whose files are trusted."""
+    put(project, claude=CLAUDE)
+    users = project.parent / "users"
+    users.mkdir()
+    is_file = link.endswith(".toml")
+    place = project / link
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if is_file:
+        (users / "code-reviewer.toml").write_text("mine")
+    place.symlink_to(users / "code-reviewer.toml" if is_file else users)
+    assert main(["import", *options, ".claude/agents/reviewer.md"]) == 1
+    assert "a link leads out of the workspace, to " in capsys.readouterr().err
+    assert [each.read_text() for each in users.rglob("*.toml")] == ["mine"] * is_file
+    assert main(["import", "--output", str(project.parent / "named"), ".claude"]) == 0
+
+
 def test_a_dry_run_shows_the_change_and_writes_nothing(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -77,12 +77,15 @@ def options_of(chosen: argparse.Namespace, target: Format) -> Options:
 def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
     """Convert each file; print what became of its keys. Returns the exit code."""
     target = options.target
-    folder = options.output or workspace_above(working_folder(), os.environ) / target.folder
+    workspace = workspace_above(working_folder(), os.environ)
+    folder = options.output or workspace / target.folder
     written: dict[Path, Path] = {}
     code: int = ExitCode.OK
     for path in paths:
         try:
             source, new = _converted(path, options)
+            if options.output is None:
+                _require_inside(folder / new.file_name, workspace)
             _write(folder / new.file_name, new.text, path, written, options)
         except _NotConvertedError as error:
             print(visible(f"{prog}: {error}"), file=sys.stderr)
@@ -116,6 +119,16 @@ def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
     except ConversionError as error:
         place = f"{shown}:{error.line}" if error.line else shown
         raise _NotConvertedError(f"{place}: {error}") from error
+
+
+def _require_inside(path: Path, workspace: Path) -> None:
+    """A repository could bring a link to the user's own folder of agents, whose files are trusted."""
+    real = Path(os.path.realpath(path))
+    if not real.is_relative_to(os.path.realpath(workspace)):
+        raise _NotConvertedError(
+            f"{_shown(path)} is written nowhere: a link leads out of the workspace, to {shown_path(real)}; "
+            "--output names another folder"
+        )
 
 
 def _write(
