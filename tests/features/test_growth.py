@@ -6,16 +6,20 @@ from collections.abc import Callable
 
 import pytest
 
+from axe_lsp.agentfile.check import agent_tests
+from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.fix import Context
+from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.findings import HEAD
 from support.fixture import FOLDER, PLACES, open_fixture
 from support.growth import calls_of
 
 _URI = f"{FOLDER}/main.toml"
+_TESTS_URI = "file:///project/axe/tests/lead.toml"
 _FEW = 100
 _LINEAR = 2.5
 """What twice as many problems may take, as a multiple: their squares would take four times as much."""
@@ -53,14 +57,14 @@ def actions(body: str) -> Callable[[], object]:
     return lambda: code_actions(context, opened.file, everything)
 
 
-def keystroke(body: str) -> Callable[[], object]:
+def keystroke(body: str, head: str = HEAD, uri: str = _URI) -> Callable[[], object]:
     """One more digit in an open file, up to the diagnostics, when it has been typed in once before."""
     workspace = Workspace(PLACES)
 
     def typed(digit: str) -> None:
-        text = f"{HEAD}timeout = 1{digit}\n{body}"
-        snapshot = workspace.apply([Change(_URI, text, in_buffer=True)], complete=True).snapshot
-        file = snapshot.file(_URI)
+        text = f"{head}timeout = 1{digit}\n{body}"
+        snapshot = workspace.apply([Change(uri, text, in_buffer=True)], complete=True).snapshot
+        file = snapshot.file(uri)
         assert file is not None
         diagnostics(snapshot, file)
 
@@ -77,7 +81,46 @@ def test_what_a_key_may_have_meant_is_looked_for_once() -> None:
 def test_a_line_above_sound_tables_costs_little_for_each() -> None:
     """What is known of a table by its text alone is known when it has moved."""
     server = '[[mcp_servers]]\nname = "s{n}"\nurl = "https://example.org/{n}"\ntransport = "sse"\n'
-    assert calls_of(keystroke(lines(server)(_FEW))) < 160 * _FEW
+    assert calls_of(keystroke(lines(server)(_FEW))) < 60 * _FEW
+
+
+CASE = """\
+[[case]]
+name = "c{n}"
+task = "Go on."
+expect.texts = "x"
+expect.answer.matches = "[{n}"
+[[case.expect.children]]
+agent = "fix{n}"
+"""
+
+
+def test_a_line_above_cases_costs_what_their_problems_do() -> None:
+    """Neither the cases nor the tables below their headers are read again."""
+    typed = keystroke(lines(CASE)(_FEW), 'agent = "lead"\n', _TESTS_URI)
+    assert calls_of(typed) < 250 * _FEW
+
+
+def test_a_keystroke_in_a_case_reads_that_case_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[object] = []
+    original = agent_tests._read
+    monkeypatch.setattr(
+        agent_tests, "_read", lambda lookup, piece: read.append(piece) or original(lookup, piece)
+    )
+    place = PLACES.locate(_TESTS_URI)
+    text = f'agent = "lead"\n{lines(CASE)(_FEW)}'
+    before = read_agent_file(place, text, is_open=True)
+    assert len(read) == _FEW
+    edited = text.replace('"c50"', '"c50 of 100"')
+    after = read_agent_file(place, f"\n{edited}", is_open=True, before=before.open)
+    assert len(read) == _FEW + 1
+    assert [each.name for each in after.references] == [each.name for each in before.references]
+
+
+def test_tables_below_an_edit_are_moved_and_not_parsed_again() -> None:
+    text = lines(CASE)(_FEW)
+    before = Parse(text)
+    assert calls_of(lambda: Parse(f"\n{text}", before)) < 20 * _FEW
 
 
 @pytest.mark.parametrize("name", FILES)

@@ -7,9 +7,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.check.agent_tests import read_cases
+from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.parse import Parse
-from axe_lsp.workspace.agent_file import read_agent_file
+from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
+from axe_lsp.workspace.places import Place
 from schemas.fixtures import agent_files
 from support.any_text import TEXTS
 from support.fixture import FOLDER, PLACES
@@ -59,29 +62,96 @@ SERVERS = "".join(
 )
 
 
-def check_edits(text: str, edits: list[RandomEdit]) -> None:
-    file = read_agent_file(PLACE, text, is_open=True)
+TESTS_PLACE = PLACES.locate("file:///project/axe/tests/lint.toml")
+CODEX_PLACE = PLACES.locate("file:///project/.codex/config.toml")
+
+CASES = '''\
+agent = "lint"
+tools = "recorded"
+# the first
+[[case]]
+name = "one"
+task = "Go."
+expect.answer.contains = ["x", "y"]
+[case.expect.tokens]
+max = 5
+[[case.expect.children]]
+agent = "fix"
+[[case.expect.children.children]]
+agent = "lint"
+times = 0
+
+[[case]] # the second
+name = "one"
+replay = "../x.toml"
+expect.answer.matches = "[a"
+expect.forbidden = ["rd_file", "write_file"]
+[case.expect.files]
+"a.md" = true
+[[case.expect.tools]]
+calls = [{ name = "write_file", args = { path = "b" } }, { name = "call_agent", args = { agent = "fix" } }]
+[[case]]
+name = "two"
+input = { a = """
+x
+""" }
+[[case.expect.judge]]
+agent = "judge"
+criteria = """
+Is it
+good?
+"""
+[other]
+key = 1
+[case.unknown]
+key = 1
+'''
+PLAIN_CASES = "".join(f"[[case]]\nname = 'c{n}'\ntask = 't'\n" for n in range(3))
+
+
+def check_edits(text: str, edits: list[RandomEdit], place: Place = PLACE) -> None:
+    file = read_agent_file(place, text, is_open=True)
     for edit in edits:
         text = after(text, edit)
         assert file.open is not None
         assert file.open.parse.lines  # Somebody has asked, so they are kept up to date.
-        file = read_agent_file(PLACE, text, is_open=True, before=file.open)
-        fresh = read_agent_file(PLACE, text, is_open=True)
-        assert replace(file, open=None) == replace(fresh, open=None)
-        assert file.open is not None
-        assert fresh.open is not None
-        assert known(file.open) == known(fresh.open)
+        file = read_agent_file(place, text, is_open=True, before=file.open)
+        check_is_fresh(file, text)
+
+
+def check_is_fresh(file: AgentFile, text: str) -> None:
+    fresh = read_agent_file(file.place, text, is_open=True)
+    assert replace(file, open=None) == replace(fresh, open=None)
+    assert file.open is not None
+    assert fresh.open is not None
+    assert known(file.open) == known(fresh.open)
+    if file.place.dialect is AGENT_TESTS:
+        assert read_cases(file.open) == read_cases(fresh.open)
 
 
 def known(lookup: Lookup) -> list[object]:
     parse = lookup.parse
-    return [parse.document, parse.problems, parse.lines.starts, lookup.located, set(lookup.secrets)]
+    tables = [list(each.paths) for each in parse.document.tables]
+    assert tables == [[item.path for item in each.located] for each in parse.document.tables]
+    return [parse.document, parse.problems, parse.lines.starts, lookup.located, lookup.secrets]
 
 
 @given(st.sampled_from([FULL, FULL.replace("\n", "\r\n"), *agent_files().values()]), EDITS)
 @example(FULL, [(FULL.index("3\n") / len(FULL), 1, "9"), (FULL.index("3\n") / len(FULL), 1, "03")])
 def test_edits_of_agent_files(text: str, edits: list[RandomEdit]) -> None:
     check_edits(text, edits)
+
+
+@given(st.sampled_from([CASES, CASES.replace("\n", "\r\n"), PLAIN_CASES]), EDITS)
+@example(CASES, [(0.0, 0, "case = 1\n")])
+@example(CASES, [(CASES.index("[[case]]") / len(CASES), 1, "")])
+def test_edits_of_files_of_tests(text: str, edits: list[RandomEdit]) -> None:
+    check_edits(text, edits, TESTS_PLACE)
+
+
+@given(st.sampled_from([FULL, CASES]), EDITS)
+def test_edits_of_files_of_other_programs(text: str, edits: list[RandomEdit]) -> None:
+    check_edits(text, edits, CODEX_PLACE)
 
 
 @given(DOCUMENTS | TEXTS, EDITS)
@@ -128,6 +198,35 @@ def test_an_edit_between_statements_and_back(before: str, after: str) -> None:
         assert edited.open is not None
         assert fresh.open is not None
         assert known(edited.open) == known(fresh.open)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (PLAIN_CASES, f"\n{PLAIN_CASES}"),
+        (PLAIN_CASES, f"agent = 'lint'\n{PLAIN_CASES}"),
+        (PLAIN_CASES, PLAIN_CASES.replace("c1", "c0")),
+        (PLAIN_CASES, PLAIN_CASES.replace("[[case]]", "[case]", 1)),
+        (PLAIN_CASES, f"case = 1\n{PLAIN_CASES}"),
+        (PLAIN_CASES, f"[case.expect]\n{PLAIN_CASES}"),
+        (PLAIN_CASES, f"{PLAIN_CASES}{PLAIN_CASES}"),
+        (PLAIN_CASES, f"{PLAIN_CASES}[[case"),
+        (CASES, CASES.replace('tools = "recorded"', "")),
+        (CASES, CASES.replace('"""\nx', '"\nx')),
+        (CASES, CASES.replace("[other]", "[case.other]")),
+    ],
+)
+def test_an_edit_of_cases_and_back(before: str, after: str) -> None:
+    for old, new in ((before, after), (after, before)):
+        first = read_agent_file(TESTS_PLACE, old, is_open=True)
+        check_is_fresh(read_agent_file(TESTS_PLACE, new, is_open=True, before=first.open), new)
+
+
+def test_what_is_known_of_a_file_of_another_kind_is_forgotten() -> None:
+    text = "[mcp_servers.a]\nname = 1\n"
+    before = read_agent_file(PLACE, text, is_open=True)
+    edited = f"\n{text}"
+    check_is_fresh(read_agent_file(CODEX_PLACE, edited, is_open=True, before=before.open), edited)
 
 
 def test_an_array_that_stays_is_looked_through_once() -> None:

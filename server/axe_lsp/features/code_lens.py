@@ -7,7 +7,7 @@ from enum import Enum, auto
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.check.agent_tests import read_cases
+from axe_lsp.agentfile.check.agent_tests import outline
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
@@ -46,8 +46,8 @@ class Lens(Struct, frozen=True):
 def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
     """The lenses of an open file, at the agent's name, or at the names of the cases."""
     if file.place.dialect is AGENT_TESTS and file.open is not None:
-        cases = (each for each in read_cases(file.open).cases if each.name)
-        return [Lens(case.range, kind, case.name) for case in cases for kind in _OF_CASES]
+        cases = ((name, where) for name, where in outline(file.open).names() if name)
+        return [Lens(where, kind, name) for name, where in cases for kind in _OF_CASES]
     if not file.place.kind.is_agent:
         return []
     kinds = [LensKind.RUN]

@@ -145,11 +145,10 @@ def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Itera
 )  # An unknown table may have a thousand headers, with a finding for each of them.
 def _without_table(lookup: Lookup, uri: str, path: KeyPath) -> Edit:
     parse, size = lookup.parse, len(path)
-    there = lookup.alike(path)
-    tables = (table for table in there.tables if table.path[:size] == path)
+    tables = (table for table in lookup.tables_alike(path) if table.path[:size] == path)
     entries = [
         splices.without_entry(parse.text, entry)
-        for table, entry in there.entries
+        for table, entry in lookup.entries_alike(path)
         if len(table.path) < size and (table.path + entry.key.names)[:size] == path
     ]
     removals = [*entries, *splices.without_tables(parse, tables)]

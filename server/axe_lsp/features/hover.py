@@ -94,7 +94,7 @@ def _of_server(snapshot: Snapshot, file: AgentFile, cursor: Cursor, offset: int)
         return None
     assert file.open is not None
     facts = snapshot.facts_about(file)
-    tables = file.open.alike(("mcp_servers",)).tables
+    tables = file.open.tables_alike(("mcp_servers",))
     places = [each.range for each in tables if each.range.start <= offset <= each.range.end]
     for written, known in zip(file.outside.servers, facts.servers, strict=False):
         start = written.range.start

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 
 from msgspec import Struct
@@ -93,6 +93,6 @@ def problems_with(code: str, severity: Severity) -> Check:
     return check
 
 
-def problems_of(file: AgentFile, code: str) -> Iterator[Problem]:
+def problems_of(file: AgentFile, code: str) -> Sequence[Problem]:
     """The problems with this code that the file has by itself."""
-    return (problem for problem in file.problems if problem.code == code)
+    return file.problems_by_code.get(code, ())

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from lsprotocol import types
 
 import axe_lsp
-from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.ranges import PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Finding
 from axe_lsp.features.rules.stale_recording import RULE as STALE
@@ -21,7 +21,6 @@ from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.related_information import RelatedInformation
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.to_proto import LinesOf
-from axe_lsp.rpc.client import Client
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.places import Scope
 
@@ -51,7 +50,7 @@ class FileDiagnostics:
         if not found:
             return of_tests
         # Files that are not open are read from the disk; many findings name the same files.
-        lines_of, members = cache(session.view.lines), _members(session.client)
+        lines_of, members = cache(session.view.lines), _members(session)
         return [*(self._diagnostic(uri, each, lines_of, members) for each in found), *of_tests]
 
     def _of_tests(self, uri: str, found: Sequence[Finding]) -> Iterator[JsonObject]:
@@ -75,9 +74,8 @@ class FileDiagnostics:
     def _diagnostic(
         self, uri: str, finding: Finding, lines_of: LinesOf, members: _Members
     ) -> JsonObject:
-        encoding = self._session.position_encoding
         diagnostic: JsonObject = {
-            "range": to_proto.json_range(finding.range, lines_of(uri), encoding),
+            "range": to_proto.json_range(finding.range, lines_of(uri), members.encoding),
             "severity": int(finding.severity),
             "code": finding.code,
             "source": SOURCE,
@@ -101,15 +99,17 @@ def page(code: str) -> str:
 
 
 class _Members(NamedTuple):
-    """The optional members of a diagnostic that the client knows."""
+    """The optional members of a diagnostic that the client knows, and how it counts columns."""
 
     related: bool
     unnecessary: bool
     pages: bool
+    encoding: PositionEncoding
 
 
-def _members(client: Client) -> _Members:
+def _members(session: Session) -> _Members:
     """As the client says for pushed diagnostics, or (LSP 3.18) for pulled ones."""
+    client = session.client
 
     def offered(name: str) -> list[Any]:
         places = ("publishDiagnostics", "diagnostic")
@@ -120,4 +120,5 @@ def _members(client: Client) -> _Members:
         related=True in offered("relatedInformation"),
         unnecessary=types.DiagnosticTag.Unnecessary in tags,
         pages=True in offered("codeDescriptionSupport"),
+        encoding=session.position_encoding,
     )

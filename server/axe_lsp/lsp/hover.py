@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.check.agent_tests import read_cases
+from axe_lsp.agentfile.check.agent_tests import outline
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.features.hover import Hover, hover
 from axe_lsp.lsp import to_proto
@@ -32,7 +32,10 @@ def _of_case(session: Session, place: Position) -> Hover | None:
     file = place.file
     if file.place.dialect is not AGENT_TESTS or file.open is None:
         return None
-    cases = read_cases(file.open).cases
-    case = next((each for each in cases if each.range.touches(place.offset)), None)
-    told = session.test_results.markdown(file.uri, case.name) if case is not None else None
-    return Hover(case.range, told) if case is not None and told is not None else None
+    cases = outline(file.open).names()
+    found = next((each for each in cases if each[1].touches(place.offset)), None)
+    if found is None:
+        return None
+    name, where = found
+    told = session.test_results.markdown(file.uri, name)
+    return Hover(where, told) if told is not None else None

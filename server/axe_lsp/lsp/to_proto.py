@@ -35,7 +35,10 @@ def text_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -
 def json_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
     """The same as plain JSON, for answers with hundreds of them."""
     start, first = lines.position(where.start, encoding)
-    end, last = lines.position(where.end, encoding)
+    if where.end < lines.start_of(start + 1) and lines.text.isascii():
+        end, last = start, first + where.end - where.start  # As nearly always, in half the time.
+    else:
+        end, last = lines.position(where.end, encoding)
     return {
         "start": {"line": start, "character": first},
         "end": {"line": end, "character": last},

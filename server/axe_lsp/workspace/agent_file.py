@@ -8,15 +8,16 @@ on to the text, without its prompt, only as long as it is short, which takes up 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from functools import cached_property
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property, lru_cache
 from posixpath import normpath
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
-from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Child, Expected, read_cases
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
 from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
@@ -31,7 +32,6 @@ from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.members import Member, members_of
 from axe_lsp.agentfile.schema.nested import nested
 from axe_lsp.agentfile.schema.tool_names import tools_meant
-from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
@@ -130,6 +130,14 @@ class AgentFile(Struct, frozen=True, dict=True):
     def sub_agents(self) -> tuple[str, ...]:
         """The names of the agents that this one may call."""
         return tuple(each.name for each in self.references if each.key == SUB_AGENTS)
+
+    @cached_property
+    def problems_by_code(self) -> Mapping[str, Sequence[Problem]]:
+        """The problems that the file has by itself; each is one rule's business."""
+        by_code: defaultdict[str, list[Problem]] = defaultdict(list)
+        for problem in self.problems:
+            by_code[problem.code].append(problem)
+        return by_code
 
     @cached_property
     def question(self) -> Question:
@@ -257,75 +265,44 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
     )
 
 
-_CALLED_AGENT = ("case", "expect", "tools", "calls", "args", "agent")
-
-
 def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:
     """The agents of axe that single keys name, in tests."""
     lookup = values.lookup
-    callers: dict[TextRange, tuple[str, ...]] = {}
-    if place.dialect is AGENT_TESTS:
-        tests = read_cases(lookup)
-        for case in tests.cases:
-            callers.update(_expected_calls(case.run.children, (tests.agent,)))
-    for item in lookup.located:
-        spec, value = lookup.schema.find(item.path), item.entry.value
-        if spec is None or spec.names is not Names.AGENT or value is None or not value.complete:
-            continue
-        name = decode(lookup.parse.text, value)
-        if isinstance(name, str) and name.strip():
-            yield Reference(name, value.range, item.path, callers=callers.get(value.range, ()))
-    if place.dialect is AGENT_TESTS:
-        for case in tests.cases:
-            yield from _agents_in_calls(case.run)
-
-
-def _agents_in_calls(run: Expected) -> Iterator[Reference]:
-    """The agents that expected calls of `call_agent` name as an argument."""
-    calls = [call for tools in run.tools for call in tools.calls if call.name == "call_agent"]
-    named = [each for call in calls for each in call.args if each.path == ("agent",)]
-    for each in (one for argument in named for one in argument.checks):
-        if each.word == "equals" and isinstance(each.wanted, str) and each.wanted.strip():
-            yield Reference(each.wanted, each.range, _CALLED_AGENT)
-    for child in run.children:
-        yield from _agents_in_calls(child.run)
-
-
-def _expected_calls(
-    children: Iterable[Child], callers: tuple[str, ...]
-) -> Iterator[tuple[TextRange, tuple[str, ...]]]:
-    """Where tests expect an agent to be called, and by whom; not where it must not be called (`times = 0`)."""
-    for child in children:
-        if child.times != 0:
-            yield child.run.range, callers
-            yield from _expected_calls(child.run.children, (*callers, child.agent))
+    if place.dialect is not AGENT_TESTS:
+        return
+    tests = outline(lookup)
+    for spec in lookup.schema.keys:
+        if spec.names is Names.AGENT and len(spec.path) == 1:
+            name = lookup.decoded(spec.path)
+            value = lookup.value(spec.path)
+            if value is not None and isinstance(name, str) and name.strip():
+                yield Reference(name, value.range, spec.path)
+    for start, piece in tests.pieces:
+        for each in piece.agents:
+            callers = () if each.callers is None else (tests.agent, *each.callers)
+            yield Reference(each.name, each.range.moved(start), each.path, callers=callers)
 
 
 def _calls(place: Place, values: TreeValues) -> Iterator[Reference]:
     """The tools that tests expect to be called, by whom; not those that need not be, or that may be missing."""
-    tests = read_cases(values.lookup) if place.dialect is AGENT_TESTS else None
-    for case in tests.cases if tests is not None else ():
-        yield from _calls_of(case.run, (tests.agent,) if tests is not None else ())
-
-
-def _calls_of(run: Expected, callers: tuple[str, ...]) -> Iterator[Reference]:
-    for tools in run.tools:
-        for call in tools.calls if tools.match != "superset" else ():
-            if call.error is not True and "/" not in call.name and not has_magic(call.name):
-                yield Reference(call.name, call.range, CALLS, callers=callers)
-    for child in run.children:
-        if child.times != 0:
-            yield from _calls_of(child.run, (*callers, child.agent))
+    if place.dialect is not AGENT_TESTS:
+        return
+    tests = outline(values.lookup)
+    for start, piece in tests.pieces:
+        for each in piece.tools:
+            callers = (tests.agent, *each.callers)
+            yield Reference(each.name, each.range.moved(start), CALLS, callers=callers)
 
 
 def _paths(place: Place, values: TreeValues) -> Iterator[Written]:
     """The files that are named by a path from the folder of this one."""
     lookup = values.lookup
     if place.dialect is AGENT_TESTS:
-        for case in read_cases(lookup).cases:
-            if case.name:
-                path = normpath(f"{RECORDINGS}/{case.recording(place.stem)}")
-                yield Written(path, case.replay_range, RECORDING)
+        for start, piece in outline(lookup).pieces:
+            for case in piece.cases:
+                if case.name:
+                    path = _recording_path(case.recording(place.stem))
+                    yield Written(path, case.replay_range.moved(start), RECORDING)
         return
     for item in lookup.located:
         spec = lookup.schema.find(item.path)
@@ -338,9 +315,15 @@ def _paths(place: Place, values: TreeValues) -> Iterator[Written]:
             yield Written(path, item.entry.value.range, item.path)
 
 
+@lru_cache(maxsize=4096)
+def _recording_path(recording: str) -> str:
+    """The path from the folder of the file of tests. Each keystroke asks for those of all cases."""
+    return normpath(f"{RECORDINGS}/{recording}")
+
+
 def _tested(place: Place, values: TreeValues) -> str:
     """The agent of a file of tests, "" for other files."""
-    return read_cases(values.lookup).agent if place.dialect is AGENT_TESTS else ""
+    return outline(values.lookup).agent if place.dialect is AGENT_TESTS else ""
 
 
 def _lacking(place: Place, values: FileValues) -> tuple[str, ...]:
@@ -360,7 +343,9 @@ def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
     """The agents that settings declare."""
     table = nested(lookup, (DECLARED_AGENTS,)) if lookup.schema.find((DECLARED_AGENTS,)) else None
     found = []
-    parts = lookup.names_below((DECLARED_AGENTS,)) if table is not None else []
+    places: defaultdict[str, list[TextRange]] = defaultdict(list)
+    for part in lookup.names_below((DECLARED_AGENTS,)) if table is not None else ():
+        places[part.name].append(part.range)
     for name, agent in ((table.members if table is not None else None) or {}).items():
         spec = lookup.schema.find((DECLARED_AGENTS, name))
         if agent.members is None or spec is None or spec.path[-1] != ANY_NAME:
@@ -370,7 +355,7 @@ def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
         found.append(
             Declaration(
                 name=name,
-                names=tuple(each.range for each in parts if each.name == name),
+                names=tuple(places[name]),
                 file=file.value if file is not None and is_named else "",
                 file_range=file.range if file is not None and is_named else None,
                 has_description="description" in agent.members,
@@ -380,8 +365,10 @@ def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
 
 
 def _problems(parse: Parse, lookup: Lookup, judge: Judge) -> Iterator[Problem]:
-    for each in parse.problems:
-        yield Problem(SYNTAX, each.range, discreet(lookup, each.message), (), 0)
+    for each, message in zip(
+        parse.problems, discreet(lookup, [each.message for each in parse.problems]), strict=True
+    ):
+        yield Problem(SYNTAX, each.range, message, (), 0)
     yield from check(parse, lookup, judge)
 
 

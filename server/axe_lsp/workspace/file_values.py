@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
@@ -115,30 +115,50 @@ class TreeValues:
     def servers(self) -> Iterator[tuple[Server, TextRange]]:
         if not self.has(_SERVERS):
             return
-        tables = self.lookup.alike(_SERVERS).tables
-        if tables and all(_is_plain_server(each) for each in tables):
-            for table in tables:
-                yield from self._server(table)
+        tables = self.lookup.tables_alike(_SERVERS)
+        found = [self._server(table) for table in tables if _is_server(table)]
+        if tables and len(found) == len(tables) and all(each.is_plain for each in found):
+            for table, each in zip(tables, found, strict=True):
+                if each.asked is not None and each.range is not None:
+                    yield each.asked, each.range.moved(table.range.start)
             return
         node = nested(self.lookup, _SERVERS)
-        for each in (node.items if node is not None else None) or ():
-            members = each.members or {}
+        for item in (node.items if node is not None else None) or ():
+            members = item.members or {}
             asked, key = _asked(members)
             if asked is not None:
                 yield asked, members[key].range
 
-    def _server(self, table: Table) -> Iterator[tuple[Server, TextRange]]:
-        """The server of a table that is written in one piece."""
+    def _server(self, table: Table) -> _PlainServer:
         text = self.lookup.parse.text
-        values = {each.key.names[0]: each.value for each in reversed(table.entries)}
+        return self.lookup.once_per_text(
+            "asked", table.range.of(text), lambda: _plain_server(table, text)
+        )
 
-        def read() -> tuple[Server | None, str]:
-            return _asked({name: node_of(each, text) for name, each in values.items() if each})
 
-        asked, key = self.lookup.once_per_text("server", table.range.of(text), read)
-        at = values.get(key)
-        if asked is not None and at is not None:
-            yield asked, at.range
+class _PlainServer(NamedTuple):
+    """What a server asks for that is written in one piece, and where; the place is from the start of its table."""
+
+    is_plain: bool
+    asked: Server | None = None
+    range: TextRange | None = None
+
+
+def _plain_server(table: Table, text: str) -> _PlainServer:
+    entries = table.entries
+    if not all(
+        len(each.key.names) == 1 and each.value is not None and each.value.complete
+        for each in entries
+    ):
+        return _PlainServer(is_plain=False)
+    values = {each.key.names[0]: each.value for each in reversed(entries)}
+    asked, key = _asked({name: node_of(each, text) for name, each in values.items() if each})
+    at = values.get(key)
+    return _PlainServer(
+        is_plain=True,
+        asked=asked,
+        range=at.range.moved(-table.range.start) if at is not None else None,
+    )
 
 
 class PlainValues:
@@ -184,17 +204,9 @@ def _asked(members: Mapping[str, Node]) -> tuple[Server | None, str]:
     return (asked_by_server(server) if server.place and key in members else None), key
 
 
-def _is_plain_server(table: Table) -> bool:
-    """Whether all of a server is below its one header, in complete statements."""
-    return (
-        table.path == _SERVERS
-        and table.is_array
-        and table.complete
-        and all(
-            len(each.key.names) == 1 and each.value is not None and each.value.complete
-            for each in table.entries
-        )
-    )
+def _is_server(table: Table) -> bool:
+    """Whether a server begins with the header of a table."""
+    return table.path == _SERVERS and table.is_array and table.complete
 
 
 def _plain(node: Node) -> Any:

@@ -35,15 +35,17 @@ _TOP = frozenset(key.path[:1] for key in agent_keys.KEYS)
 def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
     """A problem for each; of a table that axe ignores as a whole only for the table."""
     told: set[KeyPath] = set()
-    for table in lookup.parse.document.tables:
-        if table.header is not None and table.complete and table.path not in KNOWN_TO_AXE:
+    tables = [table for table in lookup.parse.document.tables if table.complete]
+    for table in tables:
+        is_news = table.path not in KNOWN_TO_AXE and table.path not in told
+        if is_news and table.header is not None:
             yield from _ignored(table.path, table.header.parts, told)
-    for item in lookup.located:
-        path = item.path
-        if path in _AGREED or path in told or path[:1] in told or path[:1] not in _TOP:
-            continue
-        if item.table.complete:
-            yield from _ignored(item.path, item.entry.key.parts, told)
+    for table in tables:
+        for index, path in enumerate(table.paths):
+            if path in _AGREED or path in told or path[:1] in told or path[:1] not in _TOP:
+                continue
+            item = table.located[index]
+            yield from _ignored(path, item.entry.key.parts, told)
             yield from _refused(lookup, item)
 
 

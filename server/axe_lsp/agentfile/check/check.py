@@ -6,8 +6,7 @@ ranges; the runtime refuses a file with the first fatal one in axe's order (`Pro
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Callable, Iterable, Iterator
 from math import isfinite
 from typing import Any
 
@@ -86,11 +85,11 @@ class _Checker:
 
     def tables(self) -> Iterator[Problem]:
         for table in self.document.tables:
-            if table.header is not None and table.complete:
-                yield from self._table(table, table.header.parts)
+            if table.path and table.complete:
+                yield from self._once(table, "header", table.header_range, self._table)
 
-    def _table(self, table: Table, parts: tuple[KeyPart, ...]) -> Iterator[Problem]:
-        path = table.path
+    def _table(self, table: Table) -> Iterator[Problem]:
+        path, parts = table.path, table.header.parts if table.header is not None else ()
         unknown = _first_unknown(self.schema, path)
         if unknown is not None:
             yield _unknown_part(self.schema, path, unknown, parts[unknown], in_header=True)
@@ -103,22 +102,35 @@ class _Checker:
             found = "array of tables" if table.is_array else "table"
             yield _wrong_type(spec, path, parts[-1].range, found)
 
+    def _once(
+        self,
+        table: Table,
+        what: str,
+        where: TextRange,
+        find: Callable[[Table], Iterator[Problem]],
+    ) -> Iterator[Problem]:
+        """The problems that follow from the text at `where` alone. Of thousands of tables few change."""
+        start = where.start
+        found = self.lookup.once_per_text(
+            what, where.of(self.text), lambda: tuple(each.moved(-start) for each in find(table))
+        )
+        return (each.moved(start) for each in found)
+
     # -- entries
 
     def entries(self) -> Iterator[Problem]:
-        for _, each in groupby(self.lookup.located, key=lambda item: id(item.table)):
-            items = list(each)
-            table = items[0].table
-            if table.complete and not (table.is_array and self._is_sound(table, items)):
-                yield from self._entries(items)
+        for table in self.document.tables:
+            if not (table.complete and table.paths):
+                continue
+            if (
+                not table.path or table.path[0] == "tool_policy"
+            ):  # Its tools depend on other tables.
+                yield from self._entries(table.located)
+            else:
+                yield from self._once(table, "entries", table.range, self._entries_of)
 
-    def _is_sound(self, table: Table, items: Sequence[Located]) -> bool:
-        """Whether a table has no problem. Of arrays there may be thousands, each with a text that says it all."""
-        return self.lookup.once_per_text(
-            "has sound entries",
-            table.range.of(self.text),
-            lambda: not any(True for _ in self._entries(items)),
-        )
+    def _entries_of(self, table: Table) -> Iterator[Problem]:
+        return self._entries(table.located)
 
     def _entries(self, items: Iterable[Located]) -> Iterator[Problem]:
         for item in items:

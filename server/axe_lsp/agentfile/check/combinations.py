@@ -13,7 +13,7 @@ from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.addresses import address_fault
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
+from axe_lsp.agentfile.text.tree import Document, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 INVOLVED: frozenset[KeyPath] = frozenset(
@@ -96,54 +96,73 @@ def _at(lookup: Lookup, path: KeyPath, code: str, message: str) -> Problem:
 
 
 class _Server(NamedTuple):
-    """One `[[mcp_servers]]`, in whichever way it is written."""
+    """One `[[mcp_servers]]`, in whichever way it is written: where it is named, where all of it is, and what holds its keys."""
 
     where: TextRange
     range: TextRange
-    entries: tuple[Entry, ...]
+    source: Table | Value
+
+
+class _Fault(NamedTuple):
+    """A problem of a server, by its key; the message follows the name of the key."""
+
+    code: str
+    key: str
+    range: TextRange
+    message: str
+
+    def moved(self, by: int) -> _Fault:
+        return self._replace(range=self.range.moved(by))
+
+
+class _Read(NamedTuple):
+    """The name of a server, None if it has no proper one, where the name is, and the problems of the server by itself."""
+
+    name: str | None
+    range: TextRange
+    faults: tuple[_Fault, ...]
 
 
 def _servers(lookup: Lookup) -> Iterator[Problem]:
+    if not lookup.has(("mcp_servers",)):
+        return
     names: set[str] = set()
     for index, server in enumerate(_all_servers(lookup.parse.document)):
-        text = server.range.of(lookup.parse.text)
-        name = lookup.once_per_text("sound", text, partial(_sound_name, lookup, server))
-        if name is not None and name not in names:
+        start, text = server.range.start, server.range.of(lookup.parse.text)
+        name, where, faults = lookup.once_per_text("server", text, partial(_read, lookup, server))
+        if name is not None and name in names:
+            message = f"mcp_servers names must be unique: {quoted(name)}"
+            spec = agent_keys.key(("mcp_servers", "name"))
+            yield problem("out-of-range", spec, where.moved(start), message)
+        elif name is not None:
             names.add(name)
-        else:
-            yield from _server(lookup, index, server, names)
+        for each in faults:
+            spec = agent_keys.key(("mcp_servers", each.key))
+            message = f"mcp_servers[{index}].{each.key} {each.message}"
+            yield problem(each.code, spec, each.range.moved(start), message)
 
 
-def _sound_name(lookup: Lookup, server: _Server) -> str | None:
-    """The name of a server in which nothing is wrong by itself; None if there is something."""
-    names: set[str] = set()
-    has_problems = any(True for _ in _server(lookup, 0, server, names))
-    return None if has_problems or not names else names.pop()
-
-
-def _server(lookup: Lookup, index: int, server: _Server, names: set[str]) -> Iterator[Problem]:
-    """The problems of one server. Its name joins the `names` of those above."""
-    values = {".".join(entry.key.names): entry.value for entry in server.entries}
+def _read(lookup: Lookup, server: _Server) -> _Read:
+    """What the text of a server says by itself. The places are from its start."""
+    back = -server.range.start
+    values = {".".join(entry.key.names): entry.value for entry in server.source.entries}
     is_command = "command" in values or _text(lookup, values, "transport") == STDIO
+    name, there = None, server.where
+    faults: list[_Fault] = []
     for key in ("name", "command") if is_command else ("name", "url", "transport"):
         value = values.get(key)
         text = _text(lookup, values, key)
         if text is None:
             continue  # Half-typed, or of the wrong type.
+        where = value.range if value is not None else server.where
         message = _server_message(key, text.strip())
         if message is not None:
-            where = value.range if value is not None else server.where
-            message = f"mcp_servers[{index}].{key} {message}"
-        elif key == "name" and text in names and value is not None:
-            where = value.range
-            message = f"mcp_servers names must be unique: {quoted(text)}"
-        else:
-            if key == "name":
-                names.add(text)
-            continue
-        code = "out-of-range" if text.strip() else "missing-key"
-        yield problem(code, agent_keys.key(("mcp_servers", key)), where, message)
-    yield from _of_other_kind(lookup, index, server, is_command=is_command)
+            code = "out-of-range" if text.strip() else "missing-key"
+            faults.append(_Fault(code, key, where, message))
+        elif key == "name":
+            name, there = text, where
+    faults += _of_other_kind(lookup, server, is_command=is_command)
+    return _Read(name, there.moved(back), tuple(each.moved(back) for each in faults))
 
 
 def _text(lookup: Lookup, values: Mapping[str, Value | None], key: str) -> str | None:
@@ -153,11 +172,9 @@ def _text(lookup: Lookup, values: Mapping[str, Value | None], key: str) -> str |
     return text if isinstance(text, str) else None
 
 
-def _of_other_kind(
-    lookup: Lookup, index: int, server: _Server, *, is_command: bool
-) -> Iterator[Problem]:
+def _of_other_kind(lookup: Lookup, server: _Server, *, is_command: bool) -> Iterator[_Fault]:
     """The keys of a server with an address in one that is a command, and the other way round."""
-    for entry in server.entries:
+    for entry in server.source.entries:
         key, where = "".join(entry.key.names[:1]), entry.key.range
         if is_command and key in _OF_ADDRESSES:
             message = "is for a server with an address, and this one has a command"
@@ -175,8 +192,7 @@ def _of_other_kind(
                 continue
         else:
             continue
-        spec = agent_keys.key(("mcp_servers", key))
-        yield problem("out-of-range", spec, where, f"mcp_servers[{index}].{key} {message}")
+        yield _Fault("out-of-range", key, where, message)
 
 
 _OF_ADDRESSES = ("url", "headers")
@@ -187,12 +203,12 @@ def _all_servers(document: Document) -> Iterator[_Server]:
     path = ("mcp_servers",)
     for table in document.tables:
         if table.is_array and table.path == path and table.complete:
-            yield _Server(table.header_range, table.range, table.entries)
+            yield _Server(table.header_range, table.range, table)
     for entry in document.tables[0].entries:
         if entry.key.names == path and entry.value is not None:
             for item in entry.value.items:
                 if item.kind is ValueKind.INLINE_TABLE and item.complete:
-                    yield _Server(item.range, item.range, item.entries)
+                    yield _Server(item.range, item.range, item)
 
 
 def _server_message(key: str, value: str) -> str | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.config_keys import CONFIG
@@ -29,6 +30,10 @@ class Problem(Struct, frozen=True):
     in_header: bool = False
     meant: str = ""
     is_warning: bool = False
+
+    def moved(self, by: int) -> Problem:
+        """The same where it stands `by` characters later."""
+        return replace(self, range=self.range.moved(by))
 
 
 _ORDER = {key.path: index for schema in (AGENT, CONFIG) for index, key in enumerate(schema.keys)}

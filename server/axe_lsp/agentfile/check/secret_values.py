@@ -6,7 +6,7 @@ Nothing of it may be shown: in no message, no outline and no output.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.schema.key_spec import Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -32,20 +32,23 @@ def printable(text: str, schema: Schema) -> str:
 def without_secret_values(lookup: Lookup) -> str:
     """The same of an open file."""
     text = lookup.parse.text
-    for start, end in _secrets(lookup):
-        text = text[:start] + _VISIBLE.sub(_BLOT, text[start:end]) + text[end:]
-    return without_secrets(text)
+    pieces, end = [], 0
+    for where in sorted(_secrets(lookup)):
+        start = max(where.start, end)
+        pieces += [text[end:start], _VISIBLE.sub(_BLOT, text[start : max(where.end, start)])]
+        end = max(where.end, start)
+    return without_secrets("".join([*pieces, text[end:]]))
 
 
-def discreet(lookup: Lookup, message: str) -> str:
-    """A message about the text, without what it quotes of a key."""
-    said = " ".join(where.of(lookup.parse.text) for where in _secrets(lookup))
+def discreet(lookup: Lookup, messages: Sequence[str]) -> list[str]:
+    """Messages about the text, without what they quote of a key."""
+    said = " ".join(where.of(lookup.parse.text) for where in _secrets(lookup)) if messages else ""
 
     def hidden(quote: re.Match[str]) -> str:
         word = quote[1]
         return f"`{_BLOT * 3}`" if len(word) >= _SHORTEST and word in said else quote[0]
 
-    return _QUOTED.sub(hidden, message) if said else message
+    return [_QUOTED.sub(hidden, each) if said else each for each in messages]
 
 
 def _secrets(lookup: Lookup) -> Iterator[TextRange]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import KeyPath, Schema
@@ -20,13 +20,6 @@ from axe_lsp.agentfile.text.values import decode
 Found = TypeVar("Found")
 
 
-class Alike(NamedTuple):
-    """The tables whose path begins with one name, and the entries whose path does, with their tables."""
-
-    tables: list[Table]
-    entries: list[tuple[Table, Entry]]
-
-
 class Lookup:
     """The keys of one parse, and the schema that they follow.
 
@@ -36,11 +29,14 @@ class Lookup:
 
     def __init__(self, parse: Parse, schema: Schema = AGENT, before: Lookup | None = None) -> None:
         self.parse = parse
-        self.schema = schema
-        self.located = tuple(walk(parse.document))
-        self._by_path: dict[KeyPath, Located] = {}
-        for item in self.located:
-            self._by_path.setdefault(item.path, item)
+        self.schema: Schema = schema
+        if before is not None and before.schema is not schema:
+            before = None  # The file is of another kind now.
+        self._places: dict[KeyPath, tuple[Table, int]] = {}
+        for table in parse.document.tables:
+            for index, path in enumerate(table.paths):
+                if path not in self._places:
+                    self._places[path] = table, index
         self._found: dict[tuple[int, str], tuple[Value, Any]] = {}
         self._found_before = before._found if before is not None else {}
         self._said: dict[tuple[str, str], tuple[Any]] = {}
@@ -49,13 +45,19 @@ class Lookup:
         self.secrets = self._secrets(before)
         """The texts that look like an API key, in written order."""
 
+    @cached_property
+    def located(self) -> Sequence[Located]:
+        """Every entry with its path, in written order."""
+        return tuple(walk(self.parse.document))
+
     def find(self, path: KeyPath) -> Located | None:
         """The key at `path`, if it is written."""
-        return self._by_path.get(path)
+        place = self._places.get(path)
+        return place[0].located[place[1]] if place is not None else None
 
     def value(self, path: KeyPath) -> Value | None:
         """The finished value of the key at `path`."""
-        item = self._by_path.get(path)
+        item = self.find(path)
         value = item.entry.value if item is not None else None
         return value if value is not None and value.complete else None
 
@@ -89,6 +91,8 @@ class Lookup:
 
         For tables by the thousand: where one is written, what is above it may have moved it.
         """
+        if self.parse.problems and ('"""' in text or "'''" in text):
+            return find()  # Where a string ends may depend on others that have no end.
         key = (what, text)
         known = self._said.get(key) or self._said_before.get(key) or (find(),)
         self._said[key] = known
@@ -112,7 +116,7 @@ class Lookup:
         if not self.has(path):
             return None
         for table in self.parse.document.tables:
-            if table.header is not None and table.path[: len(path)] == path:
+            if table.path[: len(path)] == path and table.header is not None:
                 return table.header.parts[len(path) - 1].range
         for item in self.located:
             own = len(path) - 1 - len(item.path) + len(item.entry.key.parts)
@@ -122,8 +126,8 @@ class Lookup:
 
     def names_below(self, table: KeyPath) -> list[KeyPart]:
         """The parts of headers and keys that name something directly below a table, in written order."""
-        alike = self.alike(table)
-        keys = [each.header for each in alike.tables if each.header is not None]
+        tables = self.tables_alike(table)
+        keys = [each.header for each in tables if each.header is not None]
         paths = [(key.names, key.parts) for key in keys]
         paths += [
             (item.path, item.entry.key.parts) for item in self.located if item.path[:1] == table[:1]
@@ -137,28 +141,44 @@ class Lookup:
 
     def _secrets(self, before: Lookup | None) -> tuple[Secret, ...]:
         text, changed = self.parse.text, self.parse.changed
-        if before is None or before.secrets or changed is None:
+        if before is None or changed is None:
             return tuple(sorted(find_secrets(text)))
         # None of them goes beyond a line.
         found = sorted(find_secrets(text[changed.start : changed.end]))
-        return tuple(each.moved(changed.start) for each in found)
+        known = before.secrets
+        above = bisect_left(known, changed.start, key=_start)
+        below = bisect_left(known, changed.old_end, above, key=_start)
+        return (
+            *known[:above],
+            *(each.moved(changed.start) for each in found),
+            *(each.moved(changed.shift) for each in known[below:]),
+        )
 
-    def alike(self, path: KeyPath) -> Alike:
-        """The statements below the key or table at `path`, in written order."""
-        return self._alike.get(path[:1], Alike([], []))
+    def tables_alike(self, path: KeyPath) -> Sequence[Table]:
+        """The tables whose path begins with the same name as `path`, in written order."""
+        return self._tables_alike.get(path[:1], ())
+
+    def entries_alike(self, path: KeyPath) -> Sequence[tuple[Table, Entry]]:
+        """The entries whose path does, with their tables."""
+        return self._entries_alike.get(path[:1], ())
 
     @cached_property
     def _paths_of_entries(self) -> Mapping[int, KeyPath]:
         return {id(each.entry): each.path for each in self.located}
 
     @cached_property
-    def _alike(self) -> Mapping[KeyPath, Alike]:
-        alike: defaultdict[KeyPath, Alike] = defaultdict(lambda: Alike([], []))
+    def _tables_alike(self) -> Mapping[KeyPath, Sequence[Table]]:
+        alike: defaultdict[KeyPath, list[Table]] = defaultdict(list)
         for table in self.parse.document.tables:
-            path = table.path
-            alike[path[:1]].tables.append(table)
+            alike[table.path[:1]].append(table)
+        return alike
+
+    @cached_property
+    def _entries_alike(self) -> Mapping[KeyPath, Sequence[tuple[Table, Entry]]]:
+        alike: defaultdict[KeyPath, list[tuple[Table, Entry]]] = defaultdict(list)
+        for table in self.parse.document.tables:
             for entry in table.entries:
-                alike[(path or entry.key.names)[:1]].entries.append((table, entry))
+                alike[(table.path or entry.key.names)[:1]].append((table, entry))
         return alike
 
     @cached_property
@@ -172,8 +192,8 @@ class Lookup:
 
         A dotted key of thousands of parts would otherwise imply millions.
         """
-        headers = [table.path for table in self.parse.document.tables if table.header is not None]
-        paths = {*self._by_path, *headers}
+        headers = [table.path for table in self.parse.document.tables if table.path]
+        paths = {*self._places, *headers}
         for path in tuple(paths):
             implied = path[: min(len(path) - 1, MAX_NESTING)]
             while implied and implied not in paths:
@@ -189,3 +209,7 @@ def part_at(parts: Sequence[_Part], offset: int) -> _Part | None:
     """Which of several parts of a text, in written order, holds `offset`."""
     index = bisect_right(parts, offset, key=lambda part: part.range.start) - 1
     return parts[index] if index >= 0 and offset < parts[index].range.end else None
+
+
+def _start(secret: Secret) -> int:
+    return secret.range.start

@@ -7,7 +7,7 @@ parts are left out.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import date, time
 from typing import Any
 
@@ -16,7 +16,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.agentfile.text.tree import Entry, KeyPart, Value, ValueKind
+from axe_lsp.agentfile.text.tree import Entry, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 
@@ -42,6 +42,18 @@ class Node(Struct, gc=False):
 def nested(lookup: Lookup, path: KeyPath) -> Node | None:
     """The value of the key at `path`, as far as it is written. It is made once, and not to be changed."""
     return lookup.made_once("nested", path, lambda: _nested(lookup, path))
+
+
+def nested_in(tables: Iterable[Table], text: str) -> Node:
+    """The whole tree of some tables, as if there were no others."""
+    root = Node(TextRange(0, 0), members={})
+    for table in tables:
+        if table.complete:
+            parts = table.header.parts if table.header is not None else ()
+            here = _table(root, parts, is_array=table.is_array)
+            for entry in table.entries if here is not None else ():
+                _put(here or root, entry, text)
+    return root
 
 
 def _nested(lookup: Lookup, path: KeyPath) -> Node | None:

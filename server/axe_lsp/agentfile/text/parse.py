@@ -14,7 +14,7 @@ from typing import Any
 
 import tomli
 
-from axe_lsp.agentfile.text.difference import difference
+from axe_lsp.agentfile.text.difference import Difference, difference
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 from axe_lsp.agentfile.text.redefinitions import redefinitions
 from axe_lsp.agentfile.text.toml import SyntaxProblem, parse_rest, parse_tree
@@ -44,7 +44,7 @@ class Parse:
             return
         if "lines" in vars(before):
             self.lines = before.lines.edited(text, self.changed)
-        if before.problems or not self._read_rest(before, self.changed.start):
+        if before.problems or not self._read_rest(before, self.changed):
             self._read()
 
     @cached_property
@@ -63,9 +63,9 @@ class Parse:
         if verdict is not None:
             self.problems = tuple(sorted(_problems(self.text, self.document, found, verdict)))
 
-    def _read_rest(self, before: Parse, start: int) -> bool:
-        """Read only what is behind `start`; False if there are problems, which takes a whole look."""
-        self.document, is_sound = parse_rest(self.text, before.document, start)
+    def _read_rest(self, before: Parse, changed: Difference) -> bool:
+        """Read only what has `changed`; False if there are problems, which takes a whole look."""
+        self.document, is_sound = parse_rest(self.text, before.document, changed)
         if not is_sound:
             return False
         if _is_as_valid(self.text, self.document, before) or self._is_said_the_same(before):
@@ -109,7 +109,7 @@ def _is_as_valid(text: str, document: Document, before: Parse) -> bool:
         and new.key.range.of(text) == old.key.range.of(before.text)
         and text[: new.range.start] == before.text[: old.range.start]
         and text[new.range.end :] == before.text[old.range.end :]
-        and (_prose(text, new.value) is not None or _judge(new.range.of(text))[1] is None)
+        and (_prose(text, new.value.range) is not None or _judge(new.range.of(text))[1] is None)
     )
 
 
@@ -140,19 +140,19 @@ def _without_prose(text: str, document: Document) -> str:
     """
     pieces: list[str] = []
     position = 0
-    for entry in (entry for table in document.tables for entry in table.entries):
-        prose = _prose(text, entry.value) if entry.value is not None else None
+    for where in (where for table in document.tables for where in table.strings()):
+        prose = _prose(text, where)
         if prose is not None:
             pieces.append(text[position : prose.start])
             position = prose.end
     return "".join([*pieces, text[position:]])
 
 
-def _prose(text: str, value: Value) -> TextRange | None:
+def _prose(text: str, where: TextRange) -> TextRange | None:
     """The inside of a string of several lines, if it is prose."""
-    if not text.startswith(('"""', "'''"), value.range.start):
+    if not text.startswith(('"""', "'''"), where.start):
         return None
-    inside = TextRange(value.range.start + 3, value.range.end - 3)
+    inside = TextRange(where.start + 3, where.end - 3)
     return inside if is_prose(inside.of(text)) else None
 
 

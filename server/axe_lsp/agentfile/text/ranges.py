@@ -43,6 +43,10 @@ class TextRange(Struct, frozen=True, order=True, gc=False):
         """The part of `text` that the range covers."""
         return text[self.start : self.end]
 
+    def moved(self, by: int) -> TextRange:
+        """The range of the same text where it stands `by` characters later."""
+        return TextRange(self.start + by, self.end + by)
+
 
 class LineIndex:
     """Where the lines of a text begin, and the way between offsets and columns."""

@@ -15,9 +15,8 @@ from bisect import bisect_left
 from collections.abc import Callable
 from typing import NamedTuple
 
-from msgspec.structs import replace
-
 from axe_lsp.agentfile.text import syntax_hints as hints
+from axe_lsp.agentfile.text.difference import Difference
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.text.unclosed_strings import (
@@ -53,15 +52,33 @@ def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
     return document, tuple(parser.problems)
 
 
-def parse_rest(text: str, before: Document, start: int) -> tuple[Document, bool]:
+def parse_rest(text: str, before: Document, changed: Difference) -> tuple[Document, bool]:
     """The tree of a text that has been edited, and whether it is the one that `parse_tree` gives.
 
-    `before` is the tree that the text had, without a problem. Up to `start`, where a line begins, the
-    text is the same as then, and so are the statements and their nodes.
+    `before` is the tree that the text had, without a problem. Above the lines that have `changed` the
+    statements and their nodes are the same. So are, but for their places, the tables below them from the first
+    header on that is found again.
     """
     parser = _Parser(text)
-    parser.skip(before, start)
-    return parser.document(), not parser.problems
+    parser.skip(before, changed.start)
+    return parser.document(_Known(before, changed)), not parser.problems
+
+
+class _Known(NamedTuple):
+    """The tree before an edit, and the lines that the edit has changed."""
+
+    before: Document
+    changed: Difference
+
+    def table_at(self, pos: int) -> int | None:
+        """Which table there was that began as one at `pos` does in a text that is the same from there on."""
+        there = pos - self.changed.shift
+        if there < self.changed.old_end:
+            return None
+        tables = self.before.tables
+        index = bisect_left(tables, there, 1, key=_header_start)
+        found = index < len(tables) and tables[index].header_range.start == there
+        return index if found else None
 
 
 _NOWHERE = TextRange(0, 0)
@@ -123,21 +140,33 @@ class _Parser:
         self.tables = list(before.tables[: bisect_left(before.tables, end, 1, key=_header_start)])
         last = self.tables[-1]
         entries = last.entries[: bisect_left(last.entries, end, key=_entry_end)]
-        self.tables[-1] = replace(last, entries=entries)
+        self.tables[-1] = last.with_entries(last.range, entries)
         self.pos = max(self.pos, entries[-1].range.end if entries else last.header_range.end)
         self.comments = [each for each in before.comments if each.start < self.pos]
 
-    def document(self) -> Document:
-        """The tree of the whole text."""
+    def document(self, known: _Known | None = None) -> Document:
+        """The tree of the whole text; what is `known` of the text before an edit is not read again."""
         while True:
             table = self.tables[-1]
             entries = table.entries + self._entries()
             whole = TextRange(table.range.start, self.pos)
-            self.tables[-1] = replace(table, range=whole, entries=entries)
+            self.tables[-1] = table.with_entries(whole, entries)
             if self.pos >= len(self.text):
-                return Document(tuple(self.tables), tuple(self.comments))
+                break
+            if known is not None and (index := known.table_at(self.pos)) is not None:
+                self._take_over(known, index)
+                break
             self.tables.append(self._header())
             self._finish_line()
+        return Document(tuple(self.tables), tuple(self.comments))
+
+    def _take_over(self, known: _Known, index: int) -> None:
+        """The tables from one on, and the comments among them, that an edit above has only moved."""
+        by, tables, comments = known.changed.shift, known.before.tables, known.before.comments
+        first = bisect_left(comments, self.pos - by, key=_start)
+        self.tables += [each.moved(by) for each in tables[index:]]
+        self.comments += [each.moved(by) for each in comments[first:]]
+        self.pos = len(self.text)
 
     # -- statements
 
@@ -203,7 +232,7 @@ class _Parser:
             hint = hints.about_header(self._rest_of_line())
             self._problem(where, f"expected `{closing}` after the table's name", hint)
         whole = TextRange(start, self.pos)
-        return Table(whole, key, whole, is_array, complete=not self._broken, entries=())
+        return Table(whole, key, whole, is_array=is_array, complete=not self._broken, entries=())
 
     def _entry(self, depth: int) -> Entry:
         """One `key = value`, of a table or of an inline table."""
@@ -489,6 +518,10 @@ def _header_start(table: Table) -> int:
 
 def _entry_end(entry: Entry) -> int:
     return entry.range.end
+
+
+def _start(where: TextRange) -> int:
+    return where.start
 
 
 def _end(pattern: re.Pattern[str], text: str, position: int) -> int:

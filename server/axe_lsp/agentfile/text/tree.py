@@ -64,22 +64,138 @@ class Entry(Struct, frozen=True, gc=False):
     value: Value | None
 
 
-class Table(Struct, frozen=True, gc=False):
+class _Body:
+    """The header and the entries of a table, with the positions where they were read, and the paths of the entries."""
+
+    __slots__ = ("entries", "header", "paths")
+
+    def __init__(self, header: Key | None, entries: tuple[Entry, ...]) -> None:
+        self.header = header
+        self.entries = entries
+        self.paths: tuple[tuple[str, ...], ...] | None = None
+
+
+class Table:
     """A `[header]` and the entries below it. The first table of a document has no header.
 
-    `range` runs from the header to the next header. An unfinished header has `complete` False.
+    `range` runs from the header to the next header. An unfinished header has `complete` False. It is not to be
+    changed. Where an edit has moved it, its nodes are made when they are asked for: of thousands of tables few are.
     """
 
-    range: TextRange
-    header: Key | None
-    header_range: TextRange
-    is_array: bool
-    complete: bool
-    entries: tuple[Entry, ...]
+    __slots__ = (
+        "_body",
+        "_by",
+        "_entries",
+        "_header",
+        "_located",
+        "complete",
+        "header_range",
+        "is_array",
+        "path",
+        "range",
+    )
+
+    def __init__(
+        self,
+        where: TextRange,
+        header: Key | None,
+        header_range: TextRange,
+        *,
+        is_array: bool,
+        complete: bool,
+        entries: tuple[Entry, ...],
+    ) -> None:
+        self.range = where
+        self.header_range = header_range
+        self.is_array = is_array
+        self.complete = complete
+        self.path: tuple[str, ...] = header.names if header is not None else ()
+        self._body = _Body(header, entries)
+        self._by = 0
+        self._header: Key | None = header
+        self._entries: tuple[Entry, ...] | None = entries
+        self._located: tuple[Located, ...] | None = None
 
     @property
-    def path(self) -> tuple[str, ...]:
-        return self.header.names if self.header is not None else ()
+    def header(self) -> Key | None:
+        if self._header is None and self._body.header is not None:
+            self._header = _moved_key(self._body.header, self._by)
+        return self._header
+
+    @property
+    def entries(self) -> tuple[Entry, ...]:
+        if self._entries is None:
+            self._entries = tuple(_moved_entry(each, self._by) for each in self._body.entries)
+        return self._entries
+
+    def strings(self) -> Iterator[TextRange]:
+        """Where the strings are that are values of the entries."""
+        for each in self._body.entries:
+            value = each.value
+            if value is not None and value.kind is ValueKind.STRING:
+                yield value.range.moved(self._by) if self._by else value.range
+
+    @property
+    def located(self) -> tuple[Located, ...]:
+        """Every entry with its path, in written order; entries of inline tables follow their table."""
+        if self._located is None:
+            self._located = tuple(_walk(self.path, self.entries, self))
+        return self._located
+
+    @property
+    def paths(self) -> tuple[tuple[str, ...], ...]:
+        """The paths of `located`, wherever the table has been moved to."""
+        if self._body.paths is None:
+            self._body.paths = tuple(_paths(self.path, self._body.entries))
+        return self._body.paths
+
+    def with_entries(self, where: TextRange, entries: tuple[Entry, ...]) -> Table:
+        """The same header with other entries below; all of it is at `where`."""
+        return Table(
+            where,
+            self.header,
+            self.header_range,
+            is_array=self.is_array,
+            complete=self.complete,
+            entries=entries,
+        )
+
+    def moved(self, by: int) -> Table:
+        """The same table where it stands `by` characters later."""
+        if by == 0:
+            return self
+        table = Table.__new__(Table)
+        table.range = self.range.moved(by)
+        table.header_range = self.header_range.moved(by)
+        table.is_array = self.is_array
+        table.complete = self.complete
+        table.path = self.path
+        table._body = self._body
+        table._by = self._by + by
+        table._header = None
+        table._entries = None
+        table._located = None
+        return table
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self._parts == other._parts
+
+    def __hash__(self) -> int:
+        return hash((self.range, self.path))
+
+    def __repr__(self) -> str:
+        return f"Table{self._parts}"
+
+    @property
+    def _parts(self) -> tuple[object, ...]:
+        return (
+            self.range,
+            self.header,
+            self.header_range,
+            self.is_array,
+            self.complete,
+            self.entries,
+        )
 
 
 class Document(Struct, frozen=True, gc=False):
@@ -103,7 +219,7 @@ class Located(Struct, frozen=True, gc=False):
 def walk(document: Document) -> Iterator[Located]:
     """Every entry with its path, in written order; entries of inline tables follow their table."""
     for table in document.tables:
-        yield from _walk(table.path, table.entries, table)
+        yield from table.located
 
 
 def _walk(prefix: tuple[str, ...], entries: tuple[Entry, ...], table: Table) -> Iterator[Located]:
@@ -118,3 +234,43 @@ def _walk(prefix: tuple[str, ...], entries: tuple[Entry, ...], table: Table) -> 
         for item in value.items:
             if item.entries:
                 yield from _walk(path, item.entries, table)
+
+
+def _paths(prefix: tuple[str, ...], entries: tuple[Entry, ...]) -> Iterator[tuple[str, ...]]:
+    """The paths that `_walk` gives."""
+    for entry in entries:
+        path = prefix + entry.key.names
+        yield path
+        value = entry.value
+        if value is None:
+            continue
+        if value.entries:
+            yield from _paths(path, value.entries)
+        for item in value.items:
+            if item.entries:
+                yield from _paths(path, item.entries)
+
+
+def _moved_entry(entry: Entry, by: int) -> Entry:
+    value = entry.value
+    return Entry(
+        entry.range.moved(by),
+        _moved_key(entry.key, by),
+        _moved_value(value, by) if value is not None else None,
+    )
+
+
+def _moved_key(key: Key, by: int) -> Key:
+    parts = tuple([KeyPart(each.range.moved(by), each.name) for each in key.parts])
+    return Key(key.range.moved(by), parts, key.names)
+
+
+def _moved_value(value: Value, by: int) -> Value:
+    items, entries = value.items, value.entries
+    return Value(
+        value.range.moved(by),
+        value.kind,
+        value.complete,
+        tuple([_moved_value(each, by) for each in items]) if items else (),
+        tuple([_moved_entry(each, by) for each in entries]) if entries else (),
+    )
