@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import gc
+import os
+import signal
 import sys
 from collections.abc import Generator, Iterator
 from functools import cache
@@ -45,6 +47,10 @@ PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})
 """Fixtures that are there to start processes."""
 
 
+CLIENTS = TESTS / "clients"
+"""The folder whose tests take longest, one after the other; most of that time an editor is waited for."""
+
+
 @cache
 def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
     return any(map(path.is_relative_to, folders))
@@ -80,6 +86,25 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 @pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """`-n auto` is a worker per processor, and one more if there are tests that wait for other processes."""
+    is_linux = sys.platform == "linux"
+    processors = len(os.sched_getaffinity(0)) if is_linux else os.cpu_count() or 1
+    return processors + ("not process" not in config.option.markexpr)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Workers begin with what takes longest, so that none has much left when the others are at their end."""
+    if hasattr(config, "workerinput"):
+        items.sort(key=_rank)
+
+
+def _rank(item: pytest.Item) -> int:
+    is_long = any(item.get_closest_marker(mark) for mark in ("process", "slow"))
+    return 0 if _is_below(item.path, (CLIENTS,)) else 1 if is_long else 2
+
+
+@pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
     """With `-n`, a worker takes a file at a time, in order, and one of them all tests of clients.
 
@@ -103,6 +128,17 @@ def no_history_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Ite
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def signals_that_no_process_inherits_as_ignored() -> None:
+    """Under `nohup` SIGHUP is ignored, and SIGINT in the background of a script; so it would be in all that tests start.
+
+    Python ignores them further, but by a handler, which no other program inherits.
+    """
+    for number in (signal.SIGINT, *([signal.SIGHUP] if sys.platform != "win32" else [])):
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, lambda *_: None)
 
 
 @pytest.fixture

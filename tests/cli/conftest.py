@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from support.agent_tests import Project
 from support.command_line import Home
 from support.scripted_provider import ScriptedProvider
 
@@ -12,3 +13,9 @@ from support.scripted_provider import ScriptedProvider
 def home(tmp_path: Path, provider: ScriptedProvider) -> Home:
     """A user whose models are scripted."""
     return Home(tmp_path, provider.environment)
+
+
+@pytest.fixture
+def project(home: Home) -> Project:
+    """A project of this user with tests of agents."""
+    return Project(home.work)

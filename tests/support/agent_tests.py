@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import IO
 
 from axe_lsp.testing.case_session import CaseSession, Plan, run_session
 from axe_lsp.testing.run_case import Outcome
 from axe_lsp.testing.suite import load_suite
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+
+TEST = ["test", "--trust"]
+"""The command, and what its cases may do is trusted."""
 
 AGENTS = {
     "lead": 'model = "openai/m-lead"\nsystem_prompt = "You lead."\ntools = ["read_file", "write_file"]\n'
@@ -77,6 +82,24 @@ PLAIN = HEAD.replace('allow = ["write_file"]\n', "")
 TOO_FEW_TURNS = "\n[case.expect]\nturns = { max = 1 }\n"
 """An expectation on line 10 of such a file that fails: the run has 3 turns."""
 
+JUDGE = """
+name = "judge"
+model = "openai/m-judge"
+
+[input.properties]
+task = { type = "string" }
+answer = { type = "string" }
+transcript = { type = "string" }
+criteria = { type = "string" }
+
+[output]
+required = ["pass", "reason"]
+
+[output.properties]
+pass = { type = "boolean" }
+reason = { type = "string" }
+"""
+
 
 class Project:
     """The project in a folder. `tests` is the folder of its files of tests."""
@@ -113,3 +136,20 @@ class Project:
         suite = load_suite(path, path.name, self.root)
         campaign = CaseSession((Plan(suite, suite.cases.cases),), **options)  # type: ignore[arg-type] # fields of it
         return [each async for each in run_session(campaign)]
+
+
+def script(provider: ScriptedProvider, answer: str = "Yes: 212 passed") -> None:
+    """The lead calls an agent, reads a file, and answers."""
+    provider.script(
+        "m-lead",
+        Says(calls=[calls_agent("tests", "Run them"), Call("read_file", {"path": "src/a.py"})]),
+        Says(answer),
+    )
+    provider.script("m-tests", Says("212 passed"))
+
+
+def shows(stream: IO[str] | None, text: str) -> None:
+    """Wait until a line has the text."""
+    assert stream is not None
+    while text not in (line := stream.readline()):
+        assert line, "it has ended"
