@@ -492,6 +492,20 @@ def test_a_codex_agent_is_converted_with_its_text(project: Project) -> None:
         assert tomli.loads(project.path("fix").read_text("utf-8"))["system_prompt"] == "Go."
 
 
+def test_an_agent_is_not_converted_through_a_link_out_of_the_workspace(project: Project) -> None:
+    """A repository could bring a link to the user's own agents, which are trusted."""
+    project.agents.rmdir()
+    project.agents.symlink_to(project.user_agents)
+    with project.editor(capabilities=EVERYTHING) as editor:
+        uri = (project.root / ".codex" / "agents" / "fix.toml").as_uri()
+        editor.open(uri, 'name = "fix"\ndescription = "d"\n', language="axe-agent")
+        convert = titled(actions(editor, uri, "fix"), "Convert to an agent of axe")
+        number = editor.client.start_request("workspace/executeCommand", convert["command"])
+        told = editor.client.answer(number)["error"]["message"]
+    assert "a link leads out of the workspace, to " in told
+    assert list(project.user_agents.iterdir()) == []
+
+
 def test_what_a_fix_has_guessed_is_selected_where_the_client_can(project: Project) -> None:
     edits = {"documentChanges": True, "snippetEditSupport": True}
     actions_known = {"codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix"]}}}

@@ -6,6 +6,7 @@ For clients that can't, and for edits with a key in them, which should reach no 
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -70,6 +71,18 @@ async def create_file(session: Session, new: NewFile) -> None:
     session.view.changed_on_disk([new.uri])
 
 
+def _require_inside(session: Session, new: NewFile) -> None:
+    """A repository could bring a link to the user's own folder of agents, whose files are trusted. Raises RequestFailed."""
+    path = path_of(new.uri)
+    for root in filter(None, map(path_of, session.view.snapshot.places.roots)):
+        if path is not None and path.is_relative_to(root):
+            real = Path(os.path.realpath(path))
+            if not real.is_relative_to(os.path.realpath(root)):
+                raise RequestFailed(
+                    f"{path} is not written: a link leads out of the workspace, to {real}"
+                )
+
+
 async def have_edited(session: Session, title: str, edit: types.WorkspaceEdit) -> None:
     """Have the client apply an edit. Raises RequestFailed."""
     params = types.ApplyWorkspaceEditParams(edit, title)
@@ -115,6 +128,7 @@ def _read(params: Any) -> tuple[types.TextDocumentIdentifier, types.Range, str]:
 async def _carry_out(session: Session, work: _Work) -> None:
     """The server's steps come first: a text is cut only once it is written elsewhere."""
     for new in work.files:
+        _require_inside(session, new)
         await create_file(session, new)
     if work.secret is not None and work.secret.key:
         await _put_away(session, work.secret)
