@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import cache_folder, config_folder, data_folder, expand_path
+from axe_lsp.runtime.files.folders import (
+    cache_folder,
+    config_folder,
+    data_folder,
+    expand_path,
+    homes_of_dialects,
+    state_folder,
+)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +49,16 @@ def test_the_folders_are_those_of_axe(
 def test_what_can_be_made_again_is_in_the_cache() -> None:
     assert cache_folder({"HOME": "/h"}) == Path("/h/.cache/axe")
     assert cache_folder({"HOME": "/h", "XDG_CACHE_HOME": "/c"}) == Path("/c/axe")
+
+
+@pytest.mark.parametrize("value", [".", ".config", "../x"])
+def test_a_folder_of_the_user_does_not_depend_on_the_current_one(value: str) -> None:
+    """Else a repository could bring the user's configuration and agents."""
+    names = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME")
+    relative = {"HOME": "/h", **dict.fromkeys((*names, "CODEX_HOME", "VIBE_HOME"), value)}
+    for folder in (config_folder, data_folder, cache_folder, state_folder):
+        assert folder(relative) == folder({"HOME": "/h"})
+    assert homes_of_dialects(relative) == homes_of_dialects({"HOME": "/h"})
 
 
 def test_without_a_home_there_is_a_clear_error() -> None:

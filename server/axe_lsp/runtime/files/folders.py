@@ -29,7 +29,7 @@ def working_folder() -> Path:
 
 def config_folder(environment: Environment) -> Path:
     """`$XDG_CONFIG_HOME/axe`, else the system's place for configuration."""
-    explicit = environment.get("XDG_CONFIG_HOME")
+    explicit = _absolute(environment, "XDG_CONFIG_HOME")
     if explicit:
         return _path(explicit, "axe")
     if sys.platform == "win32":
@@ -46,7 +46,7 @@ def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
     """
     home = environment.get(_home_variable())
     found = (
-        (each.name, environment.get(each.home_variable) or (home and f"{home}/{each.layer}"))
+        (each.name, _absolute(environment, each.home_variable) or (home and f"{home}/{each.layer}"))
         for each in PROGRAMS
     )
     return tuple((name, _path(folder).as_posix()) for name, folder in found if folder)
@@ -54,7 +54,7 @@ def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
 
 def data_folder(environment: Environment) -> Path:
     """`$XDG_DATA_HOME/axe`, else `~/.local/share/axe`."""
-    explicit = environment.get("XDG_DATA_HOME")
+    explicit = _absolute(environment, "XDG_DATA_HOME")
     if explicit:
         return Path(explicit, "axe")
     return Path(_home(environment), ".local", "share", "axe")
@@ -62,7 +62,7 @@ def data_folder(environment: Environment) -> Path:
 
 def state_folder(environment: Environment) -> Path:
     """`$XDG_STATE_HOME/axe`, else `~/.local/state/axe`: for what happened."""
-    explicit = environment.get("XDG_STATE_HOME")
+    explicit = _absolute(environment, "XDG_STATE_HOME")
     if explicit:
         return Path(explicit, "axe")
     return Path(_home(environment), ".local", "state", "axe")
@@ -70,7 +70,7 @@ def state_folder(environment: Environment) -> Path:
 
 def cache_folder(environment: Environment) -> Path:
     """`$XDG_CACHE_HOME/axe`, else `~/.cache/axe`: for what can be made again."""
-    explicit = environment.get("XDG_CACHE_HOME")
+    explicit = _absolute(environment, "XDG_CACHE_HOME")
     if explicit:
         return Path(explicit, "axe")
     return Path(_home(environment), ".cache", "axe")
@@ -89,6 +89,15 @@ def expand_path(path: str, environment: Environment) -> str:
 def _part(variable: str, environment: Environment) -> str:
     is_secret = variable.upper().endswith(SECRET_ENDINGS)
     return "" if is_secret else environment.get(variable, "")
+
+
+def _absolute(environment: Environment, variable: str) -> str:
+    """The value of a variable, or "" if it depends on the current folder: a repository would be the user's folder.
+
+    For the variables of XDG their standard has it so, too.
+    """
+    value = environment.get(variable, "")
+    return value if os.path.isabs(value) else ""  # noqa: PTH117 - a text
 
 
 @lru_cache(maxsize=32)
