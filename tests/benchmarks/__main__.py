@@ -276,9 +276,9 @@ _SHORT = """\
 - A quarter of the run host's processor time for a thousand children is spent on their events: each of six events per
   child is encoded as JSON, sent to the supervisor and stored, so that none is lost when a process is killed. Half of
   the rest makes a child a run: its prompt, deadline, budget and id.
-- Sixty agents in copies on other machines cost some nine seconds of processor time, on the
-  machine of the run and the workers together, which is one machine here. Where the processors have nothing else to do,
-  most of that passes while commands sleep; here other programs had most of both.
+- Sixty agents in copies on four workers cost some six seconds of processor time, on the machine of the run and the
+  workers together, which is one machine here. Most of that passes while commands sleep, and half of it writes the files
+  of two copies for each agent.
 """
 
 

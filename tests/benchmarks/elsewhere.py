@@ -52,7 +52,7 @@ def measure_among(
     """The same with some of the contenders."""
     with provider() as address:
         yield _processes(address, rounds)
-        yield _commands(names, address, workers, commands, rounds)
+        yield _commands(names, address, workers, commands)
         yield _waiting(address, waiting)
     yield _messages(rounds)
 
@@ -77,9 +77,8 @@ def _processes(address: str, rounds: int) -> Table:
     )
 
 
-def _commands(
-    names: Sequence[str], address: str, workers: Sequence[int], commands: int, rounds: int
-) -> Table:
+def _commands(names: Sequence[str], address: str, workers: Sequence[int], commands: int) -> Table:
+    """One round: nearly all of a time is that of the commands, and a round of all takes three minutes."""
     rows = []
     for number in workers:
         with _cluster(number) as cluster:
@@ -89,7 +88,7 @@ def _commands(
                 _RAY: partial(_told, _ray(number, commands)),
             }
             wanted = {name: contenders[name] for name in names}
-            samples = in_rounds(wanted, rounds, warm_up=0)
+            samples = in_rounds(wanted, 1, warm_up=0)
         samples[_IDEAL] = Sample((commands * _MILLISECONDS / number,))
         rows.append(Row(f"{number} worker{'s' if number > 1 else ''}", {**samples}))
     return Table(

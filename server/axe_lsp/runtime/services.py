@@ -29,6 +29,7 @@ from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.snapshots import Snapshots
 from axe_lsp.runtime.tools.editor import Editor
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
 
@@ -86,6 +87,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `elsewhere` makes runs of agents that want processes of their own; without it none gets one.
     - `editor` reads and writes files and runs commands for them, as far as it can.
     - `machines` says where agents in copies work; without it they work here.
+    - `snapshots` finds the states of folders with which copies begin.
     """
 
     resolve: Resolve
@@ -105,6 +107,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     recorded: RecordedTools | None = None
     editor: Editor | None = None
     machines: Machines | None = None
+    snapshots: Snapshots = field(default_factory=Snapshots)
 
 
 class Tree(Struct, frozen=True):

@@ -66,6 +66,7 @@ class Side:
             "project": PROJECT,
             "base": base,
             "now": base,
+            "tree": tree.decode().strip(),
             "prefix": ".",
             "is_repository": True,
             "object_format": "sha1",

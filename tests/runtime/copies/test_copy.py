@@ -517,3 +517,145 @@ def test_many_copies_of_one_repository_are_made_and_deleted_at_the_same_time(
     with ThreadPoolExecutor(16) as threads:
         list(threads.map(use, range(16)))
     assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+@pytest.fixture
+def calls(tmp_path: Path, environment: dict[str, str]) -> Path:
+    """A file with all calls of git, one a line."""
+    log, real = tmp_path / "calls", shutil.which("git")
+    program = tmp_path / "bin" / "git"
+    program.parent.mkdir()
+    program.write_text(f'#!/bin/sh\necho "$*" >> {log}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    environment["PATH"] = f"{program.parent}:{environment['PATH']}"
+    return log
+
+
+def test_copies_with_a_common_beginning_cost_two_calls_of_git_each(
+    repository: Repository, environment: dict[str, str], calls: Path
+) -> None:
+    repository.write({"a.txt": "dirty\n", "new.txt": "n\n"})
+    first, second = (Copy(each, "helper", environment) for each in ("r1", "r2"))
+    for each in (first, second):
+        each.claim(repository.folder)
+    snapshot = first.snapshot(repository.folder)
+    calls.write_text("")
+    for each in (first, second):
+        each.make(repository.folder, snapshot)
+        assert (each.folder / "a.txt").read_text() == "dirty\n"
+        assert each.collect() == ""
+        each.close()
+    assert [line.split()[0] for line in calls.read_text().splitlines()] == [
+        "read-tree",
+        "ls-files",
+    ] * 2
+    assert repository.refs == []
+
+
+def test_a_copy_costs_as_many_calls_with_a_history_as_without(
+    repository: Repository, environment: dict[str, str], calls: Path
+) -> None:
+    counts = []
+    for number in range(3):  # The first one has no index of the folder.
+        calls.write_text("")
+        with copied(repository.folder, environment) as copy:
+            assert copy.collect() == ""
+        counts.append(len(calls.read_text().splitlines()))
+        for commit in range(30):
+            repository.write({"a.txt": f"{number} {commit}\n"})
+            repository.git("commit", "-q", "-am", "more")
+    assert counts[2] == counts[1]
+
+
+def test_a_worktree_is_one_as_git_makes_it(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    with copied(repository.folder, environment) as copy:
+        repository.git("worktree", "prune")
+        assert len(repository.git("worktree", "list").splitlines()) == 2
+        assert git(copy.folder, "status", "--porcelain") == ""
+        assert git(copy.folder, "rev-parse", "--abbrev-ref", "HEAD") == "HEAD"
+        git(copy.folder, "switch", "-q", "-c", "work")
+        write(copy.folder, {"a.txt": "b\n"})
+        git(copy.folder, "stash")
+        git(copy.folder, "stash", "pop")
+        git(copy.folder, "commit", "-q", "-am", "work")
+        assert changes(copy) == {"a.txt": "M"}
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+    assert repository.git("log", "--format=%s", "-1", "work") == "work"
+    repository.git("fsck", "--strict")
+
+
+def test_a_repository_whose_worktrees_have_configurations_of_their_own(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    repository.git("config", "extensions.worktreeConfig", "true")
+    repository.git("config", "--worktree", "core.sparseCheckout", "true")
+    with copied(repository.folder, environment) as copy:
+        assert git(copy.folder, "config", "--worktree", "--list") != ""
+        write(copy.folder, {"a.txt": "changed\n"})
+        assert changes(copy) == {"a.txt": "M"}
+    assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+def test_a_worktree_that_a_killed_process_has_half_made_is_deleted(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    dead = Copy("dead", "helper", environment)
+    dead.open(repository.folder)
+    kept = repository.folder / ".git" / "worktrees" / "dead"
+    (kept / "gitdir").unlink()
+    (kept / "locked").touch()
+    (dead.tree.parent / "ready").unlink()
+    dead._unlock()
+    with copied(repository.folder, environment, "next"):
+        assert not kept.exists()
+
+
+@pytest.mark.parametrize("is_repository", [True, False])
+def test_links_and_folders_that_take_each_others_place(
+    repository: Repository, environment: dict[str, str], tmp_path: Path, is_repository: bool
+) -> None:
+    """Also to a folder with the very files that were there: nothing is read through the link."""
+    folder = repository.folder if is_repository else tmp_path / "plain"
+    write(folder, {"dir/x.txt": "x\n", "dir/y/z.txt": "z\n", "a.txt": "a\n"})
+    outside = tmp_path / "outside"
+    with copied(folder, environment) as copy:
+        (copy.folder / "dir").rename(outside)
+        (copy.folder / "dir").symlink_to(outside)
+        (copy.folder / "a.txt").unlink()
+        write(copy.folder, {"a.txt/deep.txt": "d\n"})
+        assert changes(copy) == {
+            "dir": "A",
+            "dir/x.txt": "D",
+            "dir/y/z.txt": "D",
+            "a.txt": "D",
+            "a.txt/deep.txt": "A",
+        }
+
+
+def test_repositories_deep_inside_each_other(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    deepest = 60
+    with copied(repository.folder, environment) as copy:
+        folder = copy.folder
+        for _ in range(deepest):
+            folder = folder / "d"
+            write(folder, {".git/HEAD": "ref: refs/heads/x\n", "f": "f\n"})
+            for name in ("refs", "objects"):
+                (folder / ".git" / name).mkdir()
+        found = changes(copy)
+        assert len(found) == deepest
+        write(folder, {"late.txt": "l\n"})
+        assert len(changes(copy)) == deepest + 1
+
+
+def test_a_repository_in_a_folder_with_a_line_end_in_its_name(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    made = Repository(tmp_path / "line\nend", {"a.txt": "a\n"})
+    with copied(made.folder, environment) as copy:
+        assert names(copy.folder) == {"a.txt"}
+        write(copy.folder, {"a.txt": "b\n"})
+        assert changes(copy) == {"a.txt": "M"}

@@ -9,6 +9,7 @@ import pytest
 
 from axe_lsp.runtime.copies.git import make_own, write_tree
 from axe_lsp.runtime.copies.mirror import Changed, Mirror, PatchError, is_inside
+from axe_lsp.runtime.copies.tracked_files import TrackedFiles
 from support.repositories import write
 
 
@@ -22,7 +23,8 @@ def of_files(folder: Path) -> Mirror:
     tree, index = folder / "tree", folder / "index"
     write(tree, files)
     own = make_own(folder / "git", None, os.environ)
-    return Mirror(own, tree, index, write_tree(own, tree, index, {os.fsencode(f) for f in files}))
+    known = write_tree(own, tree, index, {os.fsencode(f) for f in files})
+    return Mirror(TrackedFiles(own, tree, index, known))
 
 
 def test_two_copies_are_alike_after_each_exchange(tmp_path: Path, mirror: Mirror) -> None:

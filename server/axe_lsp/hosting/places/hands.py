@@ -32,8 +32,9 @@ from msgspec import Struct
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.runtime.copies.copy import remove, take_lock
-from axe_lsp.runtime.copies.git import STOPPED, GitError, OwnGit, make_own, tree_of
+from axe_lsp.runtime.copies.git import STOPPED, GitError, OwnGit, make_own
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError
+from axe_lsp.runtime.copies.tracked_files import TrackedFiles
 from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.plain_text import os_fault, valid_text
@@ -372,7 +373,7 @@ class _ToolServer:
         if not folder.is_relative_to(tree):
             raise FailedError("the folder is outside of the copy")
         folder.mkdir(parents=True, exist_ok=True)
-        mirror = Mirror(own, tree, index, tree_of(own, now))
+        mirror = Mirror(TrackedFiles(own, tree, index, _named(request.tree)))
         self._copies[request.copy] = _Copy(home, mirror, anyio.Lock())
         return str(folder)
 

@@ -81,6 +81,8 @@ class Connection:
         self._heard = time.monotonic()
         self._tasks = Tasks()
         self.lost = ""
+        self.known_commits: dict[str, tuple[str, ...]] = {}
+        """Those of a project that are there as long as this connection is."""
 
     @classmethod
     async def opened(cls, channel: Channel, keep_copies: int, silence: float) -> Connection:

@@ -30,7 +30,7 @@ from axe_lsp.hosting.places.machine_connection import (
 )
 from axe_lsp.hosting.places.ssh import ssh_channel
 from axe_lsp.runtime.copies.copy import Copy
-from axe_lsp.runtime.copies.git import GitError, pack_of, timeless_commit, tree_of
+from axe_lsp.runtime.copies.git import GitError, pack_of, timeless_commit
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError
 from axe_lsp.runtime.copies.stopping import in_thread
 from axe_lsp.runtime.errors import ConfigError
@@ -368,24 +368,12 @@ class MirroredCopy:
 
     async def _opened(self, machine: _Machine, connection: Connection) -> _Location:
         self._number += 1
-        about, own = self._copy.about, self._copy.about.own
+        about = self._copy.about
         async with self._taking:
-            base, now = await in_thread(self._commits)
-        object_format = about.repository.object_format if about.repository is not None else "sha1"
-        where = f"{platform.node()}\n{about.top}\n{object_format}"
-        project = _digest(where)
-        async with machine.packing:  # Copies that are made at the same time send the files once.
-            known = await connection.ask(tool_protocol.Project(connection.next_id(), project))
-            theirs = _ids(known.commits) if isinstance(known, tool_protocol.Known) else []
-            if not {base, now} <= {*theirs}:
-                pack = await in_thread(partial(pack_of, own, (base, now), theirs))
-                number, size = connection.next_id(), tool_protocol.PACK_PIECE
-                for at in range(0, len(pack), size):
-                    commits = (base, now) if at + size >= len(pack) else ()
-                    piece = pack[at : at + size]
-                    await connection.ask(
-                        tool_protocol.Pack(number, project, piece, commits, object_format)
-                    )
+            base, now, tree = await in_thread(self._commits)
+        object_format = self._object_format
+        project = _digest(f"{platform.node()}\n{about.top}\n{object_format}")
+        await self._send_files(machine, connection, project, (base, now))
         opened = await connection.ask(
             tool_protocol.Open(
                 connection.next_id(),
@@ -393,6 +381,7 @@ class MirroredCopy:
                 project,
                 base,
                 now,
+                tree,
                 about.prefix,
                 about.repository is not None,
                 object_format,
@@ -402,13 +391,42 @@ class MirroredCopy:
         folder = opened.folder if isinstance(opened, tool_protocol.Opened) else ""
         return _Location(machine, connection, short(folder))
 
-    def _commits(self) -> tuple[str, str]:
-        """The commit that the copy began with, and that of what it has now. Blocks."""
+    @property
+    def _object_format(self) -> str:
+        repository = self._copy.about.repository
+        return repository.object_format if repository is not None else "sha1"
+
+    async def _send_files(
+        self, machine: _Machine, connection: Connection, project: str, commits: tuple[str, str]
+    ) -> None:
+        """Send the files of these commits, as far as the machine lacks them."""
+        own = self._copy.about.own
+        async with machine.packing:  # Copies that are made at the same time send the files once.
+            theirs = connection.known_commits.get(project, ())
+            if {*commits} <= {*theirs}:
+                return
+            known = await connection.ask(tool_protocol.Project(connection.next_id(), project))
+            theirs = _ids(known.commits) if isinstance(known, tool_protocol.Known) else ()
+            if not {*commits} <= {*theirs}:
+                pack = await in_thread(partial(pack_of, own, commits, theirs))
+                number, size = connection.next_id(), tool_protocol.PACK_PIECE
+                for at in range(0, len(pack), size):
+                    last = commits if at + size >= len(pack) else ()
+                    piece = pack[at : at + size]
+                    await connection.ask(
+                        tool_protocol.Pack(number, project, piece, last, self._object_format)
+                    )
+            connection.known_commits[project] = (*commits, *theirs)
+
+    def _commits(self) -> tuple[str, str, str]:
+        """The commit that the copy began with, that of what it has now, and the tree of that. Blocks."""
         own, mirror = self._copy.about.own, self._mirror
-        mirror.refresh()
-        tree = tree_of(own, self._copy.about.base)
+        if self._number > 1:  # Else it has just been made.
+            mirror.refresh()
+        tree = self._copy.base_tree
         base = timeless_commit(own, tree)
-        return base, base if tree == mirror.state else timeless_commit(own, mirror.state, base)
+        now = base if tree == mirror.state else timeless_commit(own, mirror.state, base)
+        return base, now, mirror.state
 
     # What goes there, and what comes back.
 
@@ -514,9 +532,11 @@ def _is_picture(image: Image) -> bool:
     return image.media_type in _PICTURES and len(image.data) * 3 <= (LARGEST_IMAGE + 2) * 4
 
 
-def _ids(texts: tuple[str, ...]) -> list[str]:
+def _ids(texts: tuple[str, ...]) -> tuple[str, ...]:
     """Those that are ids of commits: they become arguments of git."""
-    return [each for each in texts if len(each) in (40, 64) and not each.strip("0123456789abcdef")]
+    return tuple(
+        each for each in texts if len(each) in (40, 64) and not each.strip("0123456789abcdef")
+    )
 
 
 def _digest(text: str) -> str:

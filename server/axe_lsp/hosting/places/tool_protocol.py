@@ -17,7 +17,7 @@ from axe_lsp.runtime.json_data import Json, decoded, decoder_of, json_text
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.safety.questions import Change
 
-WIRE = f"{__version__} 1"
+WIRE = f"{__version__} 2"
 """What both sides have to have in common: the tools of a version, and the messages."""
 
 LONGEST_LINE = 128 * 1024 * 1024
@@ -71,7 +71,7 @@ class Pack(Request, frozen=True, tag="pack"):
 
 
 class Open(Request, frozen=True, tag="open"):
-    """Make a copy. It begins with the commit `now`; `base` is what the agent's own git calls HEAD.
+    """Make a copy. It begins with the commit `now` of that `tree`; `base` is what the agent's own git calls HEAD.
 
     The agent works in the folder `prefix`. `ignored` is a text of ignored names.
     """
@@ -80,6 +80,7 @@ class Open(Request, frozen=True, tag="open"):
     project: str
     base: str
     now: str
+    tree: str
     prefix: str
     is_repository: bool
     object_format: str

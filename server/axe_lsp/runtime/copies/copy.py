@@ -20,7 +20,7 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 
@@ -33,12 +33,12 @@ from axe_lsp.runtime.copies.git import (
     Repository,
     add_worktree,
     commit,
-    commit_of_ref,
     contents,
     diff_entries,
     files_in_copy,
     files_in_repository,
     git_folder_of_worktree,
+    kept_commits,
     make_own,
     repository_of,
     set_ref,
@@ -46,6 +46,7 @@ from axe_lsp.runtime.copies.git import (
     write_tree,
 )
 from axe_lsp.runtime.copies.mirror import Mirror
+from axe_lsp.runtime.copies.tracked_files import TrackedFiles
 from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
 
 MOST_FILES = 200_000
@@ -56,10 +57,23 @@ class CopyError(Exception):
     """A copy can't be made."""
 
 
+class Snapshot(Struct, frozen=True):
+    """The state of a folder with which copies begin. Of one in no repository each copy finds it by itself.
+
+    `base` is a commit of it, and `tree` its tree. `kept` are the commits of agents that have worked in copies of the
+    repository, by their refs.
+    """
+
+    repository: Repository | None
+    base: str = ""
+    tree: str = ""
+    kept: Mapping[str, str] = {}
+
+
 class About(Struct, frozen=True):
     """What a copy is: that of `top`, made for an agent that works in the folder `prefix` below it.
 
-    `base` is the commit that it began with.
+    `base` is the commit that it began with, and `tree` the tree of that.
     """
 
     run_id: str
@@ -69,6 +83,7 @@ class About(Struct, frozen=True):
     base: str
     own: OwnGit
     repository: Repository | None = None
+    tree: str = ""
 
 
 class Change(Struct, frozen=True):
@@ -96,6 +111,8 @@ class Copy:
         self._environment = environment
         self._lock: int | None = None
         self._about: About | None = None
+        self._files: TrackedFiles | None = None
+        self._may_have_ref = True
 
     @property
     def tree(self) -> Path:
@@ -126,9 +143,12 @@ class Copy:
 
     def mirror(self) -> Mirror:
         """The copy as one of two that are kept alike. Raises GitError."""
-        own = self.about.own
-        files = files_in_copy(own, self.tree, self._index)
-        return Mirror(own, self.tree, self._index, write_tree(own, self.tree, self._index, files))
+        return Mirror(self._tracked)
+
+    @property
+    def base_tree(self) -> str:
+        """The tree of the commit that it began with. Raises GitError."""
+        return self.about.tree or tree_of(self.about.own, self.about.base)
 
     @property
     def ignored(self) -> str:
@@ -142,10 +162,25 @@ class Copy:
 
         Raises CopyError.
         """
-        try:
-            self._open(Path(os.path.realpath(folder)))
-        except (GitError, OSError) as error:
-            raise CopyError(f"no copy of {folder} can be made: {error}") from error
+        self.claim(folder)
+        self.make(folder, self.snapshot(folder))
+
+    # The three steps of that. The second one can be made for several copies at once. Each raises CopyError.
+
+    def claim(self, folder: Path) -> None:
+        """Keep other processes from using it."""
+        with _told(folder):
+            self._claim()
+
+    def snapshot(self, folder: Path) -> Snapshot:
+        """The state of a folder."""
+        with _told(folder):
+            return self._snapshot(Path(os.path.realpath(folder)))
+
+    def make(self, folder: Path, snapshot: Snapshot) -> None:
+        """Make a copy of a folder with that state, or with the work that a former process has left."""
+        with _told(folder):
+            self._make(Path(os.path.realpath(folder)), snapshot)
 
     def collect(self) -> str:
         """Keep the work of the agent as a commit; returns its id, "" if nothing has changed.
@@ -153,9 +188,8 @@ class Copy:
         Raises GitError or OSError.
         """
         about = self.about
-        files = files_in_copy(about.own, self.tree, self._index)
-        tree = write_tree(about.own, self.tree, self._index, files)
-        if tree == tree_of(about.own, about.base):
+        tree = self._tracked.now()
+        if tree == self.base_tree:
             self.drop()
             return ""
         message = f"Changes of agent {about.agent}\n\nRun {about.run_id}\n"
@@ -195,7 +229,8 @@ class Copy:
         """Delete the copy. What is kept as a commit stays."""
         if self._about is not None:
             self._remove_tree()
-            if self._about.repository is not None or not _commit_in(self._about.own, self.ref):
+            is_kept = self._about.repository is None and self._may_have_ref
+            if not (is_kept and _commit_in(self._about.own, self.ref)):
                 remove(self._home)
         elif self._lock is not None:
             remove(self._home)
@@ -227,7 +262,13 @@ class Copy:
     def _index(self) -> Path:
         return self._home / "index"
 
-    def _open(self, folder: Path) -> None:
+    @property
+    def _tracked(self) -> TrackedFiles:
+        if self._files is None:
+            self._files = TrackedFiles(self.about.own, self.tree, self._index)
+        return self._files
+
+    def _claim(self) -> None:
         folders = self._home.parent
         folders.mkdir(parents=True, exist_ok=True, mode=0o700)
         with locked(folders / "lock"):
@@ -236,49 +277,65 @@ class Copy:
             self._home.mkdir(exist_ok=True, mode=0o700)
             if not self._take():
                 raise OSError("another process uses the copy of this run")
-        repository = repository_of(folder, self._environment, folders)
-        top = Path(repository.top) if repository is not None else folder
-        own, kept = self._own(repository)
-        base = commit_parent(own, kept) if kept else self._snapshot(top, repository, own)
+
+    def _snapshot(self, folder: Path) -> Snapshot:
+        repository = repository_of(folder, self._environment, self._home.parent)
+        if repository is None:
+            return Snapshot(None)
+        top = Path(repository.top)
+        own = self._new_own(repository)
+        files = self._checked(top, files_in_repository(repository, self._environment))
+        tree = self._tree_of(top, own, files, repository)
+        base = commit(own, tree, repository.head, _message(top))
+        return Snapshot(repository, base, tree, kept_commits(repository, self._environment))
+
+    def _make(self, folder: Path, snapshot: Snapshot) -> None:
+        repository = snapshot.repository
+        if repository is None:
+            own, kept, base, tree = self._plain(folder)
+            top = folder
+        else:
+            own, top = self._new_own(repository), Path(repository.top)
+            kept, base, tree = snapshot.kept.get(self.ref, ""), snapshot.base, snapshot.tree
+        if kept:
+            base, tree = commit_parent(own, kept), ""
+        self._may_have_ref = bool(kept)
         prefix = os.path.relpath(folder, top)
-        self._about = About(self._run_id, self._agent, str(top), prefix, base, own, repository)
+        self._about = About(
+            self._run_id, self._agent, str(top), prefix, base, own, repository, tree
+        )
         (self._home / "about").write_bytes(msgspec.json.encode(self._about))
         self._check_out(kept or base)
+        self._files = TrackedFiles(
+            own, self.tree, self._index, tree_of(own, kept) if kept else tree
+        )
 
-    def _own(self, repository: Repository | None) -> tuple[OwnGit, str]:
-        """Our git folder, and the commit that keeps the work of a former process, "" if there is none."""
+    def _plain(self, folder: Path) -> tuple[OwnGit, str, str, str]:
+        """Our git folder for a folder in no repository, the commit that keeps work, that of the folder, its tree."""
+        known = _known_own(self._home)
+        if known is not None and (kept := _commit_in(known, self.ref)):
+            return known, kept, "", ""
+        own = self._new_own(None)
+        files = self._checked(folder, files_in_copy(own, folder, self._index))
+        tree = write_tree(own, folder, self._index, files)
+        return own, "", commit(own, tree, "", _message(folder)), tree
+
+    def _new_own(self, repository: Repository | None) -> OwnGit:
         git = self._home / "git"
-        if repository is None:
-            known = _known_own(self._home)
-            if known is not None and (kept := _commit_in(known, self.ref)):
-                return known, kept
         remove(git)
-        own = make_own(git, repository, self._environment)
-        if repository is None:
-            return own, ""
-        return own, commit_of_ref(repository, self.ref, self._environment)
+        return make_own(git, repository, self._environment)
 
-    def _snapshot(self, top: Path, repository: Repository | None, own: OwnGit) -> str:
-        """The commit of a folder as it is."""
-        index = self._index
-        if repository is not None:
-            files = files_in_repository(repository, self._environment)
-        else:
-            files = files_in_copy(own, top, index)
+    def _checked(self, top: Path, files: set[bytes]) -> set[bytes]:
+        """The files of a folder without those of copies. Raises OSError if they are too many."""
         copies = os.fsencode(os.path.relpath(self._home.parent, top)) + b"/"
-        files = {each for each in files if not each.startswith(copies)}
+        if not copies.startswith(b"../"):
+            files = {each for each in files if not each.startswith(copies)}
         if len(files) > MOST_FILES:
             raise OSError(f"it has {len(files):,} files, more than {MOST_FILES:,}")
-        tree = self._tree_of(top, own, files, repository)
-        head = repository.head if repository is not None else ""
-        return commit(own, tree, head, f"{top.name} as agent {self._agent} found it\n")
+        return files
 
-    def _tree_of(
-        self, top: Path, own: OwnGit, files: set[bytes], repository: Repository | None
-    ) -> str:
+    def _tree_of(self, top: Path, own: OwnGit, files: set[bytes], repository: Repository) -> str:
         """Only what has changed since the last copy of the folder is read."""
-        if repository is None:
-            return write_tree(own, top, self._index, files)
         from hashlib import sha256
 
         name = sha256(os.fsencode(f"{repository.top}\n{repository.common}")).hexdigest()
@@ -302,17 +359,16 @@ class Copy:
 
     def _check_out(self, commit_id: str) -> None:
         about = self.about
+        git: Path | None = None
         if about.repository is not None:
             with self._worktrees():
-                add_worktree(about.repository, self.tree, about.base, self._environment)
+                git = add_worktree(about.repository, self.tree, about.base, self._environment)
         else:
             self.tree.mkdir()
         self._index.unlink(missing_ok=True)
         about.own("read-tree", "--reset", "-u", commit_id, tree=self.tree, index=self._index)
-        if about.repository is not None:
-            git = git_folder_of_worktree(about.repository, self.tree)
-            if git is not None:  # For the agent's own calls of git.
-                shutil.copy2(self._index, git / "index")
+        if git is not None:  # For the agent's own calls of git.
+            shutil.copy2(self._index, git / "index")
         self.folder.mkdir(parents=True, exist_ok=True)  # It may have no files.
         (self._home / "ready").touch()
 
@@ -331,6 +387,9 @@ class Copy:
         return locked(self._home.parent / "worktrees.lock")
 
     def _set_ref(self, commit_id: str) -> None:
+        if not commit_id and not self._may_have_ref:
+            return
+        self._may_have_ref = True
         about = self.about
         if about.repository is not None:
             set_ref(about.repository, self.ref, commit_id, self._environment)
@@ -350,6 +409,19 @@ class Copy:
         if self._lock is not None:
             os.close(self._lock)
             self._lock = None
+
+
+@contextmanager
+def _told(folder: Path) -> Iterator[None]:
+    """Why no copy of a folder can be made: raises CopyError."""
+    try:
+        yield
+    except (GitError, OSError) as error:
+        raise CopyError(f"no copy of {folder} can be made: {error}") from error
+
+
+def _message(top: Path) -> str:
+    return f"{top.name} as agents found it\n"
 
 
 def copies_folder(environment: Environment) -> Path:

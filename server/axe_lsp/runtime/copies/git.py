@@ -10,12 +10,15 @@ All calls block.
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import tempfile
 import threading
+import zlib
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
+from itertools import chain
 from pathlib import Path
 from time import monotonic
 
@@ -66,6 +69,8 @@ _AUTHOR = {
     for role in ("AUTHOR", "COMMITTER")
     for what, value in (("NAME", "axe-lsp"), ("EMAIL", "axe-lsp@localhost"))
 }
+
+_SHA256_DIGITS = 64
 
 _LINK_TO_REPOSITORY = "160000"
 """The mode of a submodule."""
@@ -146,7 +151,10 @@ def repository_of(
         raise
     except GitError:  # It is not a repository, is bare, or belongs to another user.
         return None
-    top, git, common, object_format = os.fsdecode(found).splitlines()
+    told = os.fsdecode(found).rstrip("\n").split("\n")
+    if len(told) != len(asked):  # A line end in the path of a folder.
+        return None
+    top, git, common, object_format = told
     if not os.path.lexists(
         Path(top, ".git")
     ):  # The configuration names any folder as its worktree.
@@ -187,22 +195,37 @@ def files_in_repository(repository: Repository, environment: Environment) -> set
 
     Those of submodules and of other repositories inside are among them.
     """
+    found = set[bytes]()
+    left = [(b"", repository)]
+    while left:
+        prefix, each = left.pop()
+        files, inside = _listed(each, environment)
+        found |= _below(prefix, files)
+        left += [(prefix + path + b"/", nested) for path, nested in inside.items()]
+    return found
+
+
+def _listed(
+    repository: Repository, environment: Environment
+) -> tuple[set[bytes], dict[bytes, Repository]]:
+    """The files of a repository, and the repositories inside it, by their paths in it."""
     tracked = _in_worktree(repository, environment, "ls-files", "-z", "--stage")
-    found, inside = set[bytes](), set[bytes]()
+    files, inside = set[bytes](), set[bytes]()
     for line in filter(None, tracked.split(b"\0")):
         about, _, path = line.partition(b"\t")
         is_submodule = about.startswith(_LINK_TO_REPOSITORY.encode())
-        (inside if is_submodule else found).add(path)
+        (inside if is_submodule else files).add(path)
     others = _in_worktree(
         repository, environment, "ls-files", "-z", "--others", "--exclude-standard"
     )
-    files, repositories = _told_apart(others)
-    found |= files
+    untracked, repositories = _told_apart(others)
+    files |= untracked
     top = Path(repository.top).resolve()  # No link below it is followed.
+    found: dict[bytes, Repository] = {}
     for path in inside | repositories:
         folder = Path(repository.top, os.fsdecode(path))
         if folder.is_symlink():  # In the place of a submodule.
-            found.add(path)
+            files.add(path)
             continue
         nested = repository_of(folder, environment) if folder.is_dir() else None
         # One that is not checked out is an empty folder of the repository around it, and other worktrees of this one
@@ -210,8 +233,8 @@ def files_in_repository(repository: Repository, environment: Environment) -> set
         if nested is None or Path(nested.top) != top / os.fsdecode(path):
             continue
         if nested.common != repository.common:
-            found |= _below(path, files_in_repository(nested, environment))
-    return found
+            found[path] = nested
+    return files, found
 
 
 def files_in_copy(own: OwnGit, tree: Path, index: Path) -> set[bytes]:
@@ -219,16 +242,36 @@ def files_in_copy(own: OwnGit, tree: Path, index: Path) -> set[bytes]:
 
     Those of repositories inside are among them, and no configuration of these is read.
     """
-    cached = ("--cached",) if index.exists() else ()
-    listed = own(
-        *("ls-files", "-z", *cached, "--others", "--exclude-standard"), tree=tree, index=index
-    )
-    found, repositories = _told_apart(listed)
-    for path in repositories:
-        folder = tree / os.fsdecode(path)
-        if not folder.is_symlink():
-            found |= _below(path, files_in_copy(own, folder, index.with_name("no-index")))
+    found = set[bytes]()
+    left = [b""]
+    while left:
+        prefix = left.pop()
+        cached = ("--cached",) if not prefix and index.exists() else ()
+        listed = own(
+            *("ls-files", "-z", *cached, "--others", "--exclude-standard"),
+            tree=tree / os.fsdecode(prefix),
+            index=index if not prefix else index.with_name("no-index"),
+        )
+        files, repositories = _told_apart(listed)
+        found |= _below(prefix, files)
+        for path in repositories:
+            if not (tree / os.fsdecode(prefix + path)).is_symlink():
+                left.append(prefix + path + b"/")
     return found
+
+
+def changed_files(own: OwnGit, tree: Path, index: Path) -> set[bytes] | None:
+    """The paths of the files of a copy that are not as the index has them, without ignored ones.
+
+    None if there is a repository inside whose files the index lacks: `files_in_copy` finds them.
+    """
+    listed = own(
+        *("ls-files", "-z", "--modified", "--deleted", "--others", "--exclude-standard"),
+        tree=tree,
+        index=index,
+    )
+    files, repositories = _told_apart(listed)
+    return None if repositories else files
 
 
 def write_tree(own: OwnGit, tree: Path, index: Path, files: Iterable[bytes]) -> str:
@@ -251,6 +294,17 @@ def write_tree(own: OwnGit, tree: Path, index: Path, files: Iterable[bytes]) -> 
         tree=tree,
         index=index,
         stdin=b"\0".join(sorted(wanted)),
+    )
+    return own("write-tree", tree=tree, index=index).decode().strip()
+
+
+def write_changes(own: OwnGit, tree: Path, index: Path, changed: Iterable[bytes]) -> str:
+    """Store these files, which have changed since the index was written; returns the id of the tree of all files."""
+    own(
+        *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
+        tree=tree,
+        index=index,
+        stdin=b"\0".join(sorted(changed)),
     )
     return own("write-tree", tree=tree, index=index).decode().strip()
 
@@ -295,7 +349,28 @@ def timeless_commit(own: OwnGit, tree: str, parent: str = "") -> str:
     who = "axe-lsp <axe-lsp@localhost> 0 +0000"
     parents = f"parent {parent}\n" if parent else ""
     text = f"tree {tree}\n{parents}author {who}\ncommitter {who}\n\nThe folder as agents found it\n"
-    return own("hash-object", "-t", "commit", "-w", "--stdin", stdin=text.encode()).decode().strip()
+    return store(own, "commit", text.encode(), len(tree))
+
+
+def store(own: OwnGit, kind: str, content: bytes, digits: int) -> str:
+    """Store an object as git does, without a process; returns its id of so many digits. Raises GitError."""
+    import hashlib
+
+    data = f"{kind} {len(content)}\0".encode() + content
+    name = hashlib.new("sha256" if digits == _SHA256_DIGITS else "sha1", data).hexdigest()
+    place = Path(own.objects, name[:2], name[2:])
+    try:
+        if not place.exists():
+            place.parent.mkdir(exist_ok=True)
+            # git deletes files of this name that a killed process has left.
+            file, new = tempfile.mkstemp(prefix="tmp_obj_", dir=place.parent)
+            with os.fdopen(file, "wb") as opened:
+                opened.write(zlib.compress(data, 1))
+            Path(new).chmod(0o444)
+            Path(new).replace(place)
+    except OSError as error:
+        raise GitError(f"nothing can be stored in {own.objects}: {error.strerror}") from error
+    return name
 
 
 def tree_of(own: OwnGit, commit_id: str) -> str:
@@ -305,7 +380,7 @@ def tree_of(own: OwnGit, commit_id: str) -> str:
 
 def pack_of(own: OwnGit, wanted: Sequence[str], known: Sequence[str]) -> bytes:
     """A pack of commits, without the objects of the `known` commits."""
-    revisions = [*wanted, *(f"^{each}" for each in known if _has(own, each))]
+    revisions = [*wanted, *(f"^{each}" for each in _existing(own, known))]
     pack = ("pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset")
     try:
         return own(*pack, stdin="".join(f"{each}\n" for each in revisions).encode())
@@ -315,12 +390,14 @@ def pack_of(own: OwnGit, wanted: Sequence[str], known: Sequence[str]) -> bytes:
         return pack_of(own, wanted, ())  # A part of what is known is lost here.
 
 
-def _has(own: OwnGit, commit_id: str) -> bool:
-    try:
-        own("cat-file", "-e", f"{commit_id}^{{commit}}")
-    except GitError:
-        return False
-    return True
+def _existing(own: OwnGit, ids: Sequence[str]) -> list[str]:
+    """Those that are commits here."""
+    if not ids:
+        return []
+    asked = "".join(f"{each}\n" for each in ids).encode()
+    told = own("cat-file", "--batch-check=%(objecttype) %(objectname)", stdin=asked).decode()
+    found = (line.split() for line in told.splitlines())
+    return [name for kind, name in found if kind == "commit"]
 
 
 def commit(own: OwnGit, tree: str, parent: str, message: str) -> str:
@@ -331,15 +408,51 @@ def commit(own: OwnGit, tree: str, parent: str, message: str) -> str:
 
 def add_worktree(
     repository: Repository, folder: Path, commit_id: str, environment: Environment
-) -> None:
-    """Add an empty worktree whose HEAD is a commit."""
+) -> Path:
+    """Add an empty worktree whose HEAD is a commit; returns where git keeps what it knows of it.
+
+    No other worktree may be added or deleted at the same time.
+    """
+    if _is_plain(repository):
+        return _made_worktree(repository, folder, commit_id)
     add = ("worktree", "add", "--detach", "--no-checkout", str(folder), commit_id)
     _in_worktree(repository, environment, *add)
+    made = git_folder_of_worktree(repository, folder)
+    if made is None:
+        raise GitError("git does not know the worktree that it has made")
+    return made
+
+
+def _is_plain(repository: Repository) -> bool:
+    """Whether worktrees of a repository are only the files that every version of git knows."""
+    common = Path(repository.common)
+    return not (common / "reftable").exists() and not (common / "config.worktree").exists()
+
+
+def _made_worktree(repository: Repository, folder: Path, commit_id: str) -> Path:
+    """The same as git's own command, which starts three processes (gitrepository-layout(5))."""
+    folder.mkdir()
+    git = Path(repository.common, "worktrees", folder.parent.name)
+    shutil.rmtree(git, ignore_errors=True)  # Of a killed process.
+    git.mkdir(parents=True)
+    # `git worktree prune` leaves it alone while it is made.
+    (git / "locked").write_text("initializing")
+    (folder / ".git").write_bytes(b"gitdir: " + os.fsencode(git) + b"\n")
+    (git / "gitdir").write_bytes(os.fsencode(folder / ".git") + b"\n")
+    (git / "commondir").write_text("../..\n")
+    (git / "HEAD").write_text(f"{commit_id}\n")
+    (git / "refs").mkdir()
+    (git / "locked").unlink()
+    return git
 
 
 def git_folder_of_worktree(repository: Repository, folder: Path) -> Path | None:
     """Where git keeps what it knows of a worktree, whatever has become of the worktree itself."""
-    for each in Path(repository.common, "worktrees").glob("*/gitdir"):
+    worktrees = Path(repository.common, "worktrees")
+    named = worktrees / folder.parent.name
+    if named.is_dir() and not (named / "gitdir").exists():  # Half made.
+        return named
+    for each in chain((named / "gitdir",), worktrees.glob("*/gitdir")):
         with suppress(OSError):
             if Path(os.fsdecode(each.read_bytes()).strip()) == folder / ".git":
                 return each.parent
@@ -380,9 +493,11 @@ def files_in_commit(
     return found
 
 
-def commit_of_ref(repository: Repository, ref: str, environment: Environment) -> str:
-    """The commit of a ref, "" if there is none."""
-    return _said(Path(repository.top), environment, "rev-parse", "-q", "--verify", ref)
+def kept_commits(repository: Repository, environment: Environment) -> dict[str, str]:
+    """The commits of all refs of agents that have worked in copies of a repository."""
+    asked = ("for-each-ref", "--format=%(refname) %(objectname)", "refs/axe/")
+    listed = _said(Path(repository.top), environment, *asked)
+    return dict(line.split() for line in listed.splitlines())
 
 
 class _NoGitError(GitError):
@@ -396,8 +511,8 @@ def _told_apart(listed: bytes) -> tuple[set[bytes], set[bytes]]:
     return paths - repositories, {path.rstrip(b"/") for path in repositories}
 
 
-def _below(folder: bytes, paths: Iterable[bytes]) -> set[bytes]:
-    return {folder + b"/" + path for path in paths}
+def _below(prefix: bytes, paths: set[bytes]) -> set[bytes]:
+    return {prefix + path for path in paths} if prefix else paths
 
 
 def _in_worktree(repository: Repository, environment: Environment, *arguments: str) -> bytes:
@@ -454,9 +569,10 @@ def _git(
         raise _NoGitError("git is not installed on this machine")
     try:
         # A file: `communicate` loses what it has not yet written when its time is over.
-        with tempfile.TemporaryFile() as file:
-            file.write(stdin)
-            file.seek(0)
+        with tempfile.TemporaryFile() if stdin else Path(os.devnull).open("rb") as file:
+            if stdin:
+                file.write(stdin)
+                file.seek(0)
             process = subprocess.Popen(
                 [program, *arguments],
                 cwd=folder,

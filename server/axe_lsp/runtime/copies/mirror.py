@@ -10,20 +10,12 @@ from __future__ import annotations
 import os
 import posixpath
 import shutil
-import tempfile
 from collections.abc import Iterable, Sequence
-from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.runtime.copies.git import (
-    GitError,
-    OwnGit,
-    contents,
-    diff_entries,
-    files_in_copy,
-    write_tree,
-)
+from axe_lsp.runtime.copies.git import DiffEntry, contents, diff_entries, store
+from axe_lsp.runtime.copies.tracked_files import TrackedFiles
 
 MOST_BYTES = 64 * 1024 * 1024
 """The size of all files that are sent at once."""
@@ -47,30 +39,25 @@ class Changed(Struct, frozen=True, omit_defaults=True):
 
 
 class Mirror:
-    """The files of one of the two copies. `index` is ours, `state` the tree that both last had."""
+    """The files of one of the two copies. `state` is the tree that both last had."""
 
-    def __init__(self, own: OwnGit, tree: Path, index: Path, state: str) -> None:
-        self._own = own
-        self._tree = tree
-        self._index = index
-        self.state = state
+    def __init__(self, files: TrackedFiles) -> None:
+        self._files = files
+        self.state = files.known
 
     def changes(self) -> tuple[str, list[Changed]]:
         """The tree that the copy has now, and what has changed. Raises GitError, OSError or PatchError."""
-        own = self._own
-        files = files_in_copy(own, self._tree, self._index)
-        now = write_tree(own, self._tree, self._index, files)
+        own = self._files.own
+        now = self._files.now()
         if now == self.state:
             return now, []
         entries = diff_entries(own, self.state, now)
-        wanted = [each.new for each in entries if each.new_mode in _MODES]
-        size = sum(_sizes(own, wanted))
-        if size > MOST_BYTES:
-            raise PatchError(
-                f"the changed files have {size:,} bytes, more than {MOST_BYTES:,}; "
-                "delete what can be made again, or name it in .gitignore"
-            )
-        found = contents(own, wanted)
+        wanted = [each for each in entries if each.new_mode in _MODES]
+        _check_size(map(self._size, wanted))
+        found = contents(own, [each.new for each in wanted])
+        _check_size(
+            len(found[each.new]) for each in wanted
+        )  # What was stored, whatever is there by now.
         changed = [
             Changed(each.path, each.new_mode, found[each.new])
             if each.new_mode in _MODES
@@ -81,8 +68,7 @@ class Mirror:
 
     def refresh(self) -> None:
         """The other copy is about to be made anew, of what is here. Raises GitError or OSError."""
-        files = files_in_copy(self._own, self._tree, self._index)
-        self.state = write_tree(self._own, self._tree, self._index, files)
+        self.state = self._files.now()
 
     def take(self, changed: Sequence[Changed]) -> list[str]:
         """Make the same changes here; returns the links that were left out, since they lead out of the copy.
@@ -91,30 +77,50 @@ class Mirror:
         """
         check(changed)
         kept = [each for each in changed if each.mode != _LINK or is_inside(each)]
-        own, now = self._own, self._index.with_name("index.new")
-        names = _stored(own, kept)
+        own, tree, index = self._files.own, self._files.tree, self._files.index
+        now = index.with_name("index.new")
         nothing = "0" * len(self.state)
+        names = {
+            each.path: store(own, "blob", each.content, len(nothing)) for each in kept if each.mode
+        }
         # Files that are gone come first: a folder may take the place of one.
         lines = [
             f"{each.mode or 0} {names.get(each.path, nothing)}\t".encode() + each.path
             for each in sorted(kept, key=lambda each: bool(each.mode))
         ]
         try:
-            shutil.copy2(self._index, now)
+            shutil.copy2(index, now)
             own(
                 *("update-index", "--add", "--replace", "-z", "--index-info"),
-                tree=self._tree,
+                tree=tree,
                 index=now,
                 stdin=b"".join(line + b"\0" for line in lines),
             )
-            state = own("write-tree", tree=self._tree, index=now).decode().strip()
+            state = own("write-tree", tree=tree, index=now).decode().strip()
         finally:
             now.unlink(missing_ok=True)
-        own("read-tree", "--reset", "-u", state, tree=self._tree, index=self._index)
-        self.state = state
+        self._files.known = ""
+        own("read-tree", "--reset", "-u", state, tree=tree, index=index)
+        self._files.known = self.state = state
         return [
             os.fsdecode(each.path) for each in changed if each.mode == _LINK and each not in kept
         ]
+
+    def _size(self, entry: DiffEntry) -> int:
+        try:
+            return (self._files.tree / os.fsdecode(entry.path)).lstat().st_size
+        except OSError:  # It is gone again.
+            return 0
+
+
+def _check_size(sizes: Iterable[int]) -> None:
+    """Raises PatchError if files of these sizes are not sent at once."""
+    size = sum(sizes)
+    if size > MOST_BYTES:
+        raise PatchError(
+            f"the changed files have {size:,} bytes, more than {MOST_BYTES:,}; "
+            "delete what can be made again, or name it in .gitignore"
+        )
 
 
 def check(changed: Sequence[Changed]) -> None:
@@ -150,28 +156,3 @@ def is_inside(link: Changed) -> bool:
 def _is_git(part: bytes) -> bool:
     """Whether a part of a path is a git folder, on any file system."""
     return part.rstrip(b" .").lower() in (b".git", b"git~1")
-
-
-def _stored(own: OwnGit, changed: Iterable[Changed]) -> dict[bytes, str]:
-    """The contents, stored: their ids by path."""
-    with_content = [each for each in changed if each.mode]
-    if not with_content:
-        return {}
-    with tempfile.TemporaryDirectory(dir=own.folder) as scratch:
-        places = [Path(scratch, str(number)) for number in range(len(with_content))]
-        for place, each in zip(places, with_content, strict=True):
-            place.write_bytes(each.content)
-        listed = "".join(f"{place}\n" for place in places).encode()
-        answer = own("hash-object", "-w", "--no-filters", "--stdin-paths", stdin=listed)
-    names = answer.decode().split()
-    if len(names) != len(with_content):
-        raise GitError("git has not stored all files")
-    return {each.path: name for each, name in zip(with_content, names, strict=True)}
-
-
-def _sizes(own: OwnGit, ids: Sequence[str]) -> list[int]:
-    if not ids:
-        return []
-    asked = "".join(f"{each}\n" for each in ids).encode()
-    answer = own("cat-file", "--batch-check=%(objectsize)", stdin=asked)
-    return [int(line) for line in answer.split()]

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.runtime.copies.copy import Copy, CopyError
+from axe_lsp.runtime.copies.copy import Copy, CopyError, Snapshot
 from axe_lsp.runtime.copies.handover import Returning, hand_over
 from axe_lsp.runtime.copies.place_reports import PlaceReports
 from axe_lsp.runtime.copies.stopping import in_thread
@@ -105,7 +105,15 @@ class WorkInCopy:
 
     async def _open(self) -> None:
         """Make the copy, which a cancellation stops. Raises CopyError or ConfigError."""
-        await in_thread(partial(self._copy.open, self._folder))
+        copy, folder, snapshots = self._copy, self._folder, self._services.snapshots
+
+        async def snapshot() -> Snapshot:
+            return await in_thread(partial(copy.snapshot, folder))
+
+        await in_thread(partial(copy.claim, folder))
+        found = await snapshots.of(str(folder), snapshot)
+        async with snapshots.making:
+            await in_thread(partial(copy.make, folder, found))
         remote_copy = None
         if self._machines is not None:
             remote_copy = await self._elsewhere.enter_async_context(
