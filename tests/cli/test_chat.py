@@ -113,3 +113,25 @@ def test_an_agent_that_is_not_there_is_told_before_anybody_writes_to_it(
 
     assert (code, out) == (2, "")
     assert "not found" in err
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("model = 3\n", "solo.toml:1:9"),
+        ('model = "nobody/m"\n', 'provider "nobody"'),
+        ('model = "anthropic/m"\n', "ANTHROPIC_API_KEY"),
+    ],
+)
+def test_an_agent_that_can_not_be_run_is_told_before_anybody_writes_to_it(
+    home: Home, text: str, words: str
+) -> None:
+    home.add({"solo": f'{text}name = "solo"\n'})
+
+    home.environment.pop("ANTHROPIC_API_KEY")
+
+    code, out, err = home.call("chat", "solo", stdin="")
+
+    assert (code, out) == (home.call("run", "solo", "-p", "Hello?")[0], "")
+    assert code != 0
+    assert words in err

@@ -7,11 +7,13 @@ conversation.
 from __future__ import annotations
 
 import argparse
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from importlib import import_module
+from pathlib import Path
 from shlex import quote
 
 from msgspec.structs import replace
@@ -25,6 +27,7 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.lease import require_kept
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run
+from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 
@@ -65,10 +68,28 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _require(options: argparse.Namespace) -> None:
-    """Look for the agent before the first message. Raises RunError."""
+    """Find the agent before the first message, and what would keep any message from its model. Raises RunError."""
+    # Imported late, like what else only runs need.
+    from axe_lsp.runtime.files.user_config import load_user_config
+    from axe_lsp.runtime.prepare import model_of_root
+    from axe_lsp.runtime.providers.http_provider import service_of
+
     here = agent_search(agents_folder(options.agents_dir))
-    if named_file(options.agent, here.folder) is None:
+    file, request, workspace = _request("", options, here)
+    if file is None:
         here.agents.find(options.agent)
+    model = model_of_root(request, here.lookup.resolver(file), workspace, os.environ)
+    service_of(model, load_user_config(os.environ))
+
+
+def _request(
+    message: str, options: argparse.Namespace, here: AgentSearch
+) -> tuple[Path | None, RunRequest, Path]:
+    """The agent's file if the user has named one, the order of the run, and the workspace."""
+    file = named_file(options.agent, here.folder)
+    agent = file.stem if file is not None else options.agent
+    request, workspace = in_workspace(RunRequest(agent, message), here, file)
+    return file, replace(request, model=options.model), workspace
 
 
 def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:
@@ -78,10 +99,7 @@ def _answer(message: str, options: argparse.Namespace, former: str, run_id: str)
     calls = CallDetails()
     try:
         here = agent_search(agents_folder(options.agents_dir))
-        file = named_file(options.agent, here.folder)
-        agent = file.stem if file is not None else options.agent
-        request, workspace = in_workspace(RunRequest(agent, message), here, file)
-        request = replace(request, model=options.model)
+        file, request, workspace = _request(message, options, here)
         return run_live(
             request,
             workspace,

@@ -196,6 +196,14 @@ def prepare_request(
     return prepare(order, definition, resolve, workspace, environment)
 
 
+def model_of_root(
+    request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
+) -> ModelName:
+    """The model that answers whatever the task is. Raises ConfigError or AgentError."""
+    order = root_order(request, workspace, environment)
+    return _model(order, resolve(request.agent, order.caller))
+
+
 def _load(resolve: Resolve, caller: Caller, agent: str) -> AgentDefinition:
     return resolve(agent, caller)
 
