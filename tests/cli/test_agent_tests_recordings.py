@@ -150,6 +150,28 @@ def test_a_killed_recording_leaves_none(
     assert [each.name for each in (project.tests / "recordings").iterdir()] == ["asks.toml"]
 
 
+def test_the_folder_of_a_killed_test_is_removed_by_the_next_one(
+    home: Home, project: Project, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    scratch = tmp_path / "scratch"
+    (scratch / "axe-test-of-somebody").mkdir(parents=True)
+    home.environment["TMPDIR"] = str(scratch)
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("late"), hold=hold))
+    project.case(head=HEAD.replace("asks.toml", "n.toml"))
+    with home.start(*TEST, "--record") as process:
+        hold.wait_until_arrived()
+        (folder,) = scratch.glob("axe-test-*/case-*")
+        project.case()
+        assert home.call(*TEST)[0] == 0
+        assert folder.exists(), "its process is alive"
+        process.kill()
+        process.communicate(timeout=30)
+    assert folder.exists()
+    assert home.call(*TEST)[0] == 0
+    assert [each.name for each in scratch.iterdir()] == ["axe-test-of-somebody"]
+
+
 def test_a_providers_failure_is_no_recording(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:
@@ -216,6 +238,15 @@ def test_a_judge_is_an_agent_and_is_replayed(
     assert code == 1
     assert "It is long." in out
     assert len(provider.requests) == requests
+
+
+def test_recordings_that_are_too_large_are_named_as_such(home: Home, project: Project) -> None:
+    project.case()
+    with (project.tests / "recordings/asks.toml").open("wb") as file:
+        file.truncate(2**31)
+    code, _, err = home.call("trust", "axe/tests/release.toml")
+    expected = "axe/tests/release.toml: its recordings are larger than 256 MB; "
+    assert (code, err.startswith(expected)) == (2, True), err
 
 
 def test_recordings_that_no_case_uses_are_named(home: Home, project: Project) -> None:

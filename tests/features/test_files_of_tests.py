@@ -624,6 +624,16 @@ def test_an_input_is_used_if_tests_name_the_agent() -> None:
         ("[case.expect]\nanswer = { equals = { ok = true, <|> } }", ["reason"]),
         ("[case.expect.answer.equals]\n<|>", ["ok", "reason"]),
         ('[[case.expect.children]]\nagent = "grader"\nanswer = { equals = { <|> } }', ["grade"]),
+        (
+            '[[case.expect.children]]\nagent = "grader"\n[[case]]\nname = "more"\n'
+            "[[case.expect.children]]\nanswer = { equals = { <|> } }",
+            [],
+        ),
+        (
+            '[[case.expect.children]]\nagent = "grader"\n'
+            "[[case.expect.children]]\nanswer = { equals = { <|> } }",
+            [],
+        ),
         ("[case.input]\n<|>", ["question"]),
         ("input = { <|> }", ["question"]),
         ('[[case.expect.children]]\nagent = "<|>"', ["grader", "alone", "lead"]),

@@ -24,6 +24,7 @@ from axe_lsp.runtime.recordings.recording import Recording
 from axe_lsp.testing.answers import Live, Replayed
 from axe_lsp.testing.observed import total
 from axe_lsp.testing.run_case import Bench, Outcome, Rate, run_case
+from axe_lsp.testing.scratch import scratch_folder
 from axe_lsp.testing.suite import RECORD_AGAIN, Suite
 from axe_lsp.testing.verdicts import Failure
 
@@ -76,19 +77,20 @@ async def run_session(session: CaseSession) -> AsyncIterator[Outcome]:
     http = HttpProvider(dict(os.environ))
     work = _Work(session)
     tasks: list[asyncio.Task[Outcome]] = []
-    try:
-        for plan in session.plans:
-            lookup = Lookup(agent_places([plan.suite.project], os.environ))
-            bench = Bench(plan.suite, lookup.resolver(), http, session.trusts_all)
-            for case in plan.cases:
-                tasks += map(asyncio.create_task, work.begin(bench, case))
-        for task in tasks:
-            yield await task
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        await http.close()
+    with scratch_folder() as scratch:
+        try:
+            for plan in session.plans:
+                lookup = Lookup(agent_places([plan.suite.project], os.environ))
+                bench = Bench(plan.suite, lookup.resolver(), http, scratch, session.trusts_all)
+                for case in plan.cases:
+                    tasks += map(asyncio.create_task, work.begin(bench, case))
+            for task in tasks:
+                yield await task
+        finally:
+            for task in tasks:
+                task.cancel()
+            await asyncio.gather(*tasks, return_exceptions=True)
+            await http.close()
 
 
 class _Work:

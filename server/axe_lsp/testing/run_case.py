@@ -119,11 +119,12 @@ class Outcome(Struct):
 
 
 class Bench(Struct, frozen=True):
-    """What the cases of a file share. `trusts_all`: agents may reach out of their copied workspaces."""
+    """What the cases of a file share. `scratch` has their copied workspaces; `trusts_all`: agents may reach out of these."""
 
     suite: Suite
     resolve: Resolve
     http: HttpProvider
+    scratch: Path
     trusts_all: bool = False
 
 
@@ -132,14 +133,14 @@ async def run_case(bench: Bench, case: Case, answers: Answers, model: str = "") 
 
     Raises ConfigError if the workspace can't be copied.
     """
-    with TemporaryDirectory(prefix="axe-test-") as name:
+    with TemporaryDirectory(prefix="case-", dir=bench.scratch) as name:
         folder, workspace = _prepared(bench.suite, name)
         return await _Run(bench, case, answers, workspace, folder, model).outcome()
 
 
 def _prepared(suite: Suite, name: str) -> tuple[Path, Path]:
-    """The folder of a case without links, and the copied workspace in it."""
-    folder = Path(name).resolve()
+    """The folder of a case, and the copied workspace in it."""
+    folder = Path(name)
     workspace = folder / "workspace"
     copy_workspace(suite, workspace)
     return folder, workspace

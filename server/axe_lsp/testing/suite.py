@@ -187,19 +187,21 @@ def copy_workspace(suite: Suite, target: Path) -> None:
             status = path.stat()
             left -= status.st_size
             if left < 0:
-                raise _too_large(suite)
+                raise _too_large(suite, f"workspace {quoted(suite.cases.workspace)} is")
             shutil.copyfile(path, copy)
             copy.chmod(status.st_mode & 0o777)
     except OSError as error:
         raise ConfigError(f"failed to copy the workspace: {os_fault(error)}") from error
 
 
-def _too_large(suite: Suite) -> ConfigError:
+def _too_large(suite: Suite, what: str) -> ConfigError:
     most = _MOST_COPIED // 2**20
-    return ConfigError(
-        f"{suite.shown}: workspace {quoted(suite.cases.workspace)} is larger than {most} MB; "
+    step = (
         "name a folder with what the cases need"
+        if what.startswith("workspace")
+        else "record fewer cases in one file"
     )
+    return ConfigError(f"{suite.shown}: {what} larger than {most} MB; {step}")
 
 
 def files_below(root: Path) -> Iterator[Path]:
@@ -220,18 +222,24 @@ def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustReque
     digest = hashlib.sha256(suite.lines.text.encode("utf-8", "surrogatepass"))
     folder = suite.workspace
     copied = list(files_below(real_path(folder))) if folder is not None else []
-    left = _MOST_COPIED
-    for path in (*(suite.recording(case) for case in suite.cases.cases), *copied):
-        try:
-            content = read_file(path, _MOST_COPIED)
-        except OSError as error:
-            if error.errno == errno.EFBIG:
-                raise _too_large(suite) from error
-            content = b""
-        left -= len(content)
-        if left < 0:
-            raise _too_large(suite)
-        digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
+    recordings = [suite.recording(case) for case in suite.cases.cases]
+    parts = (
+        ("its recordings are", recordings),
+        (f"workspace {quoted(suite.cases.workspace)} is", copied),
+    )
+    for what, paths in parts:
+        left = _MOST_COPIED
+        for path in paths:
+            try:
+                content = read_file(path, _MOST_COPIED)
+            except OSError as error:
+                if error.errno == errno.EFBIG:
+                    raise _too_large(suite, what) from error
+                content = b""
+            left -= len(content)
+            if left < 0:
+                raise _too_large(suite, what)
+            digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
     return TrustRequest(
         agent=suite.cases.agent,
         file=shown_path(suite.path),

@@ -74,10 +74,24 @@ def _agent_at(snapshot: Snapshot, file: AgentFile, path: KeyPath, offset: int) -
     for number, part in enumerate(path, 1):
         if part == _CHILD[0]:
             key = (*path[:number], _CHILD[1])
+            begin = _begin_of(file, path[:number], offset)
             named = [
-                each for each in file.references if each.key == key and each.range.start < offset
+                each
+                for each in file.references
+                if each.key == key and begin <= each.range.start < offset
             ]
             if not named:
                 return None
             names.append(max(named, key=lambda each: each.range.start).name)
     return last_caller(snapshot, file, names)
+
+
+def _begin_of(file: AgentFile, path: KeyPath, offset: int) -> int:
+    """Where the last table of a path, or of one above it, begins before an offset: those before it are of another case or child."""
+    tables = file.open.parse.document.tables if file.open is not None else ()
+    begins = (
+        each.range.start
+        for each in tables
+        if each.path and each.path == path[: len(each.path)] and each.range.start <= offset
+    )
+    return max(begins, default=0)
