@@ -116,7 +116,7 @@ answer would wait until its time is over."
         (funcall (axe-lsp-question-answer question) (car answer))))))
 
 (defun axe-lsp-approve--refusal (params)
-  "What a user says about PARAMS who does not answer."
+  "The answer for PARAMS of a user who gives none."
   (unless (plist-get params :question)
     '(:decision "deny")))
 
