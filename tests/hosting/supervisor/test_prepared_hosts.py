@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.hosting import protocol
+from axe_lsp.hosting.supervisor import prepared_hosts
 from axe_lsp.hosting.supervisor.host_process import HostProcess
 from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 from support.copies import until
@@ -120,6 +121,37 @@ async def test_hosts_end_with_what_has_forked_them_and_the_next_has_a_new_one(
     second, _, pid = await started(prepared)
     assert parent(pid) != template
     await second.end(PATIENCE)
+
+
+async def test_a_process_that_was_stopped_is_not_waited_for_until_it_goes_on(
+    prepared: PreparedHosts, mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _, _ = await started(prepared)
+    (template,) = templates_bearing(mark)
+    monkeypatch.setattr(prepared_hosts, "_FORKING", 0.2)
+    os.kill(template, signal.SIGSTOP)
+    others = [await started(prepared) for _ in range(2)]
+    assert all(parent(pid) != template for _, _, pid in others)
+    os.kill(template, signal.SIGCONT)
+    made = prepared._template
+    assert made is not None
+    await until(lambda: not made.is_silent)
+    last, _, pid = await started(prepared)
+    assert parent(pid) == template
+    for host in (first, last, *(host for host, _, _ in others)):
+        await host.end(PATIENCE)
+
+
+async def test_a_process_that_was_stopped_is_killed_at_the_end(
+    mark: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(prepared_hosts, "_CLOSING", 0.1)
+    async with aclosing(PreparedHosts()) as prepared:
+        host, _, _ = await started(prepared)
+        await host.end(PATIENCE)
+        (template,) = templates_bearing(mark)
+        os.kill(template, signal.SIGSTOP)
+    await asyncio.to_thread(wait_for_none, mark)
 
 
 @pytest.mark.parametrize("command", [["no-such-command"], [sys.executable, "-c", ""]])

@@ -31,6 +31,14 @@ from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_in
 TEMPLATE = module_command("axe_lsp.hosting.host.template")
 
 _LONGEST = 64
+
+_STARTING = 15.0
+"""Seconds for the first fork, before which everything is imported."""
+
+_FORKING = 3.0
+"""Seconds for a fork. A process that was stopped is not waited for longer, until it is heard again."""
+
+_CLOSING = 1.0
 _NOT_HERE = "hosts can't be forked on this system"
 
 
@@ -48,7 +56,7 @@ class PreparedHosts:
         """Start a host. Raises OSError. It is a `StartHost`."""
         while self._is_of_use:
             template = await self._begun()
-            if template is None:
+            if template is None or template.is_silent:
                 break
             try:
                 return await template.fork(on_output, on_errors)
@@ -88,6 +96,7 @@ class _Template(asyncio.SubprocessProtocol):
         self._hosts: dict[int, _Forked] = {}
         self._ended = asyncio.Event()
         self.has_forked = False
+        self.is_silent = False
         self.is_over = False
 
     @classmethod
@@ -125,6 +134,8 @@ class _Template(asyncio.SubprocessProtocol):
         async with self._one_at_a_time:  # The system limits the files that are on their way.
             if self.is_over:
                 raise BrokenPipeError
+            if self.is_silent:
+                raise TimeoutError
             number = next(self._numbers)
             pipes = _pipes()
             (source, sink), (output, output_sink), (errors, errors_sink) = pipes
@@ -137,8 +148,10 @@ class _Template(asyncio.SubprocessProtocol):
                 finally:
                     for each in theirs:
                         os.close(each)
-                pid, handle = await answer
-            except BaseException:
+                with anyio.fail_after(_FORKING if self.has_forked else _STARTING):
+                    pid, handle = await answer
+            except BaseException as error:
+                self.is_silent = isinstance(error, TimeoutError)
                 for each in ours:
                     os.close(each)
                 # The answer may have come in the moment in which this was cancelled.
@@ -156,7 +169,12 @@ class _Template(asyncio.SubprocessProtocol):
     async def close(self) -> None:
         """Let it end: nobody asks it any more."""
         self._over()
-        await self._ended.wait()
+        with anyio.move_on_after(_CLOSING):
+            await self._ended.wait()
+        if not self._ended.is_set():
+            with suppress(ProcessLookupError):
+                self._transport.kill()
+            await self._ended.wait()
 
     def _hear(self) -> None:
         if sys.platform == "win32":
@@ -167,6 +185,7 @@ class _Template(asyncio.SubprocessProtocol):
             return
         except OSError:
             message, files = b"", []
+        self.is_silent = False
         match message.decode().split():
             case ["forked", number, pid]:
                 self._has_forked(int(number), int(pid), files)
