@@ -50,7 +50,7 @@ BY_AGENT: dict[str, Tried] = {
     "ollama/qwen3:8b": ("/api/chat", "ollama", "authorization", ""),
     "minimax/MiniMax-M3": ("/v1/messages", "anthropic", "x-api-key", OWN),
     "opencode/claude-sonnet-5-5": ("/v1/messages", "anthropic", "authorization", BEARER),
-    "deepseek/deepseek-reasoner": ("/v1/chat/completions", "openai", "authorization", BEARER),
+    "deepseek/deepseek-v4-pro": ("/v1/chat/completions", "openai", "authorization", BEARER),
 }
 """The page's agents, with its configuration but another host."""
 
