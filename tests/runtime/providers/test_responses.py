@@ -488,6 +488,22 @@ async def test_chat_that_refuses_the_effort_or_the_model_names_the_wire(
     assert len(provider.requests) == 1
 
 
+async def test_chat_with_a_model_that_always_reasons_names_the_wire(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    """GPT-6 Astra and GPT-6.2 take neither tools with an effort there nor the effort none."""
+    no_none = (
+        "Unsupported value: 'reasoning_effort' does not support 'none' with this model. "
+        "Supported values are: 'low', 'medium', 'high', 'xhigh', and 'max'."
+    )
+    provider.script("m-solo", Refuses(400, CHAT_HAS_NO_EFFORT), Refuses(400, no_none))
+    agents = agent("solo", tools=["list_directory"])
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(ProviderError, match='wire = "openai-responses"'):
+            await work.run("solo")
+    assert len(provider.requests) == 2
+
+
 NO_MINIMAL = (
     "Unsupported value: 'reasoning.effort' does not support 'minimal' with this model. "
     "Supported values are: 'low', 'medium', 'high', 'xhigh', and 'max'."

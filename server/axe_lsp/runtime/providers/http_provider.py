@@ -127,7 +127,7 @@ class Service(Struct, frozen=True):
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
         elif self.wire == "ollama" and _LACKS_MODEL.search(message):
             message += f" (`ollama pull {model}` fetches it)"
-        elif self.wire == "openai-chat" and "v1/responses" in message:
+        elif self.wire == "openai-chat" and re.search(_NEEDS_RESPONSES, message):
             message += f" ({wire_hint(self.provider)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
@@ -149,6 +149,9 @@ _SHOWN = 80
 
 _LACKS_MODEL = re.compile(r"^model .* not found$")
 """What Ollama says of a model that is not installed. Older ones add the advice to pull it."""
+
+_NEEDS_RESPONSES = r"v1/responses|reasoning_effort\W+does not support\W+none\b"
+"""What OpenAI says on the chat wire of a model that has tools, or that is at all, on the other one only."""
 
 _WHO_ASKS = 401
 """The status of a key that is refused; 403 means what it may be used for."""
