@@ -215,3 +215,11 @@ def test_thoughts_that_are_hidden_are_kept_in_order_and_empty_text_is_not() -> N
 def test_an_answer_without_thoughts_is_put_into_our_own_words() -> None:
     blocks = [{"type": "text", "text": "hm", "citations": None}]
     assert anthropic.decode({"content": blocks}).original is None
+
+
+def test_a_stand_in_may_write_arguments_as_text_and_numbers_with_a_point() -> None:
+    block = {"type": "tool_use", "id": "a", "name": "t", "input": '{"n": 1}'}
+    usage = {"input_tokens": 12.0, "output_tokens": 3}
+    answer = anthropic.decode({"content": [block], "stop_reason": "tool_use", "usage": usage})
+    assert answer.tool_calls == (ToolCall("a", "t", {"n": 1}),)
+    assert answer.input_tokens == 12

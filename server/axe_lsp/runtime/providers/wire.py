@@ -138,6 +138,8 @@ class Node:
             return 0
         if isinstance(self.value, int) and not isinstance(self.value, bool):
             return self.value
+        if isinstance(self.value, float) and self.value.is_integer():  # Some servers write 12.0.
+            return int(self.value)
         return self._fail("an integer")
 
     def table(self) -> dict[str, Json]:

@@ -18,7 +18,6 @@ from axe_lsp.runtime.messages import (
     Request,
     Response,
     Tool,
-    ToolCall,
 )
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
@@ -30,8 +29,8 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     parse_arguments,
     parse_json,
+    read_call,
     tool_schema,
-    usable_arguments,
 )
 
 VERSION = "2023-06-01"
@@ -255,11 +254,8 @@ def decode(body: Json) -> Response:
     return Response(
         content="".join(block["text"].text() for kind, block in blocks if kind == "text"),
         tool_calls=tuple(
-            ToolCall(
-                block["id"].text(),
-                block["name"].text(),
-                usable_arguments(block["input"].table()),
-            )
+            # Its own service writes an object, some that speak its language a JSON text.
+            read_call(block["id"].text(), block["name"].text(), block["input"])
             for kind, block in blocks
             if kind == "tool_use"
         ),
