@@ -323,6 +323,17 @@ async def test_encryption_where_there_is_none_is_told(dialect: Dialect, tmp_path
     assert "no encrypted connection is possible: is it an http address" in str(error)
 
 
+async def test_a_server_that_waits_for_a_request_without_encryption_is_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_client, "HANDSHAKE_SECONDS", 0.05)
+    async with raw_server(lambda _: b"") as server:
+        asker = Asker("openai", server.url.replace("http:", "https:"), False, tmp_path)
+        error = await asyncio.wait_for(asker.ask("m"), PROMPTLY)
+        await asker.close()
+    assert "no encrypted connection is possible: is it an http address" in str(error)
+
+
 @STREAMS
 @EACH
 async def test_a_redirect_is_not_followed_and_nobody_else_gets_the_key(

@@ -62,6 +62,9 @@ _CLOSING_SECONDS = 1.0
 _PIECE = 1 << 20
 """Bytes that are decompressed at once, however many there are."""
 
+HANDSHAKE_SECONDS = 30.0
+"""For so long a server may say nothing that begins an encrypted connection."""
+
 _NEXT_ADDRESS_SECONDS = 0.25
 """After so long the next address of a host is tried as well (RFC 8305, 5)."""
 
@@ -226,7 +229,13 @@ class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
         start = asyncio.get_running_loop().start_tls
         plain = self._transport
         try:
-            encrypted = await start(plain, self, ssl_context, server_hostname=server_hostname)
+            encrypted = await start(
+                plain,
+                self,
+                ssl_context,
+                server_hostname=server_hostname,
+                ssl_handshake_timeout=HANDSHAKE_SECONDS,
+            )
         except BaseException as error:
             plain.abort()
             if not isinstance(error, OSError):
@@ -556,7 +565,10 @@ def _reason(error: Exception, is_proxied: bool) -> str:
 def _not_connected(error: BaseException | None, whose: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate is not accepted: {error.verify_message}"
-    if isinstance(error, ssl.SSLError) or not isinstance(error, OSError):
+    is_silent = "SSL handshake" in str(
+        error
+    )  # As asyncio says of a server that waits for a request.
+    if isinstance(error, ssl.SSLError) or not isinstance(error, OSError) or is_silent:
         return "no encrypted connection is possible: is it an http address in place of https?"
     if isinstance(error, ConnectionRefusedError):
         return f"{whose} refuses connections" if whose else "connection refused"
