@@ -115,6 +115,10 @@ async def test_a_broken_answer_is_a_clear_error(
             "bad_request: Not Found: {url}/v1/chat/completions (check the base URL)",
         ),
         (
+            Raw(b'{"detail":"Not Found"}', status=404),
+            "bad_request: Not Found: {url}/v1/chat/completions (check the base URL)",
+        ),
+        (
             Raw(b"<html>", headers={"Content-Type": "text/html; charset=utf-8"}),
             "server: failed to parse response: it is not JSON: Expecting value (line 1, column 1) "
             '(status 200, text/html from {url}/v1/chat/completions, which begins with "<html>")',

@@ -60,6 +60,14 @@ def test_a_status_has_a_category_and_an_exit_code(
         (b'{"error": null}', "Internal Server Error"),
         (b'[{"error": {"message": "in a list"}}]', "in a list"),
         (b'{"message": "as Bedrock has it"}', "as Bedrock has it"),
+        (b'{"detail": "as FastAPI has it"}', "as FastAPI has it"),
+        (
+            b'{"object": "error", "message": {"detail": [{"type": "extra_forbidden", "input": 7,'
+            b' "loc": ["body", "seed"], "msg": "Extra inputs are not permitted"}, {"msg": "So"}]}}',
+            "seed: Extra inputs are not permitted; So",
+        ),
+        (b'{"errors": [{"code": 7003, "message": "No route"}]}', "No route"),
+        (b'{"message": ' + b"[" * 300 + b'"x"' + b"]" * 300 + b"}", "Internal Server Error"),
         (b"[]", "Internal Server Error"),
         (b"<html>", "Internal Server Error"),
         (b"", "Internal Server Error"),

@@ -294,6 +294,7 @@ async def test_a_budget_that_a_model_does_not_take_is_left_out_and_the_user_is_t
     [
         ("stop", ["END"], "Unsupported parameter: 'stop' is not supported with this model."),
         ("seed", 7, "Unsupported parameter: 'seed' is not supported with this model."),
+        ("seed", 7, "seed: Extra inputs are not permitted"),  # Mistral
     ],
 )
 async def test_a_model_that_refuses_a_parameter_gets_it_no_more_and_the_user_is_told(

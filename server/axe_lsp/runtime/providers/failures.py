@@ -136,7 +136,8 @@ def refusal(
     # Bedrock says the type in a header: `ThrottlingException:http://…`.
     kinds = (*fault.kinds, headers.get("x-amzn-errortype", "").partition(":")[0])
     category = _decided(fault, kinds) or _BY_STATUS.get(status, "server")
-    message = fault.message or _status_text(status) + otherwise
+    usual = _status_text(status)
+    message = usual + otherwise if fault.message in ("", usual) else fault.message
     wait = _wait(fault, message, category, headers, now)
     may_pass = _may_pass(status, category, headers, wait)
     return ProviderError(category, _explained(message, fault), status, wait, may_pass, codes=kinds)
@@ -223,8 +224,7 @@ def _fault_in(body: Json, *, refused: bool = False) -> _Fault:
 
 
 def _fault_of(error: Mapping[str, Json]) -> _Fault:
-    message = error.get("message") or error.get("Message")  # AWS writes both.
-    message = message if isinstance(message, str) else ""
+    message = _text_of(error)
     metadata = error.get("metadata")
     metadata = metadata if isinstance(metadata, dict) else {}
     raw = _raw_message(metadata.get("raw"))
@@ -234,6 +234,24 @@ def _fault_of(error: Mapping[str, Json]) -> _Fault:
         details=error.get("details"),
         is_moderated="reasons" in metadata,
     )
+
+
+_MESSAGES = ("message", "Message", "detail", "msg", "errors")
+"""The members that hold the message of an error: AWS writes both of the first ones, FastAPI the third."""
+
+
+def _text_of(value: Json, levels: int = 5) -> str:
+    """The message in an error. Servers made with FastAPI, such as Mistral's, write a list of faults."""
+    if isinstance(value, str) or not levels:
+        return value if isinstance(value, str) else ""
+    if isinstance(value, list):
+        return "; ".join(filter(None, (_text_of(each, levels - 1) for each in value)))
+    if not isinstance(value, dict):
+        return ""
+    texts = (_text_of(value.get(name), levels - 1) for name in _MESSAGES)
+    text, place = next(filter(None, texts), ""), value.get("loc")
+    where = ".".join(map(str, place[1:])) if isinstance(place, list) else ""
+    return f"{where}: {text}" if where and text else text
 
 
 def _kinds(error: Mapping[str, Json]) -> Iterator[str]:

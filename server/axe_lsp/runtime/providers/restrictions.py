@@ -194,10 +194,11 @@ _REFUSALS: dict[Field, str] = {
         r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)"
         r"|temperature.*top_?p.*cannot both"  # Claude 4.5 takes one of them.
     ),
-    "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|deprecated)",
-    "seed": r"(?i)unsupported.*\bseed\b|\bseed\b.*(unsupported|not support|not allowed)",
+    "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|not permitted|deprecated)",
+    "seed": r"(?i)unsupported.*\bseed\b|\bseed\b.*(unsupported|not support|not allowed|not permitted)",
     "stop": (
-        r"(?i)unsupported.*'stop'|\bstop(_?sequences)?\b.*(unsupported|not support|not allowed)"
+        r"(?i)unsupported.*'stop'"
+        r"|\bstop(_?sequences)?\b.*(unsupported|not support|not allowed|not permitted)"
     ),
     "tools": "does not support tools",
     "budget": r"(?i)(thinking\.type\.enabled.?|thinking budget) is not supported",
