@@ -37,6 +37,10 @@ _CAPABILITIES = {
         "synchronization": {"dynamicRegistration": True, "didSave": True},
         "publishDiagnostics": {"relatedInformation": True, "versionSupport": True},
         "completion": {"completionItem": {"snippetSupport": True}},
+        "codeAction": {
+            "codeActionLiteralSupport": {"codeActionKind": {"valueSet": ["quickfix", "refactor"]}},
+            "isPreferredSupport": True,
+        },
         "hover": {"contentFormat": ["markdown", "plaintext"]},
         "definition": {"linkSupport": True},
     },

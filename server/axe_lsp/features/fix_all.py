@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 
 from axe_lsp.agentfile.text.ranges import TextRange
@@ -13,32 +13,43 @@ from axe_lsp.features.fix import Case, Context, Fix
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 
+_NONE: Mapping[int, Sequence[Fix]] = {}
+
 _ROUNDS = 10
 """A fix may show what another one hid, and fixes side by side may be in each other's way."""
 
 
-def fix_all(context: Context, file: AgentFile) -> Edit:
-    """The edit that leaves no finding with a certain fix; empty if there is none to begin with."""
+def fix_all(context: Context, file: AgentFile, known: Mapping[int, Sequence[Fix]] = _NONE) -> Edit:
+    """The edit that leaves no finding with a certain fix; empty if there is none to begin with.
+
+    `known` are fixes of findings, by their identity, that the caller has already.
+    """
     if file.open is None:
         return ()
     before = text = file.open.parse.text
-    first = splices = _compatible(_certain_fixes(context, file))
+    first = splices = _compatible(_certain_fixes(context, file, known))
     for _ in range(_ROUNDS):
         if not splices:
             break
         text = spliced(text, splices)
         again = read_agent_file(file.place, text, is_open=True)
-        splices = _compatible(_certain_fixes(context, again))
+        splices = _compatible(_certain_fixes(context, again, _NONE))
     if text == spliced(before, first):
         return tuple(TextChange(file.uri, *each) for each in first)
     return (_difference(file.uri, before, text),)
 
 
-def _certain_fixes(context: Context, file: AgentFile) -> Iterator[Fix]:
+def _certain_fixes(
+    context: Context, file: AgentFile, known: Mapping[int, Sequence[Fix]]
+) -> Iterator[Fix]:
     """One for each finding that has one."""
     if file.open is not None:
         for finding in context.diagnose(file):
-            fixes = fixes_of(Case(context, file, file.open, finding))
+            fixes = (
+                known[id(finding)]
+                if id(finding) in known
+                else fixes_of(Case(context, file, file.open, finding))
+            )
             yield from islice((fix for fix in fixes if fix.certain), 1)
 
 

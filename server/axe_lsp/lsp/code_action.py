@@ -17,12 +17,14 @@ from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import MovedFile, NewFile
+from axe_lsp.features.finding import Finding
 from axe_lsp.features.fix import Context
 from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import can_show
-from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
+from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit_json
+from axe_lsp.rpc.lsp_json import to_json
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
@@ -30,12 +32,11 @@ APPLY = "axe.applyAction"
 CREATE_AGENT = "axe.createAgent"
 LITERALS = "textDocument.codeAction.codeActionLiteralSupport"
 
-_Offer = types.CodeAction | types.Command
 _DISABLED = "textDocument.codeAction.disabledSupport"
 _PREFERRED = "textDocument.codeAction.isPreferredSupport"
 
 
-def code_action(session: Session, params: types.CodeActionParams) -> list[_Offer] | None:
+def code_action(session: Session, params: types.CodeActionParams) -> list[JsonObject] | None:
     """The actions for a selection that this client can take."""
     file, locations = open_file(session, params.text_document), Locations(session)
     if file is None:
@@ -45,7 +46,8 @@ def code_action(session: Session, params: types.CodeActionParams) -> list[_Offer
     encoding = session.position_encoding
     where = from_proto.text_range(params.range, locations.lines_of(file.uri), encoding)
     actions = actions_at(session, file, where, locations, kinds)
-    made = (_offer(session, action, params, locations) for action in actions)
+    offers = _Offers(session, params, locations)
+    made = (offers.offer(action) for action in actions)
     return [offer for offer in made if offer is not None]
 
 
@@ -59,37 +61,96 @@ def actions_at(
     """The actions for a selection in an open file."""
     snapshot = session.view.snapshot
     severities = session.severities(file.uri)
-    context = Context(
-        snapshot, lambda each: diagnostics(snapshot, each, severities), locations.text_of
-    )
-    return code_actions(context, file, where, kinds)
+    found: dict[int, tuple[AgentFile, Sequence[Finding]]] = {}
+
+    def diagnose(each: AgentFile) -> Sequence[Finding]:
+        """The findings of a file, which several parts of one answer ask for."""
+        if id(each) not in found:
+            found[id(each)] = each, diagnostics(snapshot, each, severities)
+        return found[id(each)][1]
+
+    return code_actions(Context(snapshot, diagnose, locations.text_of), file, where, kinds)
 
 
-def _offer(
-    session: Session, action: CodeAction, params: types.CodeActionParams, locations: Locations
-) -> _Offer | None:
-    """The action as LSP has it; None if neither the client nor the server could carry it out."""
-    client = session.client
-    knows_literals = client.capability(LITERALS) is not None
-    obstacle = action.disabled or _obstacle(action)
-    command = _command(session, action, params, locations)
-    if not knows_literals:
-        return command if not obstacle else None
-    literal = types.CodeAction(
-        action.title,
-        kind=types.CodeActionKind(action.kind.value),
-        diagnostics=_diagnostics(action, params, locations) or None,
-        is_preferred=(action.preferred and client.supports(_PREFERRED)) or None,
-    )
-    if obstacle:
-        literal.disabled = types.CodeActionDisabled(obstacle)
-        return literal if client.supports(_DISABLED) else None
-    if _is_for_the_client(session, action):
-        has_guesses = action.kind is ActionKind.QUICK_FIX
-        literal.edit = workspace_edit(session, action.edit, locations, has_guesses=has_guesses)
-        return literal
-    literal.command = command
-    return literal if command is not None else None
+class _Offers:
+    """Actions as one client gets them in one answer: plain JSON, since there may be thousands."""
+
+    def __init__(
+        self, session: Session, params: types.CodeActionParams, locations: Locations
+    ) -> None:
+        self._session = session
+        self._params = params
+        self._locations = locations
+        self._uri = canonical(params.text_document.uri)
+        client = session.client
+        self._knows_literals = client.capability(LITERALS) is not None
+        self._knows_disabled = client.supports(_DISABLED)
+        self._knows_preferred = client.supports(_PREFERRED)
+        self._shown: dict[tuple[object, ...], list[JsonObject]] = {}
+        """The diagnostics that the client shows, by code and range."""
+        for each in params.context.diagnostics if self._knows_literals else ():
+            start, end = each.range.start, each.range.end
+            place = (each.code, start.line, start.character, end.line, end.character)
+            self._shown.setdefault(place, []).append(to_json(each))
+
+    def offer(self, action: CodeAction) -> JsonObject | None:
+        """The action as LSP has it; None if neither the client nor the server could carry it out."""
+        obstacle = action.disabled or _obstacle(action)
+        where = self._place(action)
+        if not self._knows_literals:
+            return self._command(action, where) if not obstacle else None
+        literal: JsonObject = {"title": action.title, "kind": action.kind.value}
+        if diagnostics := self._diagnostics(action, where):
+            literal["diagnostics"] = diagnostics
+        if action.preferred and self._knows_preferred:
+            literal["isPreferred"] = True
+        if obstacle:
+            literal["disabled"] = {"reason": obstacle}
+            return literal if self._knows_disabled else None
+        if _is_for_the_client(self._session, action):
+            has_guesses = action.kind is ActionKind.QUICK_FIX
+            literal["edit"] = workspace_edit_json(
+                self._session, action.edit, self._locations, has_guesses=has_guesses
+            )
+            return literal
+        literal["command"] = command = self._command(action, where)
+        return literal if command is not None else None
+
+    def _place(self, action: CodeAction) -> JsonObject | None:
+        """Where the finding is that the action fixes."""
+        finding = action.finding
+        return self._locations.json_range(self._uri, finding.range) if finding is not None else None
+
+    def _diagnostics(self, action: CodeAction, where: JsonObject | None) -> list[JsonObject]:
+        """The diagnostics shown by the client that the action fixes."""
+        if action.finding is None or where is None:
+            return []
+        start, end = where["start"], where["end"]
+        place = start["line"], start["character"], end["line"], end["character"]
+        return self._shown.get((action.finding.code, *place), [])
+
+    def _command(self, action: CodeAction, where: JsonObject | None) -> JsonObject | None:
+        """The command that has the server carry the action out; the client applies edits of texts."""
+        session, uri = self._session, self._params.text_document.uri
+        new, places = lone_file(action), session.view.snapshot.places
+        is_fix = action.kind is ActionKind.QUICK_FIX  # Of a name that no agent has yet.
+        if new is not None and is_fix and places.is_agent(new.uri):
+            argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
+            return {"title": action.title, "command": CREATE_AGENT, "arguments": [argument]}
+        if action.shows and not can_show(session):
+            return None
+        needs_client = any(not isinstance(step, NewFile) for step in action.edit)
+        if needs_client and not session.client.supports("workspace.applyEdit"):
+            return None
+        moves = tuple(step for step in action.edit if isinstance(step, MovedFile))
+        if not can_apply(session, moves):
+            return None
+        argument = {
+            "textDocument": {"uri": uri},
+            "range": where or to_json(self._params.range),
+            "title": action.title,
+        }
+        return {"title": action.title, "command": APPLY, "arguments": [argument]}
 
 
 def _is_for_the_client(session: Session, action: CodeAction) -> bool:
@@ -106,43 +167,6 @@ def lone_file(action: CodeAction) -> NewFile | None:
     """
     step = action.edit[0] if len(action.edit) == 1 else None
     return step if isinstance(step, NewFile) else None
-
-
-def _command(
-    session: Session, action: CodeAction, params: types.CodeActionParams, locations: Locations
-) -> types.Command | None:
-    """The command that has the server carry the action out; the client applies edits of texts."""
-    uri = params.text_document.uri
-    new, places = lone_file(action), session.view.snapshot.places
-    is_fix = action.kind is ActionKind.QUICK_FIX  # Of a name that no agent has yet.
-    if new is not None and is_fix and places.is_agent(new.uri):
-        argument: JsonObject = {"name": places.locate(new.uri).stem, "uri": uri}
-        return types.Command(action.title, CREATE_AGENT, arguments=[argument])
-    if action.shows and not can_show(session):
-        return None
-    needs_client = any(not isinstance(step, NewFile) for step in action.edit)
-    if needs_client and not session.client.supports("workspace.applyEdit"):
-        return None
-    moves = tuple(step for step in action.edit if isinstance(step, MovedFile))
-    if not can_apply(session, moves):
-        return None
-    where = params.range
-    if action.finding is not None:
-        where = locations.range(canonical(uri), action.finding.range)
-    argument = {"textDocument": {"uri": uri}, "range": where, "title": action.title}
-    return types.Command(action.title, APPLY, arguments=[argument])
-
-
-def _diagnostics(
-    action: CodeAction, params: types.CodeActionParams, locations: Locations
-) -> list[types.Diagnostic]:
-    """The diagnostics shown by the client that the action fixes."""
-    finding = action.finding
-    if finding is None:
-        return []
-    where = locations.range(canonical(params.text_document.uri), finding.range)
-    shown = params.context.diagnostics
-    return [each for each in shown if each.code == finding.code and each.range == where]
 
 
 def _obstacle(action: CodeAction) -> str:

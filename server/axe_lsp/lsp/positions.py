@@ -10,6 +10,7 @@ from lsprotocol import types
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.session import Session
+from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 
 
@@ -63,6 +64,10 @@ class Locations:
     def range(self, uri: str, where: TextRange) -> types.Range:
         """A range in a file."""
         return to_proto.text_range(where, self.lines_of(uri), self._encoding)
+
+    def json_range(self, uri: str, where: TextRange) -> JsonObject:
+        """The same as plain JSON, for answers with hundreds of them."""
+        return to_proto.json_range(where, self.lines_of(uri), self._encoding)
 
     def location(self, uri: str, where: TextRange) -> types.Location:
         """A range with its file, which the client may spell otherwise."""

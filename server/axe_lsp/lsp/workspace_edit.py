@@ -13,6 +13,7 @@ from lsprotocol import types
 from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
+from axe_lsp.serving.json_rpc import JsonObject
 
 _Operation = types.TextDocumentEdit | types.CreateFile | types.RenameFile | types.DeleteFile
 
@@ -63,6 +64,31 @@ def workspace_edit(
         for uri, found in by_file
     }
     return types.WorkspaceEdit(changes=edits)
+
+
+def workspace_edit_json(
+    session: Session, edit: Edit, locations: Locations, *, has_guesses: bool = False
+) -> types.WorkspaceEdit | JsonObject:
+    """The same for an answer with thousands of edits, which nearly always change one file."""
+    uris = {step.uri if isinstance(step, TextChange) else "" for step in edit}
+    has_guesses = has_guesses and session.client.supports(_SNIPPETS)
+    is_plain = all(
+        isinstance(step, TextChange) and not (has_guesses and step.guess) for step in edit
+    )
+    if len(uris) != 1 or not is_plain:
+        return workspace_edit(session, edit, locations, has_guesses=has_guesses)
+    uri = uris.pop()
+    name, document = session.opened.name(uri), session.opened.document(uri)
+    edits = [
+        {"range": locations.json_range(uri, step.range), "newText": step.text}
+        for step in edit
+        if isinstance(step, TextChange)
+    ]
+    if not session.client.supports(_CHANGES):
+        return {"changes": {name: edits}}
+    version = document.version if document is not None else None
+    identifier = {"uri": name, "version": version}
+    return {"documentChanges": [{"textDocument": identifier, "edits": edits}]}
 
 
 def _operations(

@@ -109,7 +109,10 @@ class Lookup:
 
     def statement_at(self, offset: int) -> Entry | None:
         """The `key = value` that holds `offset`, of a table and not of a table within a value."""
-        return part_at(self._statements, offset)
+        statements, starts = self._statements
+        index = bisect_right(starts, offset) - 1
+        found = index >= 0 and offset < statements[index].range.end
+        return statements[index] if found else None
 
     def place(self, path: KeyPath) -> TextRange | None:
         """The name of the key or table where it is written first, in a header or before a value."""
@@ -182,9 +185,10 @@ class Lookup:
         return alike
 
     @cached_property
-    def _statements(self) -> Sequence[Entry]:
-        """Every entry of a table, in written order."""
-        return [entry for table in self.parse.document.tables for entry in table.entries]
+    def _statements(self) -> tuple[Sequence[Entry], Sequence[int]]:
+        """Every entry of a table, in written order, and where each starts."""
+        entries = [entry for table in self.parse.document.tables for entry in table.entries]
+        return entries, [each.range.start for each in entries]
 
     @cached_property
     def paths(self) -> frozenset[KeyPath]:
