@@ -23,7 +23,7 @@ from axe_lsp.runtime.events import (
 )
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.tools.read_only import is_enforceable
 from support.tools import needs_ripgrep
@@ -91,7 +91,7 @@ async def seen(name: str, folder: Path, copies: int = 0) -> Seen:
     services = RunServices(
         resolve=example_agents(folder),
         workspace=folder,
-        gate=TrustGate(environment),
+        trust=TrustPolicy(environment),
         environment=environment,
         emit=emit,
         approve=approve,

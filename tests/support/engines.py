@@ -18,7 +18,7 @@ from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.files.agent_files import AgentFolders
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import RunRequest
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 from support.scripted_provider import PATIENCE, ScriptedProvider, name_providers
 
@@ -91,7 +91,7 @@ async def bench(
         warn=warnings.append,
         note=notes.append,
         environment=settings,
-        gate=TrustGate(settings, trusts_all=True),
+        trust=TrustPolicy(settings, trusts_all=True),
         **options,
     )
     engine = Engine(services, **of_engine)

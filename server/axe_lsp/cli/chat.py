@@ -24,9 +24,9 @@ from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.run import in_workspace, report_failure
 from axe_lsp.cli.run_hints import tell_how_to_go_on
 from axe_lsp.cli.streams import complain
-from axe_lsp.hosting.history.lease import require_kept
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run
+from axe_lsp.hosting.history.run_claims import require_kept
 from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.runs import RunRequest, new_run_id

@@ -27,7 +27,7 @@ from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.runtime.recordings.replay import Replay
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import allowed
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 
 _RECORDED = """
@@ -141,7 +141,7 @@ async def _run(example: Example, folder: Path, pace: float) -> str:
     services = RunServices(
         resolve=example_agents(folder),
         workspace=folder,
-        gate=TrustGate(os.environ),
+        trust=TrustPolicy(os.environ),
         # What copies leave lies beside the example, and goes with it.
         environment={**os.environ, "XDG_STATE_HOME": str(folder.parent / "state")},
         emit=display.event,

@@ -50,7 +50,7 @@ from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 
 if TYPE_CHECKING:
@@ -174,12 +174,12 @@ async def _run(
         from axe_lsp.hosting.stored_steps import allow_again
 
         allow_again(approval, known, run_id)
-    gate = TrustGate(os.environ, people.ask, trusts_all=options.trust)
-    processes = _Processes(live, approval, gate)
+    trust = TrustPolicy(os.environ, people.ask, trusts_all=options.trust)
+    processes = _Processes(live, approval, trust)
     services = RunServices(
         resolve=live.resolve,
         workspace=workspace,
-        gate=gate,
+        trust=trust,
         emit=emit,
         streams=output.streams,
         warn=output.warn,
@@ -270,10 +270,10 @@ def _approval(people: _TerminalUser, is_all_allowed: bool, steps: StepSink | Non
 class _Processes:
     """Makes runs of agents that want processes of their own. It is an `Elsewhere`."""
 
-    def __init__(self, live: _LiveRun, approval: Approval, gate: TrustGate) -> None:
+    def __init__(self, live: _LiveRun, approval: Approval, trust: TrustPolicy) -> None:
         self._live = live
         self._approval = approval
-        self._gate = gate
+        self._trust = trust
         self._hosts: PreparedHosts | None = None
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
@@ -289,7 +289,7 @@ class _Processes:
             self._approval.decide,
             on=live.options.on,
             allow=self._approval.allowances,
-            gate=self._gate,
+            trust=self._trust,
             start_host=self._hosts.start,
         )
         return await processes(order, caller_link)

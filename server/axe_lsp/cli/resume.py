@@ -19,9 +19,9 @@ from axe_lsp.cli.run import report_failure
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.known_steps import known_steps
-from axe_lsp.hosting.history.lease import require_resumable
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run, newest_in
+from axe_lsp.hosting.history.run_claims import require_resumable
 from axe_lsp.hosting.history.tree_text import number_of
 from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.stored_steps import fork_of, former_of, order_of, resolver, taken_over

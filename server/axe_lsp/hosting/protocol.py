@@ -15,7 +15,7 @@ from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
-from axe_lsp.runtime.providers.gates import GateKey
+from axe_lsp.runtime.providers.limiter import LimiterKey
 from axe_lsp.runtime.run_log import Begun
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.run_steps import Step
@@ -57,7 +57,7 @@ class Start(Message, frozen=True, tag="start"):
     asking (docs/settings.md). Its spans are sent if the user `traces` runs. `trusted` is whether the
     user has told the client that they trust the workspace. A run that is resumed goes on `after` the event of
     that number, with the steps that the history has of it; if its former host has died, the supervisor has adopted it
-    meanwhile and is the `lessor`. One that `continues` a completed root run goes on with
+    meanwhile and is the `adopter`. One that `continues` a completed root run goes on with
     its conversation, prompt and tools. In a `session` these are read again, the agent may be another one, and the run
     that it `continues` need not be completed. One that is `forked_from` a root run has the first turns of that one.
     `servers` are MCP servers of the client for the root agent. They hold secrets, and are not remembered.
@@ -73,7 +73,7 @@ class Start(Message, frozen=True, tag="start"):
     traces: bool = False
     trusted: bool = False
     after: int = 0
-    lessor: str = ""
+    adopter: str = ""
     continues: str = ""
     session: bool = False
     forked_from: Fork | None = None
@@ -240,7 +240,7 @@ class EditorAnswered(Message, frozen=True, tag="editor-answer"):
 
 
 class Refusal(JsonStruct, frozen=True):
-    """A ProviderError, as far as gates need it."""
+    """A ProviderError, as far as limiters need it."""
 
     category: ProviderErrorCategory
     message: str
@@ -251,14 +251,14 @@ class Refusal(JsonStruct, frozen=True):
     codes: tuple[str, ...] = ()
 
 
-class GateRequest(Message, frozen=True, tag="knock"):
-    """From a host that makes a run for a tree of this process: a request wants to pass a gate.
+class LimiterRequest(Message, frozen=True, tag="limiter-request"):
+    """From a host that makes a run for a tree of this process: a request waits for a limiter.
 
-    The other fields are those of `runtime/providers/gate.py`. The run may wait for `patience` seconds.
+    The other fields are those of `runtime/providers/adaptive_limiter.py`. The run may wait for `patience` seconds.
     """
 
     number: int
-    gate: GateKey
+    limiter: LimiterKey
     most: int
     attempts: int
     patience: float
@@ -271,13 +271,13 @@ class Held(Message, frozen=True, tag="held"):
     seconds: float
 
 
-class GateGrant(Message, frozen=True, tag="let-in"):
+class LimiterGrant(Message, frozen=True, tag="limiter-grant"):
     """To such a host: the request of that number passes."""
 
     number: int
 
 
-class GateRelease(Message, frozen=True, tag="passed"):
+class LimiterRelease(Message, frozen=True, tag="limiter-release"):
     """From such a host: the request of that number was answered or refused, or nobody waits for it any more."""
 
     number: int
@@ -285,8 +285,8 @@ class GateRelease(Message, frozen=True, tag="passed"):
     refusal: Refusal | None = None
 
 
-class GateRefusal(Message, frozen=True, tag="barred"):
-    """To such a host: what its gate says of a refusal, or why the request of that number does not pass."""
+class LimiterRefusal(Message, frozen=True, tag="limiter-refusal"):
+    """To such a host: what the limiter says about a refusal, or why the request of that number is not sent."""
 
     number: int
     refusal: Refusal
@@ -331,8 +331,8 @@ ToHost = (
     | Answered
     | EditorAnswered
     | Held
-    | GateGrant
-    | GateRefusal
+    | LimiterGrant
+    | LimiterRefusal
     | Committed
     | Ping
     | Leave
@@ -350,8 +350,8 @@ FromHost = (
     | Stepped
     | Committing
     | Withdrawn
-    | GateRequest
-    | GateRelease
+    | LimiterRequest
+    | LimiterRelease
     | Finished
     | Previewed
     | Failed

@@ -67,8 +67,8 @@ def resumable(root: str) -> protocol.Start:
     """The order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
     # Imported late, as hardly any run is resumed.
     from axe_lsp.hosting.history.known_steps import known_steps
-    from axe_lsp.hosting.history.lease import require_resumable
     from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.run_claims import require_resumable
 
     with opened_history() as connection:
         require_resumable(connection, root)
@@ -79,15 +79,15 @@ def resumable(root: str) -> protocol.Start:
         raise _unreadable(root, error) from error
 
 
-def claimed(writer: HistoryWriter, root: str, lessor: str = "") -> Known:
+def claimed(writer: HistoryWriter, root: str, adopter: str = "") -> Known:
     """Become the process that goes on with a run; returns what is known of it. Blocks. Raises RunError.
 
-    A `lessor` is the writer that has adopted the run for this process.
+    A `adopter` is the writer that has adopted the run for this process.
     """
     from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.local import opened_history
 
-    writer.claim(root, lessor)
+    writer.claim(root, adopter)
     with opened_history() as connection:
         return known_steps(connection, root)
 
@@ -244,9 +244,9 @@ def continuation_of(
 def undoable(beginning: str) -> tuple[str, Known]:
     """The root of the run whose id begins so, and what is known of it. Blocks. Raises RunError for one that has not ended."""
     from axe_lsp.hosting.history.known_steps import known_steps
-    from axe_lsp.hosting.history.lease import NotResumableError
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import find_run
+    from axe_lsp.hosting.history.run_claims import NotResumableError
 
     with opened_history() as connection:
         _, root = find_run(connection, beginning)
@@ -278,8 +278,8 @@ def _said(root: str) -> str:
 def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
     """What is known of a root run at rest, which is completed and one of that agent, unless `is_any` will do."""
     from axe_lsp.hosting.history.known_steps import known_steps
-    from axe_lsp.hosting.history.lease import require_continuable, require_kept
     from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.run_claims import require_continuable, require_kept
 
     with opened_history() as connection:
         if is_any:

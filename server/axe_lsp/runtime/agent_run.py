@@ -201,9 +201,9 @@ class AgentRun:
         asked = (order, definition, services.resolve, services.workspace)
         decided: Sequence[TrustRequest] = ()
         # A link may lead elsewhere when the user has answered.
-        while (requests := await services.gate.requests(*asked)) and requests != decided:
+        while (requests := await services.trust.requests(*asked)) and requests != decided:
             with self._scope.clock.stopped(), self._log.asking():
-                await services.gate.decide(requests, order.ids)
+                await services.trust.decide(requests, order.ids)
             decided = requests
         file = definition.source.path if definition.source is not None else ""
         own = (each.reaches for each in decided if each.file == shown_path(file))
@@ -566,7 +566,7 @@ class AgentRun:
                 clock,
                 services.warn,
                 tree.live,
-                gates=tree.request_gates,
+                limiters=tree.limiters,
                 log=tree.log,
                 run_id=order.ids.run_id,
             )

@@ -114,7 +114,13 @@ class Engine:
             self._services.emit, count(log.known.after + 1), redactor=Redactor(self._secrets)
         )
         return Tree(
-            self._services, self._provider(), journal, self._http.gates, log, self._live, on_ready
+            self._services,
+            self._provider(),
+            journal,
+            self._http.limiters,
+            log,
+            self._live,
+            on_ready,
         )
 
     def _provider(self) -> Provider:

@@ -224,13 +224,13 @@ async def execute_calls(
     if len(calls) == 1:
         return (await execute(calls[0]),)
     results: list[ToolResult | None] = [None] * len(calls)
-    gate = anyio.Semaphore(max_concurrent) if max_concurrent else nullcontext()
+    limit = anyio.Semaphore(max_concurrent) if max_concurrent else nullcontext()
     over = [anyio.Event() for _ in calls]
 
     async def execute_at(index: int) -> None:
         for before in _before(index, order):
             await over[before].wait()
-        async with gate:
+        async with limit:
             results[index] = await execute(calls[index])
         over[index].set()
 

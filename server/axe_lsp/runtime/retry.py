@@ -20,7 +20,7 @@ from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TurnRetry
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.messages import Delta, Response
-from axe_lsp.runtime.providers.gate import is_crowded
+from axe_lsp.runtime.providers.adaptive_limiter import is_crowded
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.providers.retry_after import jittered, last_moment, too_late
 from axe_lsp.tasks import loop_time

@@ -19,7 +19,7 @@ from axe_lsp.runtime.events import EventSink, RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.providers.gates import Gates
+from axe_lsp.runtime.providers.limiter import Limiters
 from axe_lsp.runtime.providers.provider import Provider
 from axe_lsp.runtime.recordings.recording import RecordedTools
 from axe_lsp.runtime.run_log import Log
@@ -28,7 +28,7 @@ from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.snapshots import Snapshots
 from axe_lsp.runtime.tools.editor import Editor
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
@@ -73,7 +73,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
 
     - `resolve(name, caller)` finds the agent that a caller means; it raises ConfigError.
     - `workspace` is where runs work whose agent and request name no working directory.
-    - `gate` decides whether agents of a workspace may reach out of it.
+    - `trust` decides whether agents of a workspace may reach out of it.
     - `environment` is where keys and folders are looked up.
     - `emit` takes the events of all runs, each tree's with its own gapless `seq`.
     - `streams` decides for each run whether its text is asked for piece by piece.
@@ -92,7 +92,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
 
     resolve: Resolve
     workspace: Path
-    gate: TrustGate
+    trust: TrustPolicy
     environment: Environment = field(default_factory=_environment_of_process)
     emit: EventSink = _ignore
     streams: Callable[[Prepared], bool] = never
@@ -114,7 +114,7 @@ class Tree(Struct, frozen=True):
     """The state of a root run and all runs below it, in addition to the services of their engine.
 
     `live` holds the active runs by id; `warned` the warnings that were already given;
-    `request_gates` decide how many requests providers get at once. The `log` has what is kept of the tree.
+    `limiters` decide how many requests providers get at once. The `log` has what is kept of the tree.
     `remote_copies` are the copies on other machines, by the folder of the copy here; `agreed_changes` what a person
     has seen of the other ones, in the same way.
     """
@@ -122,7 +122,7 @@ class Tree(Struct, frozen=True):
     services: RunServices
     provider: Provider
     journal: Journal
-    request_gates: Gates
+    limiters: Limiters
     log: Log
     live: dict[str, Stoppable]
     on_ready: OnReady | None = None

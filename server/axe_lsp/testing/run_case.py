@@ -31,7 +31,7 @@ from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import nobody, refusing
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.testing.answers import Answers
 from axe_lsp.testing.observed import Observed, joined, observed, total, transcript
@@ -203,7 +203,7 @@ class _Run(Struct):
         return RunServices(
             resolve=self.bench.resolve,
             workspace=self.workspace,
-            gate=TrustGate(
+            trust=TrustPolicy(
                 os.environ,
                 trusts_all=self.bench.trusts_all,
                 connects=recorded is None,

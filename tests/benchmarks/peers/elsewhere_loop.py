@@ -22,7 +22,7 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import AgentPlace, Event
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import allowed
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices, never
 
 _IN_COPY = 'tools = ["run_command"]\n[isolation]\nmode = "copy"\nchanges = "keep"\n'
@@ -46,7 +46,7 @@ async def main(kind: str, count: int, milliseconds: int, folder: Path) -> None:
         streams=never,
         warn=lambda text: print(text, file=sys.stderr),
         approve=allowed,
-        gate=TrustGate(environment, trusts_all=True),
+        trust=TrustPolicy(environment, trusts_all=True),
         environment=environment,
         machines=LateMachines(environment),
     )

@@ -23,7 +23,7 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.approval import allowed
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices, always
 
 
@@ -51,7 +51,7 @@ async def main(address: str, folder: Path, *, has_steps: bool) -> None:
         streams=always,
         warn=print,
         approve=allowed,
-        gate=TrustGate(environment, trusts_all=True),
+        trust=TrustPolicy(environment, trusts_all=True),
         steps=steps,
         environment=environment,
     )

@@ -15,7 +15,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response, ToolCall
-from axe_lsp.runtime.providers.gate import OwnGates
+from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.run_log import Begun, Known, Log, encoded
 from axe_lsp.runtime.runs import Order
 
@@ -40,7 +40,9 @@ def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
 def tied(journal: Journal, caller: Ledger, log: Log | None = None) -> CallerLink:
     clock = Clock(anyio.CancelScope())
     log = log or Log()
-    return caller_link(journal, caller, clock, print, {}, gates=OwnGates(), log=log, run_id="c")
+    return caller_link(
+        journal, caller, clock, print, {}, limiters=OwnLimiters(), log=log, run_id="c"
+    )
 
 
 async def test_what_was_used_in_a_former_process_is_paid_for_but_left_to_the_next_one() -> None:

@@ -83,10 +83,10 @@ class Asker:
 
     async def ask_all(self, models: Iterable[str]) -> dict[str, Response | RunError]:
         """Many at the same time, each to end promptly."""
-        gate = asyncio.Semaphore(40)
+        limit = asyncio.Semaphore(40)
 
         async def one(model: str) -> Response | RunError:
-            async with gate:
+            async with limit:
                 return await self.ask(model)
 
         models = list(models)

@@ -122,22 +122,22 @@ class HistoryWriter:
         """
         self._put(_Entry(None, None, tuple(self._steps.pop(root, ())), on_disk), urgent=True)
 
-    def claim(self, root: str, lessor: str = "") -> None:
+    def claim(self, root: str, adopter: str = "") -> None:
         """Become the one writer of a tree that no process executes, to resume it. Blocks. Raises RunError.
 
-        The tree may have been adopted by another writer, the `lessor`.
+        The tree may have been adopted by another writer, the `adopter`.
         """
         # Imported late: hardly any run is resumed.
-        from axe_lsp.hosting.history.lease import claim
+        from axe_lsp.hosting.history.run_claims import claim
 
-        self._answer_for(root, lambda path: claim(path, root, self.name, lessor))
+        self._answer_for(root, lambda path: claim(path, root, self.name, adopter))
 
     def adopt(self, root: str) -> int:
         """Become the writer of a tree whose process has died, for another one that is to go on with it.
 
         Blocks. Returns the number of the last event in the history. Raises RunError.
         """
-        from axe_lsp.hosting.history.lease import adopt
+        from axe_lsp.hosting.history.run_claims import adopt
 
         return self._answer_for(root, lambda path: adopt(path, root, self.name))
 
@@ -147,7 +147,7 @@ class HistoryWriter:
 
     def let_go(self, root: str) -> None:
         """Give back a claimed tree in which nothing has happened since. Blocks. Raises RunError."""
-        from axe_lsp.hosting.history.lease import let_go
+        from axe_lsp.hosting.history.run_claims import let_go
 
         if root in self._claimed:
             let_go(history_file(os.environ), root, self.name)

@@ -16,9 +16,9 @@ from pathlib import Path
 # A run's first request would import this anyway, but on the event loop, where all others wait.
 import axe_lsp.runtime.providers.http_client  # noqa: F401
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.gate_relay import OutgoingRequests
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
+from axe_lsp.hosting.limiter_relay import OutgoingRequests
 from axe_lsp.hosting.notifications import Message, notification
 from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.question_relay import OutgoingQuestions
@@ -45,7 +45,7 @@ from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.run_log import Known, keep_allowed
 from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.safety.approval import Approval
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices, always, never
 from axe_lsp.runtime.tools.editor import Editor
 
@@ -55,7 +55,7 @@ _log = logging.getLogger(__name__)
 class EngineFactory:
     """Engines, one for each run, that share their connections to the providers.
 
-    Requests wait at gates of this process, or at those of the tree's process: `is_below` another one, which also
+    Requests wait for the limiters of this process, or for those of the tree's process: `is_below` another one, which also
     keeps the steps.
     """
 
@@ -104,7 +104,7 @@ class EngineFactory:
     async def _claimed(self, start: protocol.Start) -> Known:
         """Claim a run. When this is cancelled, the thread is waited for, so that it claims nothing afterwards."""
         claiming = asyncio.ensure_future(
-            asyncio.to_thread(claimed, self._history, start.run_id, start.lessor)
+            asyncio.to_thread(claimed, self._history, start.run_id, start.adopter)
         )
         try:
             return await asyncio.shield(claiming)
@@ -114,7 +114,7 @@ class EngineFactory:
 
     async def let_go(self, start: protocol.Start) -> None:
         """Give back a run that was to go on and did not, unless the supervisor will."""
-        if start.after and not start.lessor:
+        if start.after and not start.adopter:
             with suppress(RunError):  # Then it is given back when this process ends.
                 await asyncio.to_thread(self._history.let_go, start.run_id)
 
@@ -140,7 +140,7 @@ class EngineFactory:
         if known is not None:
             allow_again(approval, known, run_id)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
-        gate = TrustGate(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
+        trust = TrustPolicy(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
         editor = Editor(start.editor, self._ask.ask_editor) if start.editor else None
         services = RunServices(
             resolve=resolver(start.workplace, self._environment),
@@ -150,7 +150,7 @@ class EngineFactory:
             warn=lambda text: self._send(protocol.Warned(run_id, text)),
             approve=approval,
             ask=self._ask,
-            gate=gate,
+            trust=trust,
             steps=steps,
             elsewhere=IsolatedRuns(
                 start.workplace,
@@ -158,7 +158,7 @@ class EngineFactory:
                 stream=start.stream,
                 on=start.on,
                 allow=start.allow,
-                gate=gate,
+                trust=trust,
                 start_host=self._prepared.start,
                 server_ends=lambda: self.server_ends,
                 editor=editor,

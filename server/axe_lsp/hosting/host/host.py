@@ -203,7 +203,7 @@ class Host:
         match answer:
             case protocol.Answered() | protocol.EditorAnswered():
                 self._questions.settle(answer)
-            case protocol.Held() | protocol.GateGrant() | protocol.GateRefusal() if (
+            case protocol.Held() | protocol.LimiterGrant() | protocol.LimiterRefusal() if (
                 self._factory is not None
             ):
                 self._factory.requests.hear(answer)

@@ -81,7 +81,7 @@ class Archive:
     async def adopt(self, start: protocol.Start, after: int) -> tuple[str, Left]:
         """Answer for a root run until another host goes on with it, and write what its dead host has not.
 
-        `after` is the number of the last event that has arrived. Returns the `lessor` for the next host, and what
+        `after` is the number of the last event that has arrived. Returns the `adopter` for the next host, and what
         the dead one has left. Raises RunError if the history can't be relied on.
         """
         # Imported late, with what it takes to read steps: hosts hardly ever die.

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.gate_relay import IncomingRequests
+from axe_lsp.hosting.limiter_relay import IncomingRequests
 from axe_lsp.hosting.notifications import Message, Notification, event_of
 from axe_lsp.hosting.question_relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import RunTree
@@ -32,7 +32,7 @@ from axe_lsp.runtime.run_log import Begun, Known, Log
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question
-from axe_lsp.runtime.safety.trust import TrustGate
+from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.tools.editor import AskEditor, Editor, no_editor
 from axe_lsp.tasks import Tasks
 
@@ -41,7 +41,7 @@ class IsolatedRuns:
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
     They see the same workplace as the run that calls them; `stream`, `on` and `allow` are as for a
-    root run. `start_host` starts their processes, `ask` answers their questions, and what `gate` has let pass may pass there too.
+    root run. `start_host` starts their processes, `ask` answers their questions, and what `trust` has allowed may pass there too.
     The `editor` serves them as well.
     """
 
@@ -53,7 +53,7 @@ class IsolatedRuns:
         stream: bool = False,
         on: str = "",
         allow: tuple[str, ...] = (),
-        gate: TrustGate | None = None,
+        trust: TrustPolicy | None = None,
         server_ends: Callable[[], bool] = bool,
         start_host: StartHost,
         patience: Patience | None = None,
@@ -64,7 +64,7 @@ class IsolatedRuns:
         self._stream = stream
         self._on = on
         self._allow = allow
-        self._gate = gate
+        self._trust = trust
         self._server_ends = server_ends
         self._start_host = start_host
         self._patience = patience or Patience()
@@ -80,8 +80,8 @@ class IsolatedRuns:
             stream=self._stream,
             on=self._on,
             allow=self._allow,
-            trusted=self._gate is not None and self._gate.trusts_all,
-            granted=tuple(self._gate.granted) if self._gate is not None else (),
+            trusted=self._trust is not None and self._trust.trusts_all,
+            granted=tuple(self._trust.granted) if self._trust is not None else (),
             known=as_steps(known, order.ids.root_run_id),
             begun=known.runs,
             editor=tuple(self._editor.abilities) if self._editor is not None else (),
@@ -167,8 +167,8 @@ class _RemoteRun:
         """Give the order to a process that is about to be started."""
         self._link = Link(self._receive)
         self._questions = IncomingQuestions(self._tasks)
-        gates = self._caller_link.gates
-        self._requests = IncomingRequests(gates, self._tasks, self._link.send)
+        limiters = self._caller_link.limiters
+        self._requests = IncomingRequests(limiters, self._tasks, self._link.send)
         remaining = self._order.deadline - anyio.current_time()
         self._link.send(replace(start, order=replace(start.order, deadline=remaining)))
 
@@ -283,9 +283,9 @@ class _RemoteRun:
                 self._steps.take(step)
             case protocol.Committing():
                 self._steps.commit(message, self._link.send)
-            case protocol.GateRequest():
-                self._requests.knock(message)
-            case protocol.GateRelease():
+            case protocol.LimiterRequest():
+                self._requests.begin(message)
+            case protocol.LimiterRelease():
                 self._requests.end(message)
 
     async def _decide(self, question: Question) -> Answer:

@@ -110,7 +110,7 @@ class Runs:
         """
         if self.is_going_on(start.run_id):
             # Imported late, with what it takes to read the history.
-            from axe_lsp.hosting.history.lease import NotResumableError
+            from axe_lsp.hosting.history.run_claims import NotResumableError
 
             raise NotResumableError(f"run {start.run_id} is going on in this server", "running")
         return self._begin(start, ask, client, limit, go_on, editor=editor)
@@ -242,7 +242,7 @@ class Runs:
             self._questions.forget(order.id)
             seen = max(order.tree.last_seq, order.message.after)
             try:
-                lessor, left = await self.archive.adopt(order.message, seen)
+                adopter, left = await self.archive.adopt(order.message, seen)
             except RunError as error:
                 _log.warning("Run %s does not go on by itself: %s", order.id, error)
             else:
@@ -256,7 +256,7 @@ class Runs:
                         f"the process that executes runs {how}; run {order.id:.8} goes on in a new one",
                     )
                     after = max(order.tree.last_seq, seen)
-                    order.message = replace(order.message, after=after, lessor=lessor)
+                    order.message = replace(order.message, after=after, adopter=adopter)
                     self._hand_over(order)
                     return
         self._end(order, "killed", HostedRunError(_reason_of_end(order, how)))

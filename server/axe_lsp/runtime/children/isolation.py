@@ -18,7 +18,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.providers.gates import Gates
+from axe_lsp.runtime.providers.limiter import Limiters
 from axe_lsp.runtime.run_log import Log
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Resolve
@@ -36,7 +36,7 @@ class CallerLink(Struct, frozen=True):
 
     `tell` takes each of its events; it is False when no more may be used. `warn` takes what everybody
     should know. In `live` stand the runs that can be stopped. `budget` is what its callers have left,
-    `clock` is that of the run that called it. At the `gates` its requests wait together with those of
+    `clock` is that of the run that called it. In the `limiters` its requests wait together with those of
     its tree. Its steps are kept in the `log` of the tree.
     """
 
@@ -45,7 +45,7 @@ class CallerLink(Struct, frozen=True):
     live: MutableMapping[str, Stoppable]
     budget: BudgetConfig
     clock: Clock
-    gates: Gates
+    limiters: Limiters
     log: Log
 
 
@@ -75,7 +75,7 @@ def caller_link(
     warn: Callable[[str], None],
     live: MutableMapping[str, Stoppable],
     *,
-    gates: Gates,
+    limiters: Limiters,
     log: Log,
     run_id: str,
 ) -> CallerLink:
@@ -91,7 +91,7 @@ def caller_link(
         journal.emit(event)
         return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
 
-    return CallerLink(tell, warn, live, left, clock, gates, log)
+    return CallerLink(tell, warn, live, left, clock, limiters, log)
 
 
 def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:

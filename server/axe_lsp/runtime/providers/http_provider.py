@@ -34,11 +34,11 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import refusal
-from axe_lsp.runtime.providers.gate import OwnGates
-from axe_lsp.runtime.providers.gates import Entry, Gates, gate_key
+from axe_lsp.runtime.providers.limiter import Entry, Limiters, limiter_key
 from axe_lsp.runtime.providers.original_answers import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.providers.read_answer import read_answer
@@ -183,11 +183,11 @@ _Place = tuple[str, Wire, ModelName, ResponseFormat | None]
 class HttpProvider:
     """Answers requests by asking the service that the model names.
 
-    `gates` hold requests back; without them it has its own.
+    `limiters` hold requests back; without them it has its own.
     """
 
-    def __init__(self, environment: Environment, gates: Gates | None = None) -> None:
-        self.gates: Gates = gates or OwnGates()
+    def __init__(self, environment: Environment, limiters: Limiters | None = None) -> None:
+        self.limiters: Limiters = limiters or OwnLimiters()
         self._environment = environment
         self._service_now = once_a_step(self._look_up_service)
         self._client: HttpClient | None = None
@@ -298,10 +298,10 @@ class HttpProvider:
             **service.headers,
         }
         headers.update(service.proof(url, headers, body))
-        gate = gate_key(service.provider, service.base_url, service.key)
+        key = limiter_key(service.provider, service.base_url, service.key)
         most = service.config.max_concurrent(service.provider)
         async with (
-            self.gates.passage(gate, most, _entry(service, exchange)),
+            self.limiters.passage(key, most, _entry(service, exchange)),
             self._connected().post(url, headers, body) as answer,
         ):
             if not 200 <= answer.status < 300:

@@ -260,7 +260,7 @@ def _trusted(row: Mapping[str, Any]) -> Trusted:
     return Trusted(**texts, reaches=tuple(map(str, row["reaches"])))
 
 
-class TrustGate:
+class TrustPolicy:
     """Lets agents begin that do not reach out of their workspace, or that the user trusts.
 
     `ask` asks the user. `trusts_all` is whether the user has trusted the workspace as a whole, and `granted` are

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, load
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety import trust
-from axe_lsp.runtime.safety.trust import TrustGate, TrustRequest
+from axe_lsp.runtime.safety.trust import TrustPolicy, TrustRequest
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="links")
 
@@ -28,7 +28,7 @@ class Children:
         self.workspace.mkdir()
         self.skill = self.workspace / "SKILL.md"
         self.skill.write_text("Count.")
-        self._gate = TrustGate({"HOME": str(folder / "home")})
+        self._policy = TrustPolicy({"HOME": str(folder / "home")})
         self._definition = self._loaded()
 
     def _loaded(self) -> AgentDefinition:
@@ -40,7 +40,7 @@ class Children:
         """What has to be decided before a child begins."""
         ids = RunIds("c", "r", "child", depth=1, parent_run_id="r")
         order = Order(ids, self.workspace, "count", "count")
-        found = await self._gate.requests(
+        found = await self._policy.requests(
             order, self._definition, lambda *_: self._definition, self.workspace
         )
         return tuple(found)

@@ -91,7 +91,7 @@ async def test_a_run_that_has_less_time_than_that_fails_at_once_and_says_so(
     assert provider.asked("m-b") == []
 
 
-async def test_another_key_has_another_gate(provider: ScriptedProvider, tmp_path: Path) -> None:
+async def test_another_key_has_another_limiter(provider: ScriptedProvider, tmp_path: Path) -> None:
     provider.script("m-a", Refuses(429, "slow", {"Retry-After": "300"}))
     provider.script("m-b", Says("b"))
     async with (

@@ -1,4 +1,4 @@
-"""The gate in front of a provider: who passes, who waits, and how it learns.
+"""The limiter of a provider: which requests pass, which wait, and how it learns.
 
 Requests are tasks here that are answered when the test says so, and time passes when it says so.
 """
@@ -14,8 +14,8 @@ import pytest
 from anyio.abc import TaskGroup
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.providers.gate import Gate, is_crowded
-from axe_lsp.runtime.providers.gates import Entry
+from axe_lsp.runtime.providers.adaptive_limiter import AdaptiveLimiter, is_crowded
+from axe_lsp.runtime.providers.limiter import Entry
 from support.passing_time import PassingTime, passing_time, settled
 
 FULL = ProviderError("rate_limit", "slow down", 429)
@@ -23,15 +23,15 @@ WAIT = ProviderError("rate_limit", "slow down", 429, retry_after=10)
 
 
 class Requests:
-    """Requests at a gate, by name: which have passed, and what came of them."""
+    """Requests at a limiter, by name: which have passed, and what came of them."""
 
-    def __init__(self, gate: Gate, tasks: TaskGroup, time: PassingTime) -> None:
+    def __init__(self, limiter: AdaptiveLimiter, tasks: TaskGroup, time: PassingTime) -> None:
         self.time = time
         self.passed: list[str] = []
         self.waits: list[float] = []
         self.shared: dict[str, bool] = {}
         self.failures: dict[str, str] = {}
-        self._gate = gate
+        self._limiter = limiter
         self._tasks = tasks
         self._ends: dict[str, anyio.Event] = {}
         self._scopes: dict[str, anyio.CancelScope] = {}
@@ -63,7 +63,7 @@ class Requests:
     async def _request(self, name: str, entry: Entry) -> None:
         try:
             with self._scopes[name]:
-                async with self._gate.passage(entry):
+                async with self._limiter.passage(entry):
                     self.passed.append(name)
                     await self._ends[name].wait()
                     if name in self._errors:
@@ -82,7 +82,7 @@ class Requests:
 async def requests(most: int = 0) -> AsyncIterator[Requests]:
     with passing_time() as time:
         async with anyio.create_task_group() as tasks:
-            yield Requests(Gate(most), tasks, time)
+            yield Requests(AdaptiveLimiter(most), tasks, time)
             tasks.cancel_scope.cancel()
 
 

@@ -38,10 +38,10 @@ class NotResumableError(ConfigError):
         self.reason = reason
 
 
-def claim(path: Path, root: str, writer: str, lessor: str = "") -> None:
+def claim(path: Path, root: str, writer: str, adopter: str = "") -> None:
     """Make `writer` the process that executes a root run. Raises NotResumableError or HistoryError.
 
-    The sign of life of the writer has to be there already. If a `lessor` has adopted the run, it is taken from
+    The sign of life of the writer has to be there already. If a `adopter` has adopted the run, it is taken from
     that writer and nobody else.
     """
     # Imported late, with what it takes to read events.
@@ -50,7 +50,7 @@ def claim(path: Path, root: str, writer: str, lessor: str = "") -> None:
     with faults_named(path), closing(open_history(path)) as connection:
         end_runs_of_the_dead(connection, lock_folder(path))
         with transaction(connection):
-            if not (lessor and _take_running(connection, root, writer, lessor)):
+            if not (adopter and _take_running(connection, root, writer, adopter)):
                 _take_ended(connection, root, writer)
 
 

@@ -1,7 +1,7 @@
 """How many requests a provider gets at once, for all runs that use the same key.
 
 A provider that refuses a request because there are too many says so to one run, and means all of
-them. So all runs that share a key share a gate, which learns from each refusal and each answer:
+them. So all runs that share a key share a limiter, which learns from each refusal and each answer:
 
 - Until the first refusal any number of requests passes, or as many as the user allows.
 - A refusal that names a wait holds all new requests until it is over. Then they pass one by one, and
@@ -25,7 +25,7 @@ from itertools import count
 import anyio
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.providers.gates import Entry, GateKey
+from axe_lsp.runtime.providers.limiter import Entry, LimiterKey
 from axe_lsp.runtime.providers.retry_after import jittered, too_late
 from axe_lsp.tasks import loop_time
 
@@ -53,21 +53,23 @@ class _Waiter:
         return self.order < other.order
 
 
-class OwnGates:
-    """The gates of this process. It is a `Gates`."""
+class OwnLimiters:
+    """The limiters of this process. It is a `Limiters`."""
 
     def __init__(self) -> None:
-        self._gates: dict[GateKey, Gate] = {}
+        self._limiters: dict[LimiterKey, AdaptiveLimiter] = {}
 
-    def passage(self, key: GateKey, most: int, entry: Entry) -> AbstractAsyncContextManager[None]:
-        """Wait to be let in at one of them."""
-        gate = self._gates.setdefault(key, Gate())
-        gate.most = most
-        return gate.passage(entry)
+    def passage(
+        self, key: LimiterKey, most: int, entry: Entry
+    ) -> AbstractAsyncContextManager[None]:
+        """Wait until a request may be sent; it is sent and answered inside."""
+        limiter = self._limiters.setdefault(key, AdaptiveLimiter())
+        limiter.most = most
+        return limiter.passage(entry)
 
 
-class Gate:
-    """The gate of one provider and key.
+class AdaptiveLimiter:
+    """The limit of requests in flight for one provider and key, which adapts to its answers.
 
     `most` is how many requests the user allows to be in flight at once, 0 for any number.
     """

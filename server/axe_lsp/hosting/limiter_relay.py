@@ -1,4 +1,4 @@
-"""Gates of providers for runs in processes of their own: requests wait at those of the tree's process.
+"""Limiters of providers for runs in processes of their own: requests wait for those of the tree's process.
 
 A provider counts the requests of all processes together, so they take turns together.
 """
@@ -13,14 +13,14 @@ from contextlib import AbstractContextManager, asynccontextmanager, contextmanag
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.providers.gates import Entry, GateKey, Gates
+from axe_lsp.runtime.providers.limiter import Entry, LimiterKey, Limiters
 from axe_lsp.tasks import Tasks
 
 Send = Callable[[Message], None]
 
 
 class OutgoingRequests:
-    """Those of a host: each waits for what the process above says of it. It is a `Gates`."""
+    """The requests of a host: each waits for a message of the process above. It is a `Limiters`."""
 
     def __init__(self, send: Send) -> None:
         self._send = send
@@ -28,21 +28,21 @@ class OutgoingRequests:
         self._open: dict[int, asyncio.Queue[Message]] = {}
 
     @asynccontextmanager
-    async def passage(self, key: GateKey, most: int, entry: Entry) -> AsyncIterator[None]:
+    async def passage(self, key: LimiterKey, most: int, entry: Entry) -> AsyncIterator[None]:
         """Wait to be let in; the request is sent and answered inside. Raises ProviderError."""
         number = next(self._numbers)
         news = self._open[number] = asyncio.Queue()
-        end: protocol.GateRelease | None = protocol.GateRelease(number)
+        end: protocol.LimiterRelease | None = protocol.LimiterRelease(number)
         patience = entry.deadline - asyncio.get_running_loop().time()
-        self._send(protocol.GateRequest(number, key, most, entry.attempts, patience))
+        self._send(protocol.LimiterRequest(number, key, most, entry.attempts, patience))
         try:
             await _let_in(news, entry)
             try:
                 yield
-                end = protocol.GateRelease(number, is_answered=True)
+                end = protocol.LimiterRelease(number, is_answered=True)
             except ProviderError as error:
                 end = None
-                self._send(protocol.GateRelease(number, refusal=_told(error)))
+                self._send(protocol.LimiterRelease(number, refusal=_told(error)))
                 error.was_shared = _refusal_in(await news.get()).was_shared
                 raise
         finally:
@@ -50,7 +50,9 @@ class OutgoingRequests:
                 self._send(end)
             del self._open[number]
 
-    def hear(self, message: protocol.Held | protocol.GateGrant | protocol.GateRefusal) -> None:
+    def hear(
+        self, message: protocol.Held | protocol.LimiterGrant | protocol.LimiterRefusal
+    ) -> None:
         """The message of the process above; ignored if the request was given up meanwhile."""
         news = self._open.get(message.number)
         if news is not None:
@@ -62,31 +64,31 @@ async def _let_in(news: asyncio.Queue[Message], entry: Entry) -> None:
     if isinstance(message, protocol.Held):
         with entry.waiting(message.seconds):
             message = await news.get()
-    if not isinstance(message, protocol.GateGrant):
+    if not isinstance(message, protocol.LimiterGrant):
         raise _error(_refusal_in(message))
 
 
 class IncomingRequests:
-    """Those of a host below this process: let in at the gates here."""
+    """The requests of a host below this process: they wait for the limiters here."""
 
-    def __init__(self, gates: Gates, tasks: Tasks, send: Send) -> None:
-        self._gates = gates
+    def __init__(self, limiters: Limiters, tasks: Tasks, send: Send) -> None:
+        self._limiters = limiters
         self._tasks = tasks
         self._send = send
         self._open: dict[int, tuple[asyncio.Task[None], asyncio.Future[None]]] = {}
 
-    def knock(self, knocked: protocol.GateRequest) -> None:
-        """A request wants to pass."""
-        number = knocked.number
+    def begin(self, request: protocol.LimiterRequest) -> None:
+        """A request waits for its limiter."""
+        number = request.number
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        task = self._tasks.start_unattended(self._let_pass(knocked, ended), f"request {number}")
+        task = self._tasks.start_unattended(self._pass(request, ended), f"request {number}")
         self._open[number] = task, ended
         task.add_done_callback(lambda _: self._open.pop(number))
 
-    def end(self, passed: protocol.GateRelease) -> None:
-        """A request has passed, or was given up."""
+    def end(self, passed: protocol.LimiterRelease) -> None:
+        """A request has been answered or refused, or was given up."""
         if passed.number not in self._open:
-            return  # It was told that it may not.
+            return  # It was refused before it was sent.
         task, ended = self._open[passed.number]
         if passed.refusal is not None:
             ended.set_exception(_error(passed.refusal))
@@ -100,15 +102,15 @@ class IncomingRequests:
         for task, _ in list(self._open.values()):
             task.cancel()
 
-    async def _let_pass(self, knocked: protocol.GateRequest, ended: asyncio.Future[None]) -> None:
-        deadline = asyncio.get_running_loop().time() + knocked.patience
-        entry = Entry(knocked.attempts, deadline, self._held(knocked.number))
+    async def _pass(self, request: protocol.LimiterRequest, ended: asyncio.Future[None]) -> None:
+        deadline = asyncio.get_running_loop().time() + request.patience
+        entry = Entry(request.attempts, deadline, self._held(request.number))
         try:
-            async with self._gates.passage(knocked.gate, knocked.most, entry):
-                self._send(protocol.GateGrant(knocked.number))
+            async with self._limiters.passage(request.limiter, request.most, entry):
+                self._send(protocol.LimiterGrant(request.number))
                 await ended
         except ProviderError as error:
-            self._send(protocol.GateRefusal(knocked.number, _told(error)))
+            self._send(protocol.LimiterRefusal(request.number, _told(error)))
 
     def _held(self, number: int) -> Callable[[float], AbstractContextManager[None]]:
         @contextmanager
@@ -120,7 +122,7 @@ class IncomingRequests:
 
 
 def _refusal_in(message: Message) -> protocol.Refusal:
-    assert isinstance(message, protocol.GateRefusal)
+    assert isinstance(message, protocol.LimiterRefusal)
     return message.refusal
 
 
