@@ -15,7 +15,6 @@ import subprocess
 import sys
 import time
 import urllib.request
-from types import TracebackType
 from typing import Any
 
 PATIENCE = 60.0
@@ -43,12 +42,7 @@ class McpTestServer:
         self.port = int(self.process.stdout.readline())
         return self
 
-    def __exit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.kill()
 
     @property

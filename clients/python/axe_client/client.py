@@ -242,7 +242,7 @@ class Client:
             "model": model,
             "skill": skill,
             "workdir": workdir,
-            "timeoutMs": None if timeout is None else round(timeout * 1000),
+            "timeoutMs": _milliseconds(timeout),
         }
         async with self._begun("axe/run", params) as run:
             yield run
@@ -257,7 +257,7 @@ class Client:
         """
         params = {
             "runId": run_id,
-            "timeoutMs": None if timeout is None else round(timeout * 1000),
+            "timeoutMs": _milliseconds(timeout),
             "maxTokens": max_tokens,
         }
         async with self._begun("axe/resume", params) as run:
@@ -284,7 +284,7 @@ class Client:
             "session": session or None,
             "agent": agent,
             "model": model,
-            "timeoutMs": None if timeout is None else round(timeout * 1000),
+            "timeoutMs": _milliseconds(timeout),
         }
         async with self._begun("axe/run", params) as run:
             yield run
@@ -304,7 +304,7 @@ class Client:
             "runId": run_id,
             "fromTurn": turn,
             "model": model,
-            "timeoutMs": None if timeout is None else round(timeout * 1000),
+            "timeoutMs": _milliseconds(timeout),
             "maxTokens": max_tokens,
         }
         async with self._begun("axe/resume", params) as run:
@@ -410,3 +410,7 @@ class Run:
 
 def _given(params: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in params.items() if value is not None}
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import count
-from types import TracebackType
 
 from msgspec.structs import replace
 
@@ -53,12 +52,7 @@ class Engine:
     async def __aenter__(self) -> Engine:
         return self
 
-    async def __aexit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._owns_http:
             await self._http.close()
 

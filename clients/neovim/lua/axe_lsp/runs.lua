@@ -186,6 +186,10 @@ local function is_kept(run)
   return run.kept
 end
 
+local function is_at_rest(run)
+  return run.status ~= 'running'
+end
+
 --- Sends a further message in the conversation of a run that has ended; the user picks which, and is asked for the text
 --- if it is ''.
 function M.reply(text, bufnr)
@@ -196,9 +200,6 @@ end
 
 --- Shows what a run has changed in files, and puts them back if the user agrees, who picks the run.
 function M.undo(bufnr)
-  local function is_at_rest(run)
-    return run.status ~= 'running'
-  end
   pick_past(bufnr, is_at_rest, 'Undo the file changes of which run?', 'no run has ended yet', function(run, _, client)
     require('axe_lsp.undoing').undo(client, run, bufnr)
   end)
@@ -206,9 +207,6 @@ end
 
 --- Makes a case of a test of a run that the user picks.
 function M.new_test(bufnr)
-  local function is_at_rest(run)
-    return run.status ~= 'running'
-  end
   pick_past(bufnr, is_at_rest, 'Make a test of which run?', 'no run has ended yet', function(run, _, client)
     require('axe_lsp.testing').new(client, run, bufnr)
   end)

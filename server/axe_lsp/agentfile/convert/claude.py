@@ -18,6 +18,7 @@ from axe_lsp.agentfile.convert.formats import (
     all_tools,
     described_server,
     granted,
+    listed_tools,
     tools_of,
 )
 from axe_lsp.agentfile.convert.intermediate import CHANGING, slug
@@ -29,15 +30,12 @@ _PATTERN = re.compile(r"(\w+)\(.*\)", re.DOTALL)
 
 def _read_tools(reading: Reading) -> None:
     """A tool that is allowed or denied for some arguments only is left out: axe has no such limits."""
-    listed = reading.texts("tools")
-    if listed is None or "*" in listed:
+    listed = listed_tools(reading)
+    if listed is None:
         tools = all_tools(reading, "Claude Code")
     else:
-        reading.source_keys["tools"] = "tools"
-        reading.listed = tuple(listed)
-        tools = granted(
-            reading, _without_patterns(reading, "tools", _without_calls(reading, listed)), "tools"
-        )
+        named = _without_patterns(reading, "tools", _without_calls(reading, listed))
+        tools = granted(reading, named, "tools")
     _read_denials(reading, tools)
     if reading.take("permissionMode") == "plan":
         reading.notes.mapped("permissionMode", "`plan`: without the tools that change something")

@@ -228,6 +228,16 @@ def granted(reading: Reading, names: Iterable[str], key: str) -> list[str]:
     return list(found)
 
 
+def listed_tools(reading: Reading) -> list[str] | None:
+    """The names in the list `tools`; None without one, or with a star, since the agent has every tool then."""
+    listed = reading.texts("tools")
+    if listed is None or "*" in listed:
+        return None
+    reading.source_keys["tools"] = "tools"
+    reading.listed = tuple(listed)
+    return listed
+
+
 def every_tool(of: Format) -> list[str]:
     """The tools of axe that have a counterpart in a format."""
     return list(dict.fromkeys(tool for meant in of.tools.values() for tool in sorted(meant)))

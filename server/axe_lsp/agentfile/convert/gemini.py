@@ -13,6 +13,7 @@ from axe_lsp.agentfile.convert.formats import (
     Writing,
     all_tools,
     granted,
+    listed_tools,
     tools_of,
 )
 from axe_lsp.agentfile.convert.intermediate import ConversionError, slug
@@ -20,14 +21,11 @@ from axe_lsp.agentfile.convert.model_names import read_model, write_model
 
 
 def _read_tools(reading: Reading) -> None:
-    listed = reading.texts("tools")
-    if listed is None or "*" in listed:
-        tools = all_tools(reading, "Gemini CLI")
+    listed = listed_tools(reading)
+    if listed is None:
+        reading.agent.tools = tuple(all_tools(reading, "Gemini CLI"))
     else:
-        reading.source_keys["tools"] = "tools"
-        reading.listed = tuple(listed)
-        tools = granted(reading, listed, "tools")
-    reading.agent.tools = tuple(tools)
+        reading.agent.tools = tuple(granted(reading, listed, "tools"))
 
 
 def _read_timeout(reading: Reading) -> None:

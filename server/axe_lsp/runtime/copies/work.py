@@ -6,7 +6,6 @@ from collections.abc import Collection
 from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
-from types import TracebackType
 
 import anyio
 from msgspec.structs import replace
@@ -70,12 +69,7 @@ class WorkInCopy:
         # What it changed elsewhere would not come back with the copy.
         return replace(order, copied=InCopy(str(top), str(self._copy.tree)), more_folders=())
 
-    async def __aexit__(
-        self,
-        exception_type: type[BaseException] | None,
-        exception: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self._end()
 
     async def hand_over(self, approve: Approve, log: RunLog, secrets: Collection[str]) -> None:

@@ -217,6 +217,20 @@ def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
     return {}
 
 
+def returnable(
+    parts: Iterable[dict[str, Json]], call: str, arguments: str
+) -> Iterable[dict[str, Json]]:
+    """The parts of an answer that can be sent back to the model: without those that are nested too deeply.
+
+    A part with a tool call in the member `call` stays, without the `arguments` of the call.
+    """
+    for part in parts:
+        if usable_arguments(part):
+            yield part
+        elif part.get(call) is not None:
+            yield {**part, call: {**part[call], arguments: {}}}
+
+
 def _items_of(value: Json) -> Iterable[Json]:
     if isinstance(value, dict):
         return value.values()

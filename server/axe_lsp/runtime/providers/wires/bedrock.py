@@ -31,6 +31,7 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     parse_arguments,
     parse_json,
+    returnable,
     to_json,
     tool_schema,
     usable_arguments,
@@ -201,14 +202,8 @@ def decode(body: Json) -> Response:
 
 def _returned(blocks: Sequence[Node]) -> list[Json]:
     """The blocks as the model wants them back: as they came, but for what would be refused."""
-    kept: list[Json] = []
-    for block in (block.table() for block in blocks):
-        call = block.get("toolUse")
-        if call is not None and not usable_arguments(block):  # Nested without a bottom.
-            kept.append({**block, "toolUse": {**call, "input": {}}})
-        elif usable_arguments(block) and (block.get("text") or "-").strip():
-            kept.append(block)
-    return kept
+    found = returnable((block.table() for block in blocks), "toolUse", "input")
+    return [block for block in found if (block.get("text") or "-").strip()]
 
 
 def stream_decoder() -> BedrockStream:

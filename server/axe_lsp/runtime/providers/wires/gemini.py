@@ -31,6 +31,7 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     WireError,
     parse_json,
+    returnable,
     tool_schema,
     usable_arguments,
 )
@@ -232,14 +233,8 @@ def decode(body: Json) -> Response:
 
 def _returned(parts: Sequence[Node]) -> list[Json]:
     """The parts as the model wants them back: as they came, but for what can't be sent again."""
-    kept: list[Json] = []
-    for part in (part.table() for part in parts):
-        call = part.get("functionCall")
-        if call is not None and not usable_arguments(part):  # Nested without a bottom.
-            kept.append({**part, "functionCall": {**call, "args": {}}})
-        elif usable_arguments(part) and part != {"text": ""}:
-            kept.append(part)
-    return kept
+    found = returnable((part.table() for part in parts), "functionCall", "args")
+    return [part for part in found if part != {"text": ""}]
 
 
 def _end(candidate: Node, has_calls: bool, blocked: str) -> dict[str, Json]:
