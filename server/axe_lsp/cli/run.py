@@ -127,26 +127,7 @@ def _parser() -> Parser:
         default="",
         help="replaces the agent's workdir; agents of this folder take precedence",
     )
-    add(
-        "--timeout",
-        metavar="SECONDS",
-        type=seconds,
-        help="timeout of the run (default: the agent's timeout, else no limit while it makes progress; 0: no time at all)",
-    )
-    add(
-        "--max-tokens",
-        metavar="N",
-        type=tokens,
-        default=0,
-        help="token limit of the run with its sub-agents (0: the agent's budget)",
-    )
-    add(
-        "--max-cost",
-        metavar="DOLLARS",
-        type=dollars,
-        default=0.0,
-        help="cost limit of the run with its sub-agents (0: the agent's budget)",
-    )
+    _add_limits(parser)
     add(
         "--continue",
         dest="continue_",
@@ -179,6 +160,30 @@ def _parser() -> Parser:
     add("--replay", metavar="FILE", type=Path, help="take the answers from a recording")
     add_permissions(parser, go_on="axe-lsp resume")
     return parser
+
+
+def _add_limits(parser: Parser) -> None:
+    add = parser.add_argument
+    add(
+        "--timeout",
+        metavar="SECONDS",
+        type=seconds,
+        help="timeout of the run (default: the agent's timeout, else no limit while it makes progress; 0: no time at all)",
+    )
+    add(
+        "--max-tokens",
+        metavar="N",
+        type=tokens,
+        default=0,
+        help="token limit of the run with its sub-agents (0: the agent's budget)",
+    )
+    add(
+        "--max-cost",
+        metavar="DOLLARS",
+        type=dollars,
+        default=0.0,
+        help="cost limit of the run with its sub-agents (0: the agent's budget)",
+    )
 
 
 def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:

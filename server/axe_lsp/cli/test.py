@@ -365,6 +365,14 @@ def _parser() -> Parser:
         "so no key and no network is needed. docs/testing.md describes the files. "
         "`axe-lsp test new RUN` makes a case from a run of the history.",
     )
+    _add_selection(parser)
+    _add_answers(parser)
+    _add_execution(parser)
+    return parser
+
+
+def _add_selection(parser: Parser) -> None:
+    """Which cases are run."""
     add = parser.add_argument
     add(
         "files",
@@ -387,6 +395,11 @@ def _parser() -> Parser:
         action="store_true",
         help="succeed in a project without tests, for hooks that run in every project",
     )
+
+
+def _add_answers(parser: Parser) -> None:
+    """Where answers come from, and whether they are recorded."""
+    add = parser.add_argument
     how = parser.add_mutually_exclusive_group().add_argument
     how(
         "--record",
@@ -437,6 +450,11 @@ def _parser() -> Parser:
         default=0.0,
         help="with --live and --record: start no case after this cost (0: no limit)",
     )
+
+
+def _add_execution(parser: Parser) -> None:
+    """How the cases are run, and how results are shown."""
+    add = parser.add_argument
     add("--watch", action="store_true", help="run again after each change of a file, until Ctrl-C")
     add(
         "--jobs",
@@ -456,4 +474,3 @@ def _parser() -> Parser:
         action="store_true",
         help="for this command, allow what `allow` of the files names, and agents to reach outside their workspaces",
     )
-    return parser
