@@ -260,11 +260,6 @@ It waits, and those that have called it."
   "Return the root of RUN in this buffer."
   (gethash (plist-get (axe-lsp-run-begun run) :rootRunId) axe-lsp-tree--runs run))
 
-(defun axe-lsp-tree-position (run-id)
-  "Return where RUN-ID begins in this buffer."
-  (when-let ((run (gethash run-id axe-lsp-tree--runs)))
-    (marker-position (axe-lsp-item-start (axe-lsp-run-head run)))))
-
 
 ;;; What happens
 

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.schema.providers import EFFORTS
 from axe_lsp.agentfile.text.ranges import quoted
 
 DEFAULT_MAX_DEPTH = 1
-"""How deep Codex's agents nest when config.toml has no `agents.max_depth`: children call nobody."""
+"""The depth of Codex's agents if config.toml has no `agents.max_depth`: children call no others."""
 
 READING_TOOLS = ("read_file", "list_directory", "grep", "find_files")
 WRITING_TOOLS = ("write_file", "edit_file", "run_command")

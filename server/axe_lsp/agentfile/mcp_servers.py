@@ -108,7 +108,7 @@ def variables_in(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def written_server(table: Mapping[str, object]) -> McpServer:
-    """The server of a table that may be half-typed, or wrong: what is not of its type counts as absent."""
+    """The server of a table that may be half-typed, or wrong: a value of another type counts as absent."""
     return McpServer(
         _text(table, "name"),
         _text(table, "url"),

@@ -49,7 +49,7 @@ def config_file(environment: Environment) -> Path | None:
 
 
 def path_in_settings(text: str) -> Path | None:
-    """The path that a user has written; None while there is none, or nobody of that name has a home."""
+    """The path that a user has written; None without one, or if no user of that name has a home."""
     try:
         return Path(text.strip()).expanduser() if text.strip() else None
     except RuntimeError:

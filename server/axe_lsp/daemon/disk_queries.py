@@ -25,7 +25,7 @@ _SEARCH_SECONDS = 2.0
 
 
 class Queries:
-    """Each call is one question, and its answer is what is so at that moment.
+    """Each call is one question to the disk, whose answer holds at that moment.
 
     `workspace_of` says where runs of the agents in a folder start, `open_config` what text config.toml
     has in an editor, `allowances` what rules the user has set.

@@ -22,7 +22,7 @@ Read = Callable[[Path], Content | None]
 """`disk.read`, or what else looks at a path."""
 
 _LONG = 32 * 1024
-"""Characters of a text that takes so long to understand that nobody may have to wait for it."""
+"""Characters of a text that takes so long to parse that no keystroke may wait for it."""
 
 _Stamp = tuple[int, int, int, int, int]
 
@@ -50,7 +50,7 @@ class Index:
         (self._settled.add if noted.is_settled else self._settled.discard)(uri)
 
     def keep_only(self, wanted: Iterable[Collection[str]]) -> None:
-        """Forget the files that nobody wants any more."""
+        """Forget the files that no view needs any more."""
         kept = frozenset[str]().union(*wanted)
         self._files = {uri: each for uri, each in self._files.items() if uri in kept}
         self._settled &= kept

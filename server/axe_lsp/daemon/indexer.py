@@ -57,7 +57,7 @@ class Indexer:
         self._last_text = -_TYPING
 
     def give_way(self) -> None:
-        """A client has just sent a text: those of files that nobody has open can wait a moment.
+        """A client has just sent a text: files that no client has open can wait a moment.
 
         Who opens file after file will get to most of them, and then they need not be read twice.
         """

@@ -20,7 +20,7 @@ _SECONDS = 0.05
 
 
 def typed_folder(typed: PathTyped, workdir: str, path_context: PathContext) -> Path | None:
-    """The folder to be listed; None if nobody can say which one it is."""
+    """The folder to be listed; None if it is not known."""
     try:
         if typed.names is Names.GLOB:
             start, _ = folder_in_force(workdir, path_context)

@@ -22,7 +22,7 @@ from axe_lsp.workspace.workspace import Update
 _log = logging.getLogger(__name__)
 
 INTERVAL = 5.0
-"""Seconds between two looks that nobody has asked for."""
+"""Seconds between two regular looks at the disk."""
 
 _SHARE = 50
 """At most one part in this number of the time is spent on looks."""

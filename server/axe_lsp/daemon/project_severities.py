@@ -90,7 +90,7 @@ class Remembered:
         return {**self._look(folder).severities, **own} if folder is not None else own
 
     def news(self) -> Iterator[str]:
-        """The complaints that nobody has been told yet."""
+        """The complaints that have not been reported yet."""
         for _, _, settled in self._known.values():
             for complaint in settled.complaints:
                 if complaint not in self._told:

@@ -1,4 +1,4 @@
-"""The file that the `skill` of an agent names, and what is wrong with it. May block.
+"""The file that the `skill` of an agent names, and its faults. May block.
 
 A run appends a SKILL.md to the prompt as it is. It may begin with front matter, lines of YAML between
 two lines `---`, which other programs read. Of these only a `name` on a line of its own is understood
@@ -27,7 +27,7 @@ _NAME = re.compile(r"""^name:[ \t]*(["']?)([^\r\n#]*?)\1[ \t]*(?:#.*)?\r?$""", r
 
 
 class SkillFile(NamedTuple):
-    """Where a skill leads; the `fault` of what is there, or ""."""
+    """The path of a skill, and the `fault` of the file there, or ""."""
 
     path: Path
     exists: bool

@@ -313,7 +313,7 @@ class View:
         return self.snapshot.places.is_agent(uri)
 
     def _counts(self, uri: str) -> bool:
-        """Whether the file's folder goes by this path, and not by another one that leads to it."""
+        """Whether the file's folder is known by this path, and not by a link that leads to it."""
         folder = folder_of(uri)
         return folder is not None and self._linked_folders.name(folder) == folder
 

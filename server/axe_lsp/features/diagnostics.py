@@ -20,7 +20,7 @@ Severities = Mapping[str, Severity | None]
 """Diagnostic codes to another severity than the rule's own, or to None for "off"."""
 
 MOST_FINDINGS = 2_000
-"""Per file; nobody reads more, and editors slow down."""
+"""Per file. People read no more, and editors slow down."""
 
 _CODES = frozenset(rule.code for rule in RULES)
 _PROTECTING = frozenset(rule.code for rule in RULES if rule.is_protecting)

@@ -96,7 +96,7 @@ def _differences(text: str, pieces: Iterator[Piece]) -> Iterator[Splice]:
 
 
 def _smallest(text: str, where: TextRange, new: str) -> Splice:
-    """The change without what is the same at its beginning and at its end."""
+    """The change without the equal text at its beginning and at its end."""
     old_units, new_units = _UNITS.findall(where.of(text)), _UNITS.findall(new)
     head = _common(old_units, new_units)
     tail = _common(old_units[head:][::-1], new_units[head:][::-1])

@@ -22,7 +22,7 @@ from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
 
 _GOES_WITHOUT_SAYING = ('""', "[]", "0")
-"""Defaults that nobody would expect otherwise; 0 stands for no limit."""
+"""Defaults that need no hint, since everybody expects them; 0 stands for no limit."""
 
 
 class InlayHint(Struct, frozen=True):
@@ -109,7 +109,7 @@ def _absent(lookup: Lookup, table: KeyPath) -> Iterator[KeySpec]:
 
 
 def outside_hints(snapshot: Snapshot, file: AgentFile, within: TextRange) -> list[InlayHint]:
-    """The hints that stand in a part of an open file, as far as is known what is outside it."""
+    """The hints in a part of an open file, as far as the facts outside the file are known."""
     facts = snapshot.facts_about(file)
     found = [*_of_globs(file, facts), *_of_prompt(file, facts)]
     return [hint for hint in found if within.touches(hint.offset)]

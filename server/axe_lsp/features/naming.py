@@ -16,7 +16,7 @@ _TYPE: KeyPath = ("task", "type")
 
 
 class Named(Struct, frozen=True):
-    """A name and what it means. `range` is what is written there, quotes included."""
+    """A name and its meaning. `range` is that of the written name, with its quotes."""
 
     meaning: Meaning
     range: TextRange

@@ -72,7 +72,7 @@ def _renamable_in_test(file: AgentFile, offset: int) -> Renamable | None:
 def rename(
     snapshot: Snapshot, file: AgentFile, offset: int, new_name: str, text_of: TextOf
 ) -> Edit | None:
-    """The edit that gives another name to what is named at `offset` of an open file.
+    """The edit that renames the agent, or another named thing, at `offset` of an open file.
 
     None if nothing is. Raises RenameError.
     """

@@ -34,7 +34,7 @@ class Statement(NamedTuple):
 
     @property
     def values(self) -> list[Value]:
-        """The value of the entry and, behind it, what is in it."""
+        """The value of the entry, and after it the values in it."""
         found = [self.entry.value] if self.entry is not None and self.entry.value else []
         for value in found:
             inner = (entry.value for entry in value.entries if entry.value is not None)

@@ -24,7 +24,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Update
 
 SHOW_REFERENCES = "axe.showReferences"
-"""A command of the client: show the references of what is at a position (URI, position)."""
+"""A command of the client: show the references of the name at a position (URI, position)."""
 
 RUN_WITH_INPUT = "axe.runWithInput"
 """A command of the client: ask for the input of an agent, and run it ({ uri })."""

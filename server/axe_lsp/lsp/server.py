@@ -98,7 +98,7 @@ class AxeServer(LanguageServer):
         return super().initialize(client)
 
     async def release(self) -> None:
-        """Forget what the client had open, and end what is done for it in the background."""
+        """Forget the client's documents, and end its background tasks."""
         self._stop_listening()
         await self.session.end()
 

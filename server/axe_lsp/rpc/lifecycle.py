@@ -36,7 +36,7 @@ class Server(Protocol):
     version: str
 
     def initialize(self, client: Client) -> JsonObject:
-        """The capabilities that the client is told of."""
+        """The capabilities that are sent to the client."""
 
     async def release(self) -> None:
         """Let go of what the connection holds."""

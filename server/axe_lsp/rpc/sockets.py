@@ -224,7 +224,7 @@ def _unix_socket() -> socket.socket:
 
 
 def _clear(path: Path) -> None:
-    """Remove a socket that nobody listens on; refuse to touch anything else."""
+    """Remove a socket on which no process listens; refuse to touch anything else."""
     try:
         mode = path.lstat().st_mode
     except OSError:

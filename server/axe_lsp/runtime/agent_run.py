@@ -154,7 +154,7 @@ class AgentRun:
         return self._services.machines is not None and self._services.machines.takes_root
 
     def _watch(self) -> PlaceReports:
-        """Who hears of the place where its tools work."""
+        """Reports the place where its tools work."""
         warn, ids = self._services.warn, self._order.ids
         return PlaceReports(ids, self._journal.emit, self._scope.clock, warn)
 

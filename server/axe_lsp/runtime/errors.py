@@ -205,7 +205,7 @@ def timeout_message(seconds: float) -> str:
 
 
 def no_progress_message(seconds: float) -> str:
-    """The text of a RunTimeoutError for a run that nobody has limited and nothing is heard of."""
+    """The text of a RunTimeoutError for a run without a limit that makes no progress."""
     return (
         f"no progress for {seconds:g}s: neither the provider nor a tool has sent anything "
         "(a timeout in the agent file or --timeout allows for more)"

@@ -47,7 +47,7 @@ class Redactor:
         self._secrets: Collection[str] = ()
 
     def redact(self, event: Event) -> None:
-        """Take them out of an event that nobody else has yet."""
+        """Take them out of an event that has not been sent yet."""
         if isinstance(event, (AgentBegin, AgentResume)):
             self._secrets = self._find_secrets()
         for name in _TEXTS.get(type(event), ()):

@@ -235,7 +235,7 @@ def require_folder(folder: Path) -> None:
 
 
 def _model(order: Order, definition: AgentDefinition) -> ModelName:
-    """The model that answers. Raises AgentError, or ConfigError if nobody has named one."""
+    """The model that answers. Raises AgentError, or ConfigError if neither the request nor the file names one."""
     text = model_of(order, definition)
     if not text and definition.source is not None and definition.source.dialect:
         name = quoted(order.ids.agent)

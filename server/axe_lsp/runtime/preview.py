@@ -118,14 +118,14 @@ def header(prepared: Prepared) -> str:
 
 
 def params_line(prepared: Prepared) -> str:
-    """The line about the model's parameters; what is not set is shown as 0."""
+    """The line about the model's parameters; a parameter without a value is shown as 0."""
     params = prepared.definition.params
     temperature = shown_number(params.temperature or 0)
     return f"Params:   temperature={temperature}, max_tokens={params.max_tokens}"
 
 
 def timeout_line(prepared: Prepared) -> str:
-    """The timeout as axe shows it, which has one where nobody has stated any."""
+    """The timeout as axe shows it: its default, if none is set."""
     stated = DEFAULT_TIMEOUT if prepared.timeout is None else prepared.timeout
     return f"Timeout:  {shown_number(stated)}s"
 

@@ -20,7 +20,7 @@ Resolve = Callable[[str, Caller], AgentDefinition]
 """The agent that a caller means by a name. Raises ConfigError."""
 
 DEFAULT_TIMEOUT = 120.0
-"""Seconds that are shown as a root's timeout if nobody has stated one (001-5.1).
+"""Seconds that are shown as the timeout of a root without one (001-5.1).
 
 Such a run may take longer as long as it makes progress: see `limits/clock.py`.
 """
@@ -50,7 +50,7 @@ class RunRequest(JsonStruct, frozen=True):
 
 
 class InCopy(JsonStruct, frozen=True):
-    """What stands in `at` is a copy of what stands in `of`. Both are absolute paths."""
+    """The folder `at` is a copy of the folder `of`. Both are absolute paths."""
 
     of: str
     at: str

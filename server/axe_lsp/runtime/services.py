@@ -60,7 +60,7 @@ def never(_: Prepared) -> bool:
 
 
 def _ignore(_: object) -> None:
-    """For `emit`, `warn` and `note`, when nobody listens."""
+    """For `emit`, `warn` and `note`, if the caller has no use for them."""
 
 
 def _environment_of_process() -> Environment:

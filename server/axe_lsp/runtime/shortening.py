@@ -28,7 +28,7 @@ _KEPT_OF_NEWEST = 4000
 """The same of results that the model has not seen yet."""
 
 _USUAL_ANSWER = 16_384
-"""Tokens for which room is left if nobody says how long an answer may be."""
+"""Tokens that are reserved for an answer without a limit."""
 
 
 class Shortened(Struct, frozen=True):
@@ -40,7 +40,7 @@ class Shortened(Struct, frozen=True):
 
 
 def context_limit(model: ModelName, request: Request, learnt: int | None = None) -> int | None:
-    """The tokens that a prompt may have so that there is room for an answer, None if nobody knows.
+    """The tokens that a prompt may have so that there is room for an answer, None if the context window is not known.
 
     `learnt` is the size of the model's context if a refusal has told it, which knows best.
     """

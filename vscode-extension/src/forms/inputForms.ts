@@ -19,7 +19,7 @@ export interface Uses {
 
 export const FORM = 'inputForm';
 
-export const TASK: Field = {
+const TASK: Field = {
   name: 'task',
   label: 'Task',
   description: 'Leave it empty to run the agent on its own instructions.',

@@ -49,6 +49,6 @@ export function uriOf(node: Node): Uri {
   return Uri.from({ scheme: RUN_SCHEME, path: `/${name}.md`, query: runOf(node).rootRunId, fragment: `/${idOf(node)}` });
 }
 
-export function rootIdOf(uri: Uri): string {
+function rootIdOf(uri: Uri): string {
   return uri.query;
 }

@@ -404,7 +404,7 @@ _RUN_KEYS = frozenset({"answer", "status", "error", "tools", "children", *WHOLE_
 
 
 class _Reader:
-    """Reads nodes; what is wrong with them is in `problems`."""
+    """Reads nodes; their faults are in `problems`."""
 
     def __init__(self) -> None:
         self.problems: list[Problem] = []

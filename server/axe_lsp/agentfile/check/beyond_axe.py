@@ -86,7 +86,7 @@ def refusal(spec: KeySpec, word: str) -> str | None:
 
 
 def _is_tool_of_axe(word: str) -> bool:
-    """Words that nobody knows are another diagnostic's business."""
+    """Unknown words are reported by another diagnostic."""
     if word in agent_keys.TOOLS:
         return word not in agent_keys.EXTENSION_TOOLS
     return word not in agent_keys.TOOL_ALIASES and not any(

@@ -325,7 +325,7 @@ def _without_use(schema: Schema) -> tuple[KeySpec, ...]:
 
 
 def _node(lookup: Lookup, name: str) -> Node | None:
-    """A key of the file with all that is below it; to look for what is not there would cost more."""
+    """A key of the file with all keys below it, None without it. `has` is asked first, since it is cheaper."""
     return nested(lookup, (name,)) if lookup.has((name,)) else None
 
 

@@ -25,7 +25,7 @@ INVOLVED: frozenset[KeyPath] = frozenset(
         ("isolation", "changes"),
     ]
 )
-"""The keys that what is checked here is about, besides `sub_agents_config`: without them there is nothing to find."""
+"""The keys that are checked here, besides `sub_agents_config`: without them there is nothing to find."""
 
 
 def combinations(lookup: Lookup) -> Iterator[Problem]:
@@ -68,7 +68,7 @@ def _response_format(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _delegation(lookup: Lookup) -> Iterator[Problem]:
-    """How to delegate, where there is nobody to delegate to."""
+    """How to delegate, in a file that names no sub-agents."""
     path = ("sub_agents_config",)
     where = lookup.place(path)
     if where is None or lookup.has(("task",)):

@@ -84,7 +84,7 @@ _PROMPT = re.compile(r"\nsystem_prompt[ \t]*=[ \t]*(\"\"\"|''')")
 
 
 def shortened(text: str) -> ShortenedText:
-    """Most of a file is its prompt, which nobody needs to find a place in the rest."""
+    """Most of a file is its prompt, which is not needed to find a place in the rest."""
     # To look for a text is several times as fast as to look for an expression.
     opening = _PROMPT.match(text, max(0, text.find("\nsystem_prompt")))
     if opening is None or text.count('"""') + text.count("'''") != 2:

@@ -23,7 +23,7 @@ _QUOTED = re.compile(r"`([^`]+)`")
 
 
 def printable(text: str, schema: Schema) -> str:
-    """A text, of a file that nobody has open, with each character blotted out that may belong to a key."""
+    """A text of a file that no editor has open, with each character masked that may belong to a key."""
     if not _secret_names(schema):
         return without_secrets(text)  # What is in the tree doesn't matter.
     return without_secret_values(Lookup(Parse(text), schema))

@@ -286,7 +286,7 @@ _LIMITS_NOTHING: Mapping[str, str] = {
     "supports_parallel_tool_calls": "calls wait for those that may change something",
     "default_tools_approval_mode": "calls are asked about unless a rule of the user allows them",
 }
-"""Keys of a server without which its tools can do no more than before, and what is the case instead."""
+"""Keys of a server without which its tools can do no more than before, and the effect of leaving them out."""
 
 
 def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:

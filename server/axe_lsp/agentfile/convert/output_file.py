@@ -124,7 +124,7 @@ _BLANK_LINE = re.compile(r"\r\n|\n|\r")
 
 
 def read_markdown(text: str) -> OutputFile:
-    """The front matter and what is below it. Raises ConversionError."""
+    """The front matter and the text below it. Raises ConversionError."""
     text = text.removeprefix("\ufeff")
     match = _FRONT_MATTER.match(text)
     if match is None:

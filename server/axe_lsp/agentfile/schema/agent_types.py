@@ -1,4 +1,4 @@
-"""The types of agents that need no file: what each is for, may use and is told.
+"""The types of agents that need no file: the purpose, tools and prompt of each.
 
 `type` in an agent file takes one as a preset, and the `Task` tool starts one as a child. This is
 the only place that knows their names.

@@ -111,7 +111,7 @@ def _secret_at(kind: _Kind, text: str, start: int) -> TextRange | None:
 
 
 def _is_random(text: str) -> bool:
-    """Whether nobody would make the text up: words and examples lack digits, letters or variety."""
+    """Whether a text looks random: words and examples lack digits, letters or variety."""
     return (
         len(set(text)) >= _MIN_VARIETY
         and any(character.isdigit() for character in text)

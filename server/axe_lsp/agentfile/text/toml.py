@@ -40,7 +40,7 @@ class SyntaxProblem(NamedTuple):
 
 
 def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
-    """The tree of `text` and what is wrong with its statements, in written order."""
+    """The tree of `text` and the faults of its statements, in written order."""
     parser = _Parser(text)
     document = parser.document()
     if parser.problems and parser.doubtful_ends:

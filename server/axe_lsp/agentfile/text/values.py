@@ -1,4 +1,4 @@
-"""The Python value of what is written, one node at a time.
+"""The Python values of TOML nodes, one node at a time.
 
 A whole file has a value only if it is valid; a node has one as soon as the node itself is. tomli
 decides in every case that is not trivial, so that a node means what the runtime will read.

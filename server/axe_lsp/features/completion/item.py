@@ -1,4 +1,4 @@
-"""One thing that could be typed, and how it fits between what is there."""
+"""One completion item, and how it replaces the text around the cursor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other ways to write what is right already: one module each, offered for what the cursor is on."""
+"""Refactorings of valid files: one module each, offered for the element at the cursor."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def _taken(snapshot: Snapshot, file: AgentFile, program: str) -> Iterator[Findin
 
 
 def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    """Declared agents whose file is not there, or that nobody describes."""
+    """Declared agents without a file, or without a description."""
     for each in file.declarations:
         program = file.schema.program
         uri = file_of(file, each)

@@ -1,4 +1,4 @@
-"""An API key that stands in the file itself."""
+"""An API key that is written in the file itself."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PROVIDERS = {"GEMINI_API_KEY": "google"}
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A key put where nobody gets it who gets the file: the environment, or the user's config.toml.
+    """A key moved to a place that is not shared with the file: the environment, or the user's config.toml.
 
     The key itself appears in nothing that is shown: neither in titles nor in the arguments of commands.
     """

@@ -1,4 +1,4 @@
-"""A provider that nobody supports."""
+"""A provider that neither axe nor axe-lsp supports."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ def _is_set_to(case: Case, found: FoundValue, spec: KeySpec) -> bool:
 
 
 def _converted(text: str, spec: KeySpec, found: FoundValue) -> str | None:
-    """The value as the key wants it; None if nobody can tell."""
+    """The value in the type of the key; None if it can't be converted."""
     value, token = found.value, found.value.range.of(text)
     wanted = spec.type
     if wanted is KeyType.STRING_TABLE or (wanted is KeyType.STRINGS and found.array is not None):

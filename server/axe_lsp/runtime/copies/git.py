@@ -77,7 +77,7 @@ _LINK_TO_REPOSITORY = "160000"
 
 
 STOPPED: ContextVar[threading.Event | None] = ContextVar("STOPPED", default=None)
-"""Set once nobody waits any more for what a thread does with git."""
+"""Set when the caller no longer waits for a thread that works with git."""
 
 _GLANCE = 0.1
 """Seconds after which it is looked at."""

@@ -1,4 +1,4 @@
-"""Work with git in a thread, which ends soon when nobody waits for it any more."""
+"""Work with git in a thread, which ends soon after the caller stops waiting."""
 
 from __future__ import annotations
 

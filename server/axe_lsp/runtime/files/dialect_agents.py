@@ -27,7 +27,7 @@ from axe_lsp.runtime.plain_text import shown_path
 CONFIG = "config.toml"
 
 Read = Callable[[Path], str]
-"""The text of a file. Raises OSError, or ValueError for what is no text."""
+"""The text of a file. Raises OSError, or ValueError if the file is not text."""
 
 
 class DialectAgent(Struct, frozen=True):

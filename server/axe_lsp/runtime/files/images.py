@@ -26,7 +26,7 @@ def media_type(data: bytes) -> str:
 
 
 def image_of(data: bytes) -> Image | None:
-    """The picture in a file; None for what is none, or too large."""
+    """The picture in a file; None if the file is no picture, or too large."""
     type_ = media_type(data)
     if not type_ or len(data) > LARGEST_IMAGE:
         return None

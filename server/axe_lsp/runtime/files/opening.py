@@ -56,7 +56,7 @@ class OpenFolder(Struct, frozen=True):
         os.unlink(self._at(name), dir_fd=self.descriptor)
 
     def link(self, name: str, target: str) -> None:
-        """Make a link, in place of what is there."""
+        """Make a link; it replaces a file or link of that name."""
         new = f".{uuid.uuid4().hex}"
         os.symlink(target, self._at(new), dir_fd=self.descriptor)
         self._rename(new, name)
@@ -70,7 +70,7 @@ class OpenFolder(Struct, frozen=True):
             os.close(descriptor)
 
     def replace(self, name: str, content: bytes, mode: int | None) -> None:
-        """Give a file, or what is in its place, this content in one step."""
+        """Give a file this content in one step; it replaces a file or link of that name."""
         new = f".{uuid.uuid4().hex}"
         creating = os.O_WRONLY | os.O_CREAT | os.O_EXCL
         try:

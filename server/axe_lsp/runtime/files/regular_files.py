@@ -72,7 +72,7 @@ def read_place(place: Path, most: int = LARGEST_FILE) -> bytes:
 
 
 def _content(descriptor: int, path: Path, most: int) -> bytes:
-    """The content of what is open, which is closed."""
+    """The content of an open file, whose descriptor is closed."""
     try:
         status = os.fstat(descriptor)  # Another file may have taken its place.
         require_content(status, path)

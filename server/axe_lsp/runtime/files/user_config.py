@@ -87,7 +87,7 @@ def _in_address(secret: str) -> str:
 
 
 class _Providers(dict[str, Mapping[str, Any]]):
-    """`[providers]` of a file, and what is found out about it once."""
+    """`[providers]` of a file, with values that are derived once."""
 
     @cached_property
     def key_variables(self) -> frozenset[str]:

@@ -81,7 +81,7 @@ class Ledger:
             raise BudgetError(f"used {turns} of {most} turns", "turns")
 
     def charge_calls(self, number: int, turns: int) -> None:
-        """Pay for the tool calls of one answer. After the last turn nobody would see their results."""
+        """Pay for the tool calls of one answer. After the last turn the model would not see their results."""
         self.check_turn(turns)
         payers = (self, *(each for each in self._callers() if each._calls_of_tree))
         for ledger in payers:

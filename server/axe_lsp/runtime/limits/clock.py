@@ -130,7 +130,7 @@ class Clock:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """A question is open: nobody's time goes by that waits for its answer."""
+        """A question is open: the clocks of all runs that wait for its answer are stopped."""
         clocks = list(self._upwards())
         for clock in clocks:
             clock._stop()

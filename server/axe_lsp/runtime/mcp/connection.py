@@ -539,7 +539,7 @@ async def _awaited(work: Awaitable[_Result]) -> _Result:
 
 
 def _look_at(task: asyncio.Task[Any]) -> None:
-    """Take note of what a task raises, which asyncio would report if nobody else does."""
+    """Take the exception of a task, which asyncio would otherwise report."""
     if not task.cancelled():
         task.exception()
 

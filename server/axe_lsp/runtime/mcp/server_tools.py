@@ -157,7 +157,7 @@ def _optional(server: McpServer, around: RunAround) -> Iterator[None]:
 
 
 async def _begin(connection: Connection, around: RunAround, secrets: Collection[str]) -> None:
-    """Begin to connect, once the user has agreed to start what is started. Raises McpServerError."""
+    """Begin to connect, after the user has agreed to start the server. Raises McpServerError."""
     server = connection.server
     if server.is_command:
         await _admit(server, around, secrets)
@@ -308,7 +308,7 @@ class _Memory:
         self._secrets = secrets
 
     async def keep(self, server: McpServer, tools: Collection[ServerTool]) -> Changes:
-        """Keep what a server offers now; returns what is not as the user knows it."""
+        """Store the tools that a server offers now; returns those that differ from what the user knows."""
         rows = [
             ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
             for each in tools

@@ -75,7 +75,7 @@ class ServerProcess:
             self.is_over = True
 
     async def send(self, line: bytes) -> None:
-        """Write a line. Raises anyio's BrokenResourceError or ClosedResourceError if nobody reads it."""
+        """Write a line. Raises anyio's BrokenResourceError or ClosedResourceError if the server no longer reads."""
         assert self._kept.process.stdin is not None
         await self._kept.process.stdin.send(line + b"\n")
 

@@ -1,1 +1,1 @@
-"""Logs of past runs, which agents read again: where they lie, what is in them, what they say."""
+"""Logs of past runs, which agents read again: their paths, their format, and their analysis."""

@@ -139,7 +139,7 @@ class AdaptiveLimiter:
 
     @property
     def _hold(self) -> float:
-        """For how many seconds nobody may pass."""
+        """For how many seconds no request may be sent."""
         return self._held_until - loop_time()
 
     def _is_open(self, entry: Entry) -> bool:

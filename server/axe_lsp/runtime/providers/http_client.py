@@ -353,7 +353,7 @@ class _Server:
         return None
 
     def _look_later(self) -> None:
-        """Look for connections that nobody uses any more, as long as there are some."""
+        """Close idle connections, as long as there are some."""
         if self._idle and self._timer is None:
             self._timer = asyncio.get_running_loop().call_later(_IDLE_SECONDS, self._look)
 

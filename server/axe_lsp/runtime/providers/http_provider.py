@@ -90,7 +90,7 @@ class Service(Struct, frozen=True):
 
     @property
     def may_lack_responses(self) -> bool:
-        """Whether it stands in for OpenAI, and nobody has said that it has the Responses API."""
+        """Whether the server is not the provider's own, and the configuration does not say that it has the Responses API."""
         is_stated = self.config.states_wire(self.provider)
         return self.wire == "openai-responses" and not self.is_own and not is_stated
 
@@ -438,7 +438,7 @@ def _require_sendable(row: Provider, key: str) -> None:
 
 @lru_cache(maxsize=32)
 def _require_address(provider: str, base_url: str) -> None:
-    """Raises ConfigError for what is no address, once found out."""
+    """Raises ConfigError if a base URL is not an address. Each one is checked once."""
     if not is_http_address(base_url):
         raise ConfigError(
             f"base URL {quoted(_shown(base_url))} of provider {quoted(provider)} is not an "

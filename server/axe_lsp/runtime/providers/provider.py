@@ -19,7 +19,7 @@ OnDelta = Callable[[Delta], None]
 
 
 def _nobody(_provider: str, _seconds: float) -> None:
-    """For `on_wait`, where nobody wants to know."""
+    """For `on_wait`, if the caller reports no waits."""
 
 
 class Exchange(Struct, frozen=True):

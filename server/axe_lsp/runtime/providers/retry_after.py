@@ -21,7 +21,7 @@ LONGEST = 1e9
 """Seconds, some thirty years. What is longer, as far as infinity, is as good as that."""
 
 LONGEST_WAIT = 600.0
-"""Seconds that a run waits for a provider if nobody has said how long it may take."""
+"""Seconds that a run without a timeout waits for a provider."""
 
 _JITTER = 0.25
 """The largest part of a wait that chance adds to it."""

@@ -96,7 +96,7 @@ def dump_recording(recording: Recording) -> str:
 
 
 class _Table:
-    """A table of the file; it hands out values once, and knows what nobody asked for."""
+    """A table of the file. Each value is taken once; the keys that are left are unknown ones."""
 
     def __init__(self, table: object, where: str) -> None:
         if not isinstance(table, Mapping):

@@ -1,4 +1,4 @@
-"""Where the recording of a model `replay/NAME` lies. Knows nothing of what is in it."""
+"""The path of the recording of a model `replay/NAME`. Its content is not read here."""
 
 from __future__ import annotations
 

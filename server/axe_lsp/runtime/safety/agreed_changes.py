@@ -1,4 +1,4 @@
-"""Changes in a copy that a person has seen and agreed to one by one, so that nobody is asked about them again.
+"""Changes in a copy that the user has seen and agreed to one by one, and is not asked about again.
 
 A file is such a change as long as each of its states since the first one was made by a call that somebody was asked
 about (`tools/watched_call.py`), and is what they were shown as a whole. What a rule has allowed, or a command has
@@ -13,7 +13,7 @@ from msgspec import Struct
 
 
 class _Seen(Struct, frozen=True):
-    """The state of a file that somebody has seen first, and the one that they have agreed to last."""
+    """The first state of a file that the user has seen, and the last one that the user has agreed to."""
 
     first: str
     last: str
@@ -32,7 +32,7 @@ class AgreedChanges:
         self._files[path] = _Seen(first, after)
 
     def has(self, path: Path, now: bytes | None, then: bytes | None) -> bool:
-        """Whether somebody has seen how the file comes from one content to the other. None is no file."""
+        """Whether the user has seen all changes from one content of the file to the other. None is no file."""
         return self._files.get(path) == _Seen(digest_of_content(now), digest_of_content(then))
 
 

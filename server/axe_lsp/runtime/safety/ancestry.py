@@ -17,7 +17,7 @@ def named(agents: Sequence[str]) -> str:
 
 
 def agents_above(environment: Environment) -> tuple[str, ...]:
-    """The agents that have led to the process of an environment; none if nobody says so."""
+    """The agents that have led to the process of an environment, as its variable says; none without it."""
     try:
         found = json.loads(environment.get(AGENTS_ABOVE, "[]"))
     except ValueError:

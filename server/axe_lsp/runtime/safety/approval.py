@@ -170,7 +170,7 @@ def _question(request: ApprovalRequest, rehearsal: Rehearsal) -> Question:
 
 
 def _digest(text: str) -> str:
-    """A short name for a text, which may be long; nobody has to read it."""
+    """A short name for a text, which may be long. It is not for people."""
     from hashlib import sha256
 
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

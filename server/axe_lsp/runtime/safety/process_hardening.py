@@ -24,7 +24,7 @@ _NEEDED_BY_BEGINNING = ("PYTHON", "LC_", "LD_", "DYLD_", "XDG_")
 
 @cache
 def forbid_inspection() -> None:
-    """From now on nobody but root reads the memory or the environment of this process. Costs 2 ms, once."""
+    """From now on only root can read the memory and the environment of this process. Costs 2 ms, once."""
     if sys.platform == "linux":
         import ctypes
 

@@ -127,7 +127,7 @@ NOBODY_ANSWERS = Answer(
 
 
 def no_answer(question: Question) -> Answer:
-    """The answer where nobody can be asked."""
+    """The answer where no user can be asked."""
     return NOBODY_ANSWERS if question.tool == ASK_USER else NOBODY
 
 

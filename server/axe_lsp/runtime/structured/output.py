@@ -72,7 +72,7 @@ class Output(Struct, frozen=True):
         ), ""
 
     async def read(self, answer: str) -> tuple[Json, str]:
-        """The value of an answer, and what is wrong with it or ""."""
+        """The value of an answer, and why it does not fit, or ""."""
         try:
             value = parse_json(_unfenced(answer))
         except WireError as error:

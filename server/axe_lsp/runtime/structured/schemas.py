@@ -35,7 +35,7 @@ class Check(Struct, frozen=True):
     thorough: Callable[[Json], str]
 
     def __call__(self, value: Json) -> str:
-        """Where nobody else waits, as in a thread."""
+        """For callers that may block, as in a thread."""
         found = self.quick(value)
         return self.thorough(value) if found is None else found
 

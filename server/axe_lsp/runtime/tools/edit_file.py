@@ -99,7 +99,7 @@ async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
 
 
 def _wanted(call: ToolCall) -> tuple[str, _Edit]:
-    """The path, and what is to be done there."""
+    """The path, and the change of the file."""
     return required(call, "path"), _Edit(
         old=valid_text(required(call, "old_string")).encode(),
         new=valid_text(call.argument("new_string")).encode(),

@@ -39,7 +39,7 @@ def can_write(workplace: Workplace) -> bool:
 
 
 async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
-    """A file as the editor has it; None if what is on the disk counts.
+    """A file as the editor has it; None if the file on the disk counts.
 
     `found` is a place below the working directory, without links. What is not on the disk may be in the editor.
     """

@@ -105,7 +105,7 @@ def _call(*arguments: int | bytes | None) -> int:
 
 
 def _argument(value: int | bytes | None) -> object:
-    """Integers as wide as a register: what is above a C int is otherwise left to chance."""
+    """Integers as wide as a register, whose upper half would be undefined for a C int."""
     return ctypes.c_long(value) if isinstance(value, int) else value
 
 

@@ -18,7 +18,7 @@ from axe_lsp.runtime.tools.paths import place, speaking_of
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 MOST_READ = 8 * 1024 * 1024
-"""Bytes of what ripgrep writes; what is beyond is not looked at."""
+"""Bytes of ripgrep's output that are read."""
 
 _TIME_LIMIT = 60.0
 _FAILED = 2

@@ -21,7 +21,7 @@ from axe_lsp.runtime.tools.editor import EditorOfRun
 from axe_lsp.runtime.tools.network import Network
 
 MAX_OUTPUT = 100 * 1024
-"""Bytes of a result: what is longer is cut, and says so."""
+"""Bytes of a result. A longer one is cut, and says so."""
 
 
 class ToolError(Exception):
@@ -69,7 +69,7 @@ class RemoteCopy(Protocol):
         """Say what a call would do. Raises ToolError."""
 
     def alike(self) -> AbstractAsyncContextManager[None]:
-        """Both copies are alike, and what is changed in the one here meanwhile, changes there. Raises ToolError."""
+        """Both copies are equal, and changes of the local one are made in the other, too. Raises ToolError."""
 
 
 class Workplace(Struct, frozen=True):

@@ -1,4 +1,4 @@
-"""A call in a copy that changes a file, and what somebody has seen of it."""
+"""A call in a copy that changes a file, and the part of the change that the user has seen."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from axe_lsp.runtime.tools.tool_table import changed_file
 
 
 class WatchedCall:
-    """A call in a copy, whose change is added if somebody is asked and agrees."""
+    """A call in a copy, whose change is added if the user is asked and agrees."""
 
     def __init__(self, changes: AgreedChanges, call: ToolCall, workplace: Workplace) -> None:
         self._changes = changes
@@ -65,7 +65,7 @@ class WatchedCall:
 
 
 def _digest_of(path: Path) -> str:
-    """That of what is at a path without links; "" for what is no file, or too large to be shown."""
+    """The digest of the file at a path without links; "" if it is no file, or too large to be shown."""
     try:
         if is_nothing(path):
             return digest_of_content(None)

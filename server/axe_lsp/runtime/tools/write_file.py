@@ -36,7 +36,7 @@ async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
 
 
 def _wanted(call: ToolCall) -> tuple[str, bytes]:
-    """The path, and what is to be written there."""
+    """The path, and the new content of the file."""
     return required(call, "path"), valid_text(call.argument("content")).encode()
 
 

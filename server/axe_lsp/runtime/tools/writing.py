@@ -17,7 +17,7 @@ _one_at_a_time = threading.Lock()
 
 @contextmanager
 def writing(found: Path, path: str) -> Iterator[None]:
-    """Change a file while nobody else does, so that no change is lost. Raises ToolError.
+    """Change a file while no other call does, so that no change is lost. Raises ToolError.
 
     `found` is the file, in a folder that exists, and `path` what the model calls it.
     """

@@ -123,7 +123,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
 
 
 def thinking_of(request: Request, restrictions: Restrictions = _NONE) -> dict[str, Json]:
-    """How the model is asked to think, empty if nobody says so.
+    """How the model is asked to think, empty if no key says so.
 
     Newer models decide about the length themselves, older ones and other makers' want a budget.
     """
@@ -215,7 +215,7 @@ def effort_of(request: Request, restrictions: Restrictions = _NONE) -> str:
 
 
 def default_max_tokens(model: str) -> int:
-    """How long an answer may be if nobody says so, which this provider wants to know."""
+    """The longest answer if no key limits it: this provider requires a limit."""
     known = known_model(f"anthropic/{model}")
     return min(known.max_output, LONG_ANSWER) if known else DEFAULT_MAX_TOKENS
 

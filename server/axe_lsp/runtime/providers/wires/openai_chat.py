@@ -55,7 +55,7 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
     "model_length": "length",
     "content_filter": "content_filter",
 }
-"""By `finish_reason`. A `max_tokens`, which nobody documents, means a whole answer, as in axe."""
+"""By `finish_reason`. `max_tokens`, which is not documented, means a whole answer, as in axe."""
 
 
 def path(_model: str, _stream: bool) -> str:
