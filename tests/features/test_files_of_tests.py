@@ -527,6 +527,29 @@ def test_a_rename_of_a_case_moves_its_recording_and_reaches_all_who_have_it() ->
     assert renamed('"asks"', "wants")[TESTS] == RECORDED[TESTS].replace('"asks"', '"wants"')
 
 
+def test_a_rename_puts_no_recording_in_place_of_another_file() -> None:
+    snapshot, file = recorded("recordings/lead/looks.toml")
+    there = {f"{RECORDINGS_OF}/lead/sees.toml", f"{RECORDINGS_OF}/boss/looks.toml"}
+    offset = RECORDED[TESTS].index('"looks"') + 1
+    with pytest.raises(RenameError, match=r'a file "recordings/lead/sees\.toml" already'):
+        rename(snapshot, file, offset, "sees", RECORDED.__getitem__, exists=there.__contains__)
+    there.add(f"{RECORDINGS_OF}/lead/looks.toml")
+    new = f"{ROOT}/axe/tests/boss.toml"
+    with pytest.raises(RenameError, match=r'a file "recordings/boss/looks\.toml" already'):
+        follow_move(snapshot, TESTS, new, RECORDED.__getitem__, there.__contains__)
+
+
+def test_a_recording_in_an_inner_folder_of_recordings_is_followed() -> None:
+    text = RECORDED[TESTS].replace("shared/asks.toml", "recordings/asks.toml")
+    workspace = Workspace(Places(roots=(ROOT,)))
+    workspace.apply([Change(TESTS, text)], complete=True)
+    old, new = (f"{RECORDINGS_OF}/recordings/{name}.toml" for name in ("asks", "wants"))
+    after = edited(
+        {TESTS: text}, follow_move(workspace.snapshot, old, new, {TESTS: text}.__getitem__)
+    )
+    assert 'replay = "recordings/wants.toml"' in after[TESTS]
+
+
 def test_a_rename_of_a_recording_moves_it_and_reaches_all_who_name_it() -> None:
     after = renamed('"shared/asks.toml"', "asks.toml", "recordings/shared/asks.toml")
     assert after[TESTS] == RECORDED[TESTS].replace("shared/asks", "asks")

@@ -70,7 +70,13 @@ def _renamable_in_test(file: AgentFile, offset: int) -> Renamable | None:
 
 
 def rename(
-    snapshot: Snapshot, file: AgentFile, offset: int, new_name: str, text_of: TextOf
+    snapshot: Snapshot,
+    file: AgentFile,
+    offset: int,
+    new_name: str,
+    text_of: TextOf,
+    *,
+    exists: Exists = lambda _: False,
 ) -> Edit | None:
     """The edit that renames the agent, or another named thing, at `offset` of an open file.
 
@@ -81,7 +87,7 @@ def rename(
         in_test = named_in_test(file, offset)
         if in_test is None:
             return None
-        return rename_in_test(snapshot, file, in_test, new_name, text_of)
+        return rename_in_test(snapshot, file, in_test, new_name, text_of, exists=exists)
     _check_is_defined(named.meaning)
     if named.meaning.kind is Kind.INLINE_TYPE:
         return tuple(_type_changes(snapshot, file, named.meaning, new_name))

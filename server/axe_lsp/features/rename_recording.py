@@ -56,7 +56,13 @@ def named_in_test(file: AgentFile, offset: int) -> NamedInTest | None:
 
 
 def rename_in_test(
-    snapshot: Snapshot, file: AgentFile, named: NamedInTest, new: str, text_of: TextOf
+    snapshot: Snapshot,
+    file: AgentFile,
+    named: NamedInTest,
+    new: str,
+    text_of: TextOf,
+    *,
+    exists: Exists,
 ) -> Edit:
     """The edit that renames a case, with the recording that is named after it, or a recording. Raises RenameError."""
     if not new.strip() or _CONTROL.search(new):
@@ -76,19 +82,22 @@ def rename_in_test(
     _check_is_complete(snapshot)
     others = _changes(snapshot, place, old_path, new_path, text_of, but=(file.uri, before.name))
     found = snapshot.facts_about(file).paths.get(old_path)
-    moves = [MovedFile(found.uri, _uri(place, new_path))] if found and found.exists else []
-    return (here, *others, *moves)
+    if not found or not found.exists:
+        return (here, *others)
+    return (here, *others, _moved(place, found.uri, new_path, exists))
 
 
 def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:
     """The changes that go with the move of a recording within its folder, which the user makes. Raises RenameError."""
-    folder, between, old_path = old_uri.rpartition(f"/{RECORDINGS}/")
-    if not between or not new_uri.startswith(f"{folder}{between}"):
+    folders = re.finditer(f"/(?={RECORDINGS}/)", old_uri)  # There may be one of that name inside.
+    places = (next(_tests(snapshot, old_uri[: each.start()]), None) for each in folders)
+    tests = next((each.place for each in places if each is not None), None)
+    if tests is None:
         return ()
-    new_path = new_uri.removeprefix(f"{folder}{between}")
-    tests = next((each.place for each in _tests(snapshot, folder)), None)
-    if tests is None or not new_path.endswith(SUFFIX):
+    folder = f"{tests.folder}/{RECORDINGS}/"
+    if not new_uri.startswith(folder) or not new_uri.endswith(SUFFIX):
         return ()
+    old_path, new_path = (each.removeprefix(folder) for each in (old_uri, new_uri))
     _check_is_complete(snapshot)
     before, after = (_path(unquote(each)) for each in (old_path, new_path))
     return tuple(_changes(snapshot, tests, before, after, text_of))
@@ -109,10 +118,20 @@ def follow_tests(
         before, after = (_path(case.recording(each.stem)) for each in (tests.place, new))
         uri = _uri(tests.place, before)
         if case.name and not case.replay and uri not in moves and exists(uri):
-            moves[uri] = MovedFile(uri, _uri(new, after))
+            moves[uri] = _moved(new, uri, after, exists)
             own = (tests.uri, case.name)
             changes += _changes(snapshot, tests.place, before, after, text_of, but=own)
     return (*changes, *moves.values())
+
+
+def _moved(place: Place, uri: str, path: str, exists: Exists) -> MovedFile:
+    """The move of a recording to a path. Raises RenameError if another file is there, which no case may use."""
+    new = _uri(place, path)
+    if exists(new):
+        raise RenameError(
+            f"there is a file {quoted(path)} already; delete it or choose another name"
+        )
+    return MovedFile(uri, new)
 
 
 def _check_recording(path: str) -> None:

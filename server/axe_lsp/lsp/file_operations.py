@@ -66,7 +66,8 @@ def register(session: Session) -> None:
         session.view.changed_on_disk([canonical(each.uri) for each in params.files])
 
 
-def _exists(uri: str) -> bool:
+def exists(uri: str) -> bool:
+    """Whether there is a file on the disk."""
     path = path_of(uri)
     return path is not None and path.is_file()
 
@@ -74,7 +75,7 @@ def _exists(uri: str) -> bool:
 def _follow(session: Session, old: str, new: str, locations: Locations) -> Edit:
     """The edit that adapts the names of a moved file in others; a message says why there is none."""
     try:
-        return follow_move(session.view.snapshot, old, new, locations.text_of, _exists)
+        return follow_move(session.view.snapshot, old, new, locations.text_of, exists)
     except RenameError as error:
         message = f"The names in other files were not changed: {error}."
         _log.info("%s", message)

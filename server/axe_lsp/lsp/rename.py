@@ -11,6 +11,7 @@ from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.edit import Edit, MovedFile, RenameError
 from axe_lsp.features.rename import renamable, rename
 from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.file_operations import exists
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
@@ -43,7 +44,10 @@ def register(session: Session) -> None:
             return None
         snapshot, locations = session.view.snapshot, Locations(session)
         with _refusals():
-            edit = rename(snapshot, place.file, place.offset, params.new_name, locations.text_of)
+            text_of = locations.text_of
+            edit = rename(
+                snapshot, place.file, place.offset, params.new_name, text_of, exists=exists
+            )
         if edit is None:
             return None
         _check_can_move(session, edit)
