@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import atexit
 import json
 import re
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 from typing import Any
+
+from support.editors import clean_environment
 
 _PATIENCE = 120.0
 """Seconds. How long the program may take to start or to stop on a machine that is busy."""
@@ -31,10 +36,10 @@ def served(
     """
     command = _command(program, scratch)
     _write_settings(scratch, settings)
+    if extension:
+        _copy_installed(_installed(program, extension), scratch / "extensions")
     for folder in others:
         shutil.copytree(folder, scratch / "extensions" / folder.name)
-    if extension:
-        _install(command, extension, environment)
     options = ["--auth", "none", "--bind-addr", "127.0.0.1:0", "--disable-telemetry"]
     options += ["--disable-update-check", "--disable-getting-started-override"]
     log = scratch / "code-server.log"  # A pipe that nobody reads would hold it up once it is full.
@@ -66,15 +71,28 @@ def _write_settings(scratch: Path, settings: Mapping[str, Any]) -> None:
         (folder / "settings.json").write_text(json.dumps(settings), encoding="utf-8")
 
 
-def _install(command: Sequence[str], extension: Path, environment: Mapping[str, str]) -> None:
+@cache
+def _installed(program: Path, extension: Path) -> Path:
+    """A folder of extensions into which VS Code has installed this one. Each window gets a copy."""
+    scratch = Path(tempfile.mkdtemp(prefix="axe-lsp-extensions-"))
+    atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     installed = subprocess.run(
-        [*command, "--install-extension", str(extension)],
-        env=dict(environment),
+        [*_command(program, scratch), "--install-extension", str(extension)],
+        env=clean_environment(scratch / "home"),
         check=False,
         capture_output=True,
         text=True,
     )
     assert installed.returncode == 0, installed.stdout + installed.stderr
+    return scratch / "extensions"
+
+
+def _copy_installed(installed: Path, extensions: Path) -> None:
+    """The list of extensions names their folders."""
+    shutil.copytree(installed, extensions)
+    listed = extensions / "extensions.json"
+    text = listed.read_text(encoding="utf-8").replace(str(installed), str(extensions))
+    listed.write_text(text, encoding="utf-8")
 
 
 def _address(process: subprocess.Popen[bytes], log: Path) -> str:
