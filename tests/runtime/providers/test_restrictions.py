@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from axe_lsp.runtime.providers.restrictions import Restrictions, window_told
 from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
 from support.engines import agent, bench
-from support.scripted_provider import Refuses, Says, ScriptedProvider
+from support.scripted_provider import Raw, Refuses, Says, ScriptedProvider
 
 NEW_NAME = (
     "Unsupported parameter: 'max_tokens' is not supported with this model. "
@@ -308,3 +309,27 @@ async def test_a_model_that_refuses_a_parameter_gets_it_no_more_and_the_user_is_
                 f"the model m-solo refuses params.{name}, so it is left out"
             )
     assert [name in each.body for each in provider.requests] == [True, False, False]
+
+
+def not_permitted(name: str) -> Raw:
+    """How Mistral refuses a parameter that it does not have."""
+    fault = {
+        "type": "extra_forbidden",
+        "loc": ["body", name],
+        "msg": "Extra inputs are not permitted",
+    }
+    return Raw(json.dumps({"object": "error", "message": {"detail": [fault]}}).encode(), 422)
+
+
+async def test_mistral_gets_no_parameter_that_it_does_not_have(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusals = [not_permitted("stream_options"), not_permitted("seed")]
+    provider.script("m-solo", *refusals, Says("one"), Says("two"))
+    agents = agent("solo", params={"seed": 7})
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        assert (await runtime.run("solo")).content == "two"
+        assert runtime.warnings == ["the model m-solo refuses params.seed, so it is left out"] * 2
+    asked = [{"stream_options", "seed"} & {*each.body} for each in provider.requests]
+    assert asked == [{"stream_options", "seed"}, {"seed"}, set(), set()]
