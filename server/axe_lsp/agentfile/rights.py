@@ -73,6 +73,12 @@ RIGHTS: tuple[Right, ...] = (
     Right("an agent that is in `sub_agents` or `task.types`", May.FREELY, May.FREELY, May.FREELY),
     Right("to read files below the working directory", May.FREELY, May.FREELY, May.FREELY),
     Right(
+        "to get a page of a public host (`url_fetch`), or to search the web",
+        May.FREELY,
+        May.FREELY,
+        May.FREELY,
+    ),
+    Right(
         "a command, a change of a file, a call of an MCP server's tool",
         May.WITH_APPROVAL,
         May.WITH_APPROVAL,
