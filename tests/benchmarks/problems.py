@@ -60,6 +60,7 @@ _PROGRAM = '[[mcp_servers]]\nname = "s{n}"\ncommand = "npx"\nargs = ["-y", "serv
 _TESTS, _TEST_HEAD = "axe/tests/main.toml", 'agent = "main"\n'
 _CASE = "[[case]]\nname = 'c{n}'\ntask = 'Go on.'\n"
 _CODEX, _CODEX_HEAD = ".codex/agents/main.toml", "name = 'main'\ndescription = 'd'\n"
+_CODEX_CONFIG = ".codex/config.toml"
 _SECRET = "sk-" + "a1B2c3D4" * 5
 _NAMES = _list("sub_agents", '"agent{n}"')
 
@@ -124,6 +125,18 @@ KINDS: dict[str, Kind] = {
     "wrong types of Codex": Kind(
         _each("[mcp_servers.s{n}]\ncommand = {n}\n"), path=_CODEX, head=_CODEX_HEAD
     ),
+    "agents of Codex without a file": Kind(
+        _each("[agents.a{n}]\nconfig_file = 'none{n}.toml'\n"), path=_CODEX_CONFIG, head=""
+    ),
+    "unclosed strings of Codex": Kind(
+        _each('model_reasoning_effort = "{n}\n'), path=_CODEX_CONFIG, head=""
+    ),
+    "servers of Codex of both kinds": Kind(
+        _each("[mcp_servers.s{n}]\ncommand = 'npx'\nurl = 'https://example.org/{n}'\n"),
+        path=_CODEX_CONFIG,
+        head="",
+    ),
+    "unknown keys of Vibe": Kind(_each("key{n} = 1\n"), path=".vibe/agents/main.toml", head=""),
     "references of schemas that lead nowhere": Kind(
         _each("[input.properties.key{n}]\n'$ref' = '#none{n}'\n")
     ),
@@ -146,6 +159,24 @@ KINDS: dict[str, Kind] = {
         path=_TESTS,
         head=_TEST_HEAD,
     ),
+    "cases with children of a caller of many": Kind(
+        _each(f"{_CASE}[[case.expect.children]]\nagent = 'agent{{n}}'\n"),
+        {
+            **{
+                f"agent{n}": f"name = 'agent{n}'\nmodel = 'openai/gpt-6-sol'\n"
+                for n in range(COUNT)
+            },
+            "main": _HEAD + _list("sub_agents", '"agents{n}"'),
+        },
+        path=_TESTS,
+        head=_TEST_HEAD,
+    ),
+    "cases with calls of other tools": Kind(
+        _each(f"{_CASE}[[case.expect.tools]]\ncalls = [{{ name = 'read_file' }}]\n"),
+        path=_TESTS,
+        head=_TEST_HEAD,
+    ),
+    "keys of cases, twice": Kind(_each(f"{_CASE}name = 'c{{n}}'\n"), path=_TESTS, head=_TEST_HEAD),
     "cases of nobody": Kind(_each(_CASE), path=_TESTS, head="agent = 'nobody'\n"),
     "recordings outside": Kind(
         _each(f"{_CASE}replay = '../../../../x{{n}}.toml'\n"), path=_TESTS, head=_TEST_HEAD
@@ -254,6 +285,7 @@ class Typing:
 _PUBLISHED = (
     "unclosed strings",
     "duplicate keys",
+    "keys of cases, twice",
     "wrong types",
     "out of range",
     "unknown agents",
@@ -262,6 +294,14 @@ _PUBLISHED = (
     "unknown tools",
     "globs outside",
     "bad schemas",
+    "bad patterns of schemas",
+    "programs with keys",
+    "cases with unknown keys",
+    "cases with bad patterns",
+    "cases with children of a caller of many",
+    "cases with calls of other tools",
+    "agents of Codex without a file",
+    "servers of Codex of both kinds",
     "secrets as values",
     "unused ignores",
     "used ignores",

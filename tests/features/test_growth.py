@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 import pytest
 
@@ -15,7 +15,7 @@ from axe_lsp.features.fix import Context
 from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.findings import HEAD
-from support.fixture import FOLDER, PLACES, open_fixture
+from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture
 from support.growth import calls_of
 
 _URI = f"{FOLDER}/main.toml"
@@ -57,9 +57,12 @@ def actions(body: str) -> Callable[[], object]:
     return lambda: code_actions(context, opened.file, everything)
 
 
-def keystroke(body: str, head: str = HEAD, uri: str = _URI) -> Callable[[], object]:
+def keystroke(
+    body: str, head: str = HEAD, uri: str = _URI, agents: Mapping[str, str] = {}
+) -> Callable[[], object]:
     """One more digit in an open file, up to the diagnostics, when it has been typed in once before."""
     workspace = Workspace(PLACES)
+    workspace.apply([Change(f"{FOLDER}/{name}.toml", text) for name, text in agents.items()])
 
     def typed(digit: str) -> None:
         text = f"{head}timeout = 1{digit}\n{body}"
@@ -132,4 +135,24 @@ def test_a_keystroke_grows_with_the_problems(name: str) -> None:
 @pytest.mark.parametrize("name", FILES)
 def test_code_actions_grow_with_the_problems(name: str) -> None:
     few, many = (calls_of(actions(FILES[name](count))) for count in (_FEW, 2 * _FEW))
+    assert many < _LINEAR * few
+
+
+def test_children_that_a_caller_of_many_does_not_call_grow_with_their_number() -> None:
+    def typed(count: int) -> Callable[[], object]:
+        called = ", ".join(f'"agents{n}"' for n in range(count))
+        agents = {f"agent{n}": f'name = "agent{n}"\nmodel = "ollama/x"\n' for n in range(count)}
+        agents["lead"] = f'name = "lead"\nmodel = "ollama/x"\nsub_agents = [{called}]\n'
+        case = "[[case]]\nname = 'c{n}'\n[[case.expect.children]]\nagent = 'agent{n}'\n"
+        return keystroke(lines(case)(count), 'agent = "lead"\n', _TESTS_URI, agents)
+
+    few, many = (calls_of(typed(count)) for count in (_FEW, 2 * _FEW))
+    assert few > 20 * _FEW, "something is said of each"
+    assert many < _LINEAR * few
+
+
+def test_syntax_problems_of_a_file_with_keys_that_are_hidden_grow_with_their_number() -> None:
+    body = lines('[providers.p{n}]\napi_key = "{n}\n')
+    uri = f"{USER_FOLDER.rpartition('/')[0]}/config.toml"
+    few, many = (calls_of(keystroke(body(count), "", uri)) for count in (_FEW, 2 * _FEW))
     assert many < _LINEAR * few

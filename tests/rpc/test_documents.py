@@ -175,3 +175,24 @@ def test_a_document_is_found_under_another_spelling_of_its_uri() -> None:
     )
     assert closed.uri == "file:///A"
     assert list(documents) == []
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_many_edits_in_their_order_move_each_line_once(
+    order: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moved = 0
+    original = EditedText._move_until
+
+    def counting(text: EditedText, line: int) -> None:
+        nonlocal moved
+        moved += abs(min(line, len(text._starts)) - text._first_unmoved)
+        original(text, line)
+
+    monkeypatch.setattr(EditedText, "_move_until", counting)
+    text = EditedText("key = 1\n" * 1_000)
+    for line in range(1_000)[::order]:
+        start = text.offset(line, 0, "utf-16")
+        text.replace(start, start + 3, "other")
+    assert text.text == "other = 1\n" * 1_000
+    assert moved < 5_000

@@ -131,9 +131,17 @@ def check_is_fresh(file: AgentFile, text: str) -> None:
 
 def known(lookup: Lookup) -> list[object]:
     parse = lookup.parse
-    tables = [list(each.paths) for each in parse.document.tables]
-    assert tables == [[item.path for item in each.located] for each in parse.document.tables]
-    return [parse.document, parse.problems, parse.lines.starts, lookup.located, lookup.secrets]
+    document = parse.document
+    for table in document.tables:
+        assert table.paths == tuple(item.path for item in table.located)
+    return [
+        document.tables,
+        document.comments,
+        parse.problems,
+        parse.lines.starts,
+        lookup.located,
+        lookup.secrets,
+    ]
 
 
 @given(st.sampled_from([FULL, FULL.replace("\n", "\r\n"), *agent_files().values()]), EDITS)
@@ -227,6 +235,14 @@ def test_what_is_known_of_a_file_of_another_kind_is_forgotten() -> None:
     before = read_agent_file(PLACE, text, is_open=True)
     edited = f"\n{text}"
     check_is_fresh(read_agent_file(CODEX_PLACE, edited, is_open=True, before=before.open), edited)
+
+
+def test_a_key_that_is_being_typed_breaks_only_its_own_statement() -> None:
+    """What was read of the text before the key was begun is not read again, nor is it with the next letter."""
+    parse = Parse(CASES.replace("x = ", "y = "))
+    for letter in range(1, 9):
+        parse = Parse(f"timeout = 1\n{CASES}"[:letter] + f"\n{CASES}", parse)
+    assert [each.message for each in parse.problems] == ["expected `=` and a value after the key"]
 
 
 def test_an_array_that_stays_is_looked_through_once() -> None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import IntEnum
-from functools import cached_property
+from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote
 
 from msgspec import Struct
@@ -188,6 +188,7 @@ def _is_in_agents(below: str, program: Program) -> bool:
     return below == AGENTS or (program.is_recursive and below.startswith(f"{AGENTS}/"))
 
 
+@lru_cache(maxsize=4096)  # Each keystroke asks for all that a file of settings names.
 def joined(root: str, path: str) -> str:
     """The URI of a path that starts at a folder, `..` worked out; "" if the folder is not known."""
     start = "file://" if path.startswith("/") else root

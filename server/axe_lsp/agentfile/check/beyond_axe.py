@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
+from functools import lru_cache
 
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema import agent_keys
@@ -24,29 +25,39 @@ KNOWN_TO_AXE = frozenset(
 )
 """The keys that axe does not ignore."""
 
-_AGREED = frozenset(
-    path for path in KNOWN_TO_AXE if agent_keys.key(path).names not in (Names.TOOL, Names.MODEL)
-)
-"""Most of them: there axe refuses no word that axe-lsp takes."""
-
-_TOP = frozenset(key.path[:1] for key in agent_keys.KEYS)
-
 
 def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
     """A problem for each; of a table that axe ignores as a whole only for the table."""
     told: set[KeyPath] = set()
     tables = [table for table in lookup.parse.document.tables if table.complete]
     for table in tables:
-        is_news = table.path not in KNOWN_TO_AXE and table.path not in told
-        if is_news and table.header is not None:
+        differs = _differs(table.path)
+        if differs is not None and differs not in told and table.header is not None:
             yield from _ignored(table.path, table.header.parts, told)
     for table in tables:
         for index, path in enumerate(table.paths):
-            if path in _AGREED or path in told or path[:1] in told or path[:1] not in _TOP:
+            differs = _differs(path)
+            if differs is None or differs in told or path[:1] in told:
                 continue
             item = table.located[index]
             yield from _ignored(path, item.entry.key.parts, told)
             yield from _refused(lookup, item)
+
+
+@lru_cache(maxsize=4096)
+def _differs(path: KeyPath) -> KeyPath | None:
+    """What axe ignores of a key: the key, or a table above it. Also a key of which axe may refuse a word.
+
+    None for most keys. Each keystroke asks for the same ones again.
+    """
+    for end in range(1, len(path) + 1):
+        spec = agent_keys.find(path[:end])
+        if spec is None:
+            return None
+        if spec.is_extension:
+            return path[:end]
+    spec = agent_keys.find(path)
+    return path if spec is not None and spec.names in (Names.TOOL, Names.MODEL) else None
 
 
 def _ignored(path: KeyPath, parts: Sequence[KeyPart], told: set[KeyPath]) -> Iterator[Problem]:

@@ -39,13 +39,18 @@ class Parse:
         self.problems: tuple[SyntaxProblem, ...] = ()
         self.changed = difference(before.text, text) if before is not None else None
         """The lines that differ from those before."""
+        self._sound: Parse | None = None
+        """The last parse without a problem, for a text that has some: all that has changed since is read again."""
         if before is None or self.changed is None:
             self._read()
             return
         if "lines" in vars(before):
             self.lines = before.lines.edited(text, self.changed)
-        if before.problems or not self._read_rest(before, self.changed):
+        sound = before._sound if before.problems else before
+        if sound is None or not self._read_rest(sound):
             self._read()
+        if self.problems:
+            self._sound = sound
 
     @cached_property
     def values(self) -> Mapping[str, Any] | None:
@@ -59,23 +64,29 @@ class Parse:
 
     def _read(self) -> None:
         self.document, found = parse_tree(self.text)
+        self._find_problems(found)
+
+    def _find_problems(self, found: tuple[SyntaxProblem, ...]) -> None:
         verdict = _verdict(self.text, self.document, found)
         if verdict is not None:
             self.problems = tuple(sorted(_problems(self.text, self.document, found, verdict)))
 
-    def _read_rest(self, before: Parse, changed: Difference) -> bool:
-        """Read only what has `changed`; False if there are problems, which takes a whole look."""
-        self.document, is_sound = parse_rest(self.text, before.document, changed)
-        if not is_sound:
+    def _read_rest(self, before: Parse) -> bool:
+        """Read only what has changed since a text without a problem; False if it takes a whole look."""
+        changed = difference(before.text, self.text)
+        self.document, found = parse_rest(self.text, before.document, changed)
+        if found and self.document.is_doubtful:
             return False
-        if _is_as_valid(self.text, self.document, before) or self._is_said_the_same(before):
-            return True
-        return _verdict(self.text, self.document, ()) is None
+        if found or not (
+            _is_as_valid(self.text, self.document, before)
+            or self._is_said_the_same(before, changed)
+        ):
+            self._find_problems(found)
+        return True
 
-    def _is_said_the_same(self, before: Parse) -> bool:
+    def _is_said_the_same(self, before: Parse, changed: Difference) -> bool:
         """Whether only lines between the statements of the valid text before are others: blank ones and comments."""
-        assert self.changed is not None
-        start, old_end, end = self.changed
+        start, old_end, end = changed
         return (
             _NO_STATEMENTS.fullmatch(self.text, start, end) is not None
             and _NO_STATEMENTS.fullmatch(before.text, start, old_end) is not None

@@ -52,16 +52,19 @@ def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
     return document, tuple(parser.problems)
 
 
-def parse_rest(text: str, before: Document, changed: Difference) -> tuple[Document, bool]:
-    """The tree of a text that has been edited, and whether it is the one that `parse_tree` gives.
+def parse_rest(
+    text: str, before: Document, changed: Difference
+) -> tuple[Document, tuple[SyntaxProblem, ...]]:
+    """The tree of a text that has been edited, and what is wrong with its statements.
 
-    `before` is the tree that the text had, without a problem. Above the lines that have `changed` the
+    It is the one that `parse_tree` gives, unless there are problems and it is doubtful. `before` is the tree that
+    the text had, without a problem. Above the lines that have `changed` the
     statements and their nodes are the same. So are, but for their places, the tables below them from the first
     header on that is found again.
     """
     parser = _Parser(text)
     parser.skip(before, changed.start)
-    return parser.document(_Known(before, changed)), not parser.problems
+    return parser.document(_Known(before, changed)), tuple(parser.problems)
 
 
 class _Known(NamedTuple):
@@ -158,7 +161,8 @@ class _Parser:
                 break
             self.tables.append(self._header())
             self._finish_line()
-        return Document(tuple(self.tables), tuple(self.comments))
+        is_doubtful = bool(self.doubtful_ends) or (known is not None and known.before.is_doubtful)
+        return Document(tuple(self.tables), tuple(self.comments), is_doubtful)
 
     def _take_over(self, known: _Known, index: int) -> None:
         """The tables from one on, and the comments among them, that an edit above has only moved."""

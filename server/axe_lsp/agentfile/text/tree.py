@@ -199,10 +199,14 @@ class Table:
 
 
 class Document(Struct, frozen=True, gc=False):
-    """The tables in the order in which they are written; the first one is the root."""
+    """The tables in the order in which they are written; the first one is the root.
+
+    It `is_doubtful` if the end of a string may be taken for the start of one, which depends on all of the text.
+    """
 
     tables: tuple[Table, ...]
     comments: tuple[TextRange, ...]
+    is_doubtful: bool = False
 
 
 class Located(Struct, frozen=True, gc=False):

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell
@@ -40,7 +40,7 @@ def _meant(snapshot: Snapshot, name: str) -> str | None:
     stem = name.replace("\\", "/").rpartition("/")[2].removesuffix(SUFFIX)
     if stem in snapshot.names:
         return stem
-    return nearest(stem, snapshot.spelling.near(stem))
+    return nearest_of(stem, snapshot.spelling.near(stem))
 
 
 def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bool:

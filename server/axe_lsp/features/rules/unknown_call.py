@@ -20,6 +20,7 @@ _OF_ALL = frozenset({*TOOLS, "call_agent", "Task"})
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if not (file.calls and snapshot.is_settled(file.place)):
         return
+    called_by: dict[str, frozenset[str]] = {}
     for call in file.calls:
         caller = last_caller(snapshot, file, call.callers)
         if caller is None or call.name in caller.offered:
@@ -27,8 +28,9 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if call.name not in _OF_ALL:
             # A slip is reported by `bad-test`; the tools of servers are known by a run only.
             is_slip = nearest_of(call.name, _OF_ALL) is not None
-            called = {each.name for each in caller.references}
-            if is_slip or caller.outside.servers or call.name in called:
+            if caller.uri not in called_by:
+                called_by[caller.uri] = frozenset(each.name for each in caller.references)
+            if is_slip or caller.outside.servers or call.name in called_by[caller.uri]:
                 continue
         who = quoted(caller.place.stem)
         message = (

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, respell
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import last_caller
+from axe_lsp.workspace.similar_names import Spelling
 from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if not snapshot.is_settled(file.place):
         return
+    callable_by: dict[str, _Callable] = {}
     for reference in file.references:
         caller = last_caller(snapshot, file, reference.callers)
         if caller is None or reference.name not in snapshot.names:
             continue  # `unknown-agent` reports a name that no file defines.
-        callable_names = {each.name for each in caller.references} | caller.inline_types
-        if reference.name in callable_names or reference.name in BUILT_IN_TYPES:
+        if caller.uri not in callable_by:
+            callable_by[caller.uri] = _callable(caller)
+        names, spelling = callable_by[caller.uri]
+        if reference.name in names or reference.name in BUILT_IN_TYPES:
             continue
-        similar = nearest(reference.name, callable_names)
+        similar = nearest_of(reference.name, spelling.near(reference.name))
         hint = f" Did you mean {quoted(similar)}?" if similar else ""
         yield Finding(
             RULE.code,
@@ -35,6 +40,18 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             f"`task.types`, so this expectation always fails.{hint}",
             suggestion=similar,
         )
+
+
+class _Callable(NamedTuple):
+    """The agents and types that an agent may call."""
+
+    names: frozenset[str]
+    spelling: Spelling
+
+
+def _callable(caller: AgentFile) -> _Callable:
+    names = caller.inline_types.union(each.name for each in caller.references)
+    return _Callable(names, Spelling(names))
 
 
 def fixes(case: Case) -> Iterator[Fix]:
