@@ -196,20 +196,24 @@ def _approvals(lookup: Lookup) -> Iterator[Problem]:
 def _hooks(lookup: Lookup) -> Iterator[Problem]:
     for event, entries in _members(_node(lookup, "hooks")).items():
         for entry in entries.items or ():
-            for hook in (_members(entry).get("hooks") or Node(entry.range)).items or ():
-                members = _members(hook)
-                kind = str(_value(members, "type"))
-                place = ("hooks", event, "hooks")
-                for needed in _NEEDED_BY_HOOK.get(kind, ()):
-                    path = (*place, needed)
-                    if needed not in members:
-                        if not lookup.parse.problems:
-                            yield _at(hook, path, "is missing", "missing-key")
-                    elif kind == "mcp_tool" and not isinstance(_value(members, needed), str):
-                        yield _at(members[needed], path, "must be a string", "wrong-type")
-                given = members.get("input")
-                if kind == "mcp_tool" and given is not None and given.members is None:
-                    yield _at(given, (*place, "input"), "must be a table", "wrong-type")
+            hooks = _members(entry).get("hooks") or Node(entry.range)
+            for hook in hooks.items or ():
+                yield from _hook(lookup, hook, ("hooks", event, "hooks"))
+
+
+def _hook(lookup: Lookup, hook: Node, place: tuple[str, ...]) -> Iterator[Problem]:
+    members = _members(hook)
+    kind = str(_value(members, "type"))
+    for needed in _NEEDED_BY_HOOK.get(kind, ()):
+        path = (*place, needed)
+        if needed not in members:
+            if not lookup.parse.problems:
+                yield _at(hook, path, "is missing", "missing-key")
+        elif kind == "mcp_tool" and not isinstance(_value(members, needed), str):
+            yield _at(members[needed], path, "must be a string", "wrong-type")
+    given = members.get("input")
+    if kind == "mcp_tool" and given is not None and given.members is None:
+        yield _at(given, (*place, "input"), "must be a table", "wrong-type")
 
 
 _NEEDED_BY_HOOK = {"command": ("command",), "mcp_tool": ("server", "tool")}

@@ -69,18 +69,24 @@ async def serve(environment: Environment, source: BinaryIO, target: BinaryIO) ->
             tasks.start_soon(heard.watch, tasks.cancel_scope)
             await server.send(tool_protocol.Hello(tool_protocol.WIRE))
             with suppress(OSError, ValueError):
-                async for line in lines:
-                    heard.now()
-                    message = tool_protocol.to_server(line)
-                    if isinstance(message, tool_protocol.Hello):
-                        heard.silence = min(max(message.silence, 0.1), _LONGEST_SILENCE)
-                        server.keep_copies = message.keep_copies
-                    else:
-                        await server.take(message, tasks)
+                await _answer(server, lines, heard, tasks)
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
             await anyio.to_thread.run_sync(server.end)
+
+
+async def _answer(
+    server: _ToolServer, lines: _Lines, heard: _Heard, tasks: anyio.abc.TaskGroup
+) -> None:
+    async for line in lines:
+        heard.now()
+        message = tool_protocol.to_server(line)
+        if isinstance(message, tool_protocol.Hello):
+            heard.silence = min(max(message.silence, 0.1), _LONGEST_SILENCE)
+            server.keep_copies = message.keep_copies
+        else:
+            await server.take(message, tasks)
 
 
 class _Heard:

@@ -8,6 +8,7 @@ import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,18 +86,19 @@ class _ToldFile(Struct, frozen=True):
 
 def _read_elsewhere(readers: Sequence[_Reader]) -> list[list[str]]:
     """The files that the agents read beside their copied workspaces, as they are on the disk. Blocks."""
-    of_project: dict[Path, AgentInputs] = {}
-    known: dict[_Reader, list[str]] = {}
-    for reader in readers:
-        if reader not in known:
-            known[reader] = []
-            if reader.project is not None:
-                with suppress(ConfigError):
-                    if reader.project not in of_project:
-                        of_project[reader.project] = AgentInputs(reader.project, os.environ)
-                    found = of_project[reader.project].of(sorted(reader.agents))
-                    known[reader] = list(_uris(each for each in found if each is not None))
-    return [known[reader] for reader in readers]
+    inputs_of = cache(lambda project: AgentInputs(project, os.environ))
+
+    @cache
+    def read_by(reader: _Reader) -> list[str]:
+        if reader.project is None:
+            return []
+        try:
+            found = inputs_of(reader.project).of(sorted(reader.agents))
+        except ConfigError:
+            return []
+        return list(_uris(each for each in found if each is not None))
+
+    return [read_by(reader) for reader in readers]
 
 
 def _uris(inputs: Iterable[Inputs]) -> Iterator[str]:
