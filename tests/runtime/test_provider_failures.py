@@ -286,9 +286,10 @@ async def test_a_model_that_ollama_lacks_is_named_with_the_command_that_fetches_
         (
             "openai",
             "gpt-4-turbo",
-            "openai/gpt-4-turbo ends on 2026-10-23; its provider names openai/gpt-5.6-sol in its place",
+            "openai/gpt-4-turbo ended on 2026-10-23; its provider names openai/gpt-5.6-sol in its place",
         ),
-        ("openai", "gpt-5.1-codex", "openai/gpt-5.1-codex ends on 2026-07-23"),
+        ("openai", "gpt-5.1-codex", "openai/gpt-5.1-codex ended on 2026-07-23"),
+        ("openai", "gpt-4o", "openai/gpt-4o ends on 2027-01-14"),
         ("google", "gemini-2.0-flash", "in its place"),
         ("openai", "gpt-99", ""),
     ],

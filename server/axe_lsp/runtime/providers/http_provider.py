@@ -484,7 +484,7 @@ def _about_model(name: str) -> str:
     if ending is None:
         return ""
     successor = f"; its provider names {ending.successor} in its place" if ending.successor else ""
-    return f"{name} ends on {ending.day}{successor}"
+    return f"{name} {'ended' if ending.is_past else 'ends'} on {ending.day}{successor}"
 
 
 def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
