@@ -148,6 +148,22 @@ def test_bedrock_says_the_kind_in_a_header() -> None:
     assert error.may_pass
 
 
+def test_openrouter_names_the_moment_at_which_a_limit_is_reset() -> None:
+    moment = NOW
+    told = {"X-RateLimit-Limit": "20", "X-RateLimit-Remaining": "0"}
+
+    def wait(reset: object, **more: str) -> float | None:
+        headers = {**told, "X-RateLimit-Reset": reset, **more}
+        error = {"code": 429, "message": "Rate limit exceeded", "metadata": {"headers": headers}}
+        return refusal(429, json.dumps({"error": error}).encode(), now=moment).retry_after
+
+    milliseconds = str(round(moment.timestamp() * 1000) + 7_000)
+    assert wait(milliseconds) == 7
+    assert wait(milliseconds, **{"X-RateLimit-Remaining": "3"}) is None
+    assert wait("60") is None
+    assert wait([1]) is None
+
+
 @pytest.mark.parametrize("code", ["content_filter", "content_policy_violation"])
 def test_a_filtered_prompt_is_told_to_be_one(code: str) -> None:
     error = refused(400, {"message": "Bad prompt.", "code": code})

@@ -111,12 +111,16 @@ _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
 
 
 class _Fault(NamedTuple):
-    """The data in the body of an error. `kinds` are its code, type and similar members."""
+    """The data in the body of an error. `kinds` are its code, type and similar members.
+
+    `headers` are those of the service behind OpenRouter, with names in lower case.
+    """
 
     message: str = ""
     kinds: tuple[str, ...] = ()
     details: Json = None
     is_moderated: bool = False
+    headers: Mapping[str, str] = {}
 
 
 def refusal(
@@ -178,6 +182,7 @@ def _wait(
 ) -> float | None:
     now = now or datetime.now(timezone.utc)
     is_limited = category == "rate_limit"
+    headers = {**fault.headers, **headers}
     return told_wait(headers, fault.details, message, now, is_limited=is_limited)
 
 
@@ -233,6 +238,7 @@ def _fault_of(error: Mapping[str, Json]) -> _Fault:
         kinds=tuple(_kinds(error)),
         details=error.get("details"),
         is_moderated="reasons" in metadata,
+        headers=_headers_in(metadata.get("headers")),
     )
 
 
@@ -269,6 +275,11 @@ def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
             value = place.get(key)
             if isinstance(value, (str, int)):
                 yield str(value)
+
+
+def _headers_in(value: Json) -> Mapping[str, str]:
+    table = value if isinstance(value, dict) else {}
+    return {name.lower(): str(text) for name, text in table.items()}
 
 
 def _raw_message(raw: Json) -> str:

@@ -1,7 +1,8 @@
 """The time that a provider asks to wait: every form in which providers say so, in order of precedence.
 
 The official SDKs of OpenAI and Anthropic read `retry-after-ms` before `Retry-After`. The other forms are
-Gemini's `google.rpc.RetryInfo`, the rate limit headers of OpenAI and Anthropic, and the words of messages.
+Gemini's `google.rpc.RetryInfo`, the rate limit headers of OpenAI, Anthropic and OpenRouter, and the words
+of messages.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ def told_wait(
         _retry_delay(details),
         _reset(headers) if is_limited else None,
         _moment_of_reset(headers, now) if is_limited else None,
+        _second_of_reset(headers, now) if is_limited else None,
         _in_words(message),
     )
     return next((wait for wait in waits if wait is not None), None)
@@ -141,6 +143,18 @@ def _moment_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
                 moment = datetime.fromisoformat(text.replace("Z", "+00:00"))
                 waits.append(max(0.0, (moment - now).total_seconds()))
     return max(waits, default=None)
+
+
+_MILLISECONDS = re.compile(r"[0-9]{13}")
+"""A moment of this century. What has fewer digits are seconds, or a duration whose unit nobody tells."""
+
+
+def _second_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
+    """The same of OpenRouter, which names a moment in milliseconds since 1970."""
+    text = headers.get("x-ratelimit-reset", "").strip()
+    if headers.get("x-ratelimit-remaining") != "0" or not _MILLISECONDS.fullmatch(text):
+        return None
+    return max(0.0, int(text) / 1000 - now.timestamp())
 
 
 def _in_words(message: str) -> float | None:
