@@ -55,6 +55,16 @@ def step(home: Home, name: str, **inputs: str) -> tuple[int, str]:
     return ended.returncode, ended.stdout
 
 
+def test_the_installation_executes_nothing_of_the_project(home: Home) -> None:
+    """A change that a job shall check could bring a module with the name of one of Python's."""
+    for name in ("venv", "ensurepip", "pip", "logging"):
+        (home.work / f"{name}.py").write_text("open('hacked', 'w')\nraise SystemExit(1)\n")
+    install = ACTION["runs"]["steps"][0]["run"].partition("pip")[0].rpartition("\n")[0]
+    assert "-m venv" in install
+    subprocess.run([*BASH, install], cwd=home.work, env=home.environment, check=True)
+    assert not (home.work / "hacked").exists()
+
+
 def test_a_warning_fails_the_job_unless_it_shall_not(home: Home) -> None:
     agent = home.work / "axe" / "agents" / "lead.toml"
     agent.write_text('name = "lead"\nmodel = "ollama/m"\nzzz = 1\n')
