@@ -1,4 +1,4 @@
-"""When the processes of axe-lsp look for garbage: one function for each kind of process, and its reason.
+"""Garbage collection in the processes of axe-lsp: one function for each kind of process, and its reason.
 
 Objects without cycles go at once in any case. Python looks for cycles whenever there are 700 objects more, and now
 and then walks through all that it has imported, which stays. Other tuning is imports: what is imported late is in a

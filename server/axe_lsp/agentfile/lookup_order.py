@@ -1,4 +1,4 @@
-"""Which file the name of an agent means: the order in which folders are searched for `<name>.toml`.
+"""The file that the name of an agent means: the order in which folders are searched for `<name>.toml`.
 
 The editor, `check`, the command line, the run host and the graph all use this order. Axe's own rule is
 part of it: `--agents-dir`, then `axe/agents` of the working directory, then the user's folder. What is

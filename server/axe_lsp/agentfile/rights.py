@@ -1,4 +1,4 @@
-"""Who may ask for what: the one table of what an agent file can ask for outside its own text.
+"""The rights of agent files: the one table of everything that a file can ask for outside its own text.
 
 There are three sources. The user writes the files in the folder of axe's configuration, the settings and the
 command line. The workspace is every other agent file. The model writes the arguments of tools and answers.

@@ -1,4 +1,4 @@
-"""Where commands look for agents: from the folder of this process."""
+"""The search of commands for agents, from the folder of this process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How `axe-lsp check` prints what it has found: for people, for programs, for GitHub."""
+"""The output of `axe-lsp check`: for people, for programs, for GitHub."""
 
 from __future__ import annotations
 

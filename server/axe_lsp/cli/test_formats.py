@@ -1,4 +1,4 @@
-"""How `axe-lsp test` prints what came of the cases: for people, for programs, for CI."""
+"""The output of `axe-lsp test`: for people, for programs, for CI."""
 
 from __future__ import annotations
 

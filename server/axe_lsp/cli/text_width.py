@@ -1,4 +1,4 @@
-"""How text lies in the cells of a terminal: how many it takes, and how it is made to fit."""
+"""The width of a text in the cells of a terminal, and texts cut to a width."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which agents use a skill: the way back from a SKILL.md. May block for as long as a few looks take."""
+"""The agents that use a skill, found from its SKILL.md. May block for a few looks at the disk."""
 
 from __future__ import annotations
 

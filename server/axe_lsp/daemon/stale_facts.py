@@ -1,4 +1,4 @@
-"""Which recordings of a file of tests are stale, as a fact from outside the file. It may block."""
+"""The stale recordings of a file of tests, as a fact from outside the file. It may block."""
 
 from __future__ import annotations
 

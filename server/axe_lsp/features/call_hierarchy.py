@@ -1,4 +1,4 @@
-"""Who delegates to whom, one step up or down at a time."""
+"""The callers of an agent, and the agents that it calls, one level at a time."""
 
 from __future__ import annotations
 

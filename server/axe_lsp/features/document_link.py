@@ -1,4 +1,4 @@
-"""Where the paths in a file lead: skills, matched files, working directories, recordings."""
+"""The targets of the paths in a file: skills, matched files, working directories, recordings."""
 
 from __future__ import annotations
 

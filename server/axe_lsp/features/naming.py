@@ -1,4 +1,4 @@
-"""Which agent, or which inline type of `Task`, is named at an offset."""
+"""The agent, or the inline type of `Task`, that is named at an offset."""
 
 from __future__ import annotations
 

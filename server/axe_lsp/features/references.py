@@ -1,4 +1,4 @@
-"""Where an agent is named: in all files, or in the one that is being looked at."""
+"""The places that name an agent: in all files, or in the open one."""
 
 from __future__ import annotations
 

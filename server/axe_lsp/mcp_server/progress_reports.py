@@ -1,4 +1,4 @@
-"""How far a called agent is, as reports of progress."""
+"""The progress of a called agent, as reports to an MCP client."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where agents are looked for from a folder, and the workspace in which those work."""
+"""The folders in which agents are searched from a folder, and the workspace in which they work."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why a run failed, as scripts and clients see it: a text, a kind and an exit code (001 §8)."""
+"""Errors of runs, as scripts and clients see them: a text, a kind and an exit code (001 §8)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Why an answer is not whole, for programs and for people."""
+"""The reasons why an answer is not whole, for programs and for people."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an agent file says that has no effect in a run, which warns about it."""
+"""Keys of an agent file that have no effect in a run, which warns about them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the answers of a case come from: its recording, or a provider, whose answers may be recorded."""
+"""The source of the answers of a case: its recording, or a provider, whose answers may be recorded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What happened in a run and below it, as a tree that expectations are compared with. Pure."""
+"""The events of a run and of those below it, as a tree that expectations are compared with. Pure."""
 
 from __future__ import annotations
 

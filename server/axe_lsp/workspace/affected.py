@@ -1,4 +1,4 @@
-"""Which files an update of the workspace may concern: at once, and by way of the delegation graph."""
+"""The files that an update of the workspace may affect: directly, and through the delegation graph."""
 
 from __future__ import annotations
 

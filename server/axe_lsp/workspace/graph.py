@@ -1,4 +1,4 @@
-"""Who delegates to whom."""
+"""The delegation graph: which agent calls which others."""
 
 from __future__ import annotations
 

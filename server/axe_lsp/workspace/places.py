@@ -1,4 +1,4 @@
-"""Which documents are agent files or config.toml, and under which name agents are found.
+"""The documents that are agent files or config.toml, and the names under which agents are found.
 
 Places are URIs. An agent is found by the stem of its file (never by its `name` key), in a folder of
 agents: `…/axe/agents` or `…/.axe/agents`, the user's own folder, or one that the settings add. Files of other

@@ -1,4 +1,4 @@
-"""Which of many names are written nearly like another one."""
+"""The names, of many, that are nearly equal to another one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a format of agent files is: where its files lie, and how each field is read and written.
+"""The description of a format of agent files: its folder, and how each field is read and written.
 
 `format_table.py` has a row for each format. The modules beside it have the rules of one format each.
 """

@@ -1,4 +1,4 @@
-"""Who serves models: a row for each provider, and one for each wire format that they speak.
+"""The providers of models: a row for each provider, and one for each wire format that they speak.
 
 A new provider of a known wire is one row here. A new wire is a row here and a module in
 `runtime/providers/wires`. Addresses, variables and headers are those of axe 1.8, and of the

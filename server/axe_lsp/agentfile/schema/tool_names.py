@@ -1,4 +1,4 @@
-"""Which tools a list of names, other systems' names and globs means."""
+"""The tools that a list of names, other systems' names and globs means."""
 
 from __future__ import annotations
 

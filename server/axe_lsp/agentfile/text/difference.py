@@ -1,4 +1,4 @@
-"""Where a text differs from the one that it came from, in whole lines."""
+"""The differences of a text from an earlier one, in whole lines."""
 
 from __future__ import annotations
 

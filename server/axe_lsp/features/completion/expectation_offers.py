@@ -1,4 +1,4 @@
-"""What files of tests may expect of an agent: its tools, agents and the members of its answer; those of its input."""
+"""Completion of expectations in files of tests: the tools of the agent, its agents and the members of its answer; those of its input."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How well a name matches the typed part, and the names that match best."""
+"""The score of a name for the typed part, and the names that match best."""
 
 from __future__ import annotations
 

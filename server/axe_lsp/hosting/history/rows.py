@@ -1,4 +1,4 @@
-"""How events become rows, and how rows get into the tables, many at a time.
+"""The conversion of events to rows, and writing many rows at a time.
 
 A statement for each row would be slow in a thread: between two of them it would wait for its turn
 while the event loop is busy. So a batch is a handful of statements.

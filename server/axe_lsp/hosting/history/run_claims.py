@@ -1,4 +1,4 @@
-"""Who may go on with a run: one process at a time, and only with a run that can end otherwise."""
+"""Claims of runs: one process at a time may continue a run, and only a run that can end otherwise."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a host makes runs and previews for the workplaces that are ordered.
+"""The engines of a host, for the runs and previews that are ordered.
 
 Imported with the first order, for it brings along all that a host can do without until then.
 """

@@ -1,4 +1,4 @@
-"""What a worker of Dask loads, with `--preload axe_lsp.hosting.places.dask_worker`: a handler that starts a tool server.
+"""The module that a worker of Dask loads with `--preload axe_lsp.hosting.places.dask_worker`: a handler that starts a tool server.
 
 It starts `axe-lsp hands` as a process of its own for each connection, and passes bytes between the two. So a worker
 that is stopped or killed takes nothing with it that the tool server would clean up, and nothing of a run is in its memory

@@ -1,4 +1,4 @@
-"""Where agents in copies work, for processes in which hardly any agent has one: nothing is imported until then."""
+"""The machines of agents in copies, for processes in which hardly any agent has one: imported with the first one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What becomes of the changes of an agent that has worked in a copy: applied, asked about, or kept."""
+"""The changes of an agent that has worked in a copy: they are applied, asked about, or kept."""
 
 from __future__ import annotations
 

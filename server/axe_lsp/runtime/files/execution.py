@@ -1,4 +1,4 @@
-"""Where agents in copies work, as the user wants it: `[execution]` of config.toml, a setting, or `--on`.
+"""The place where agents in copies work, as the user wants it: `[execution]` of config.toml, a setting, or `--on`.
 
 Nothing of a repository is read here: who chooses a machine, or the program that reaches it, chooses what is
 executed on this one.

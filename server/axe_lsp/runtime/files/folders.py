@@ -97,7 +97,7 @@ def _absolute(environment: Environment, variable: str) -> str:
     For the variables of XDG their standard has it so, too.
     """
     value = environment.get(variable, "")
-    return value if os.path.isabs(value) else ""  # noqa: PTH117 - a text
+    return value if Path(value).is_absolute() else ""
 
 
 @lru_cache(maxsize=32)

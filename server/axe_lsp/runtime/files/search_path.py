@@ -10,6 +10,7 @@ import os
 import shutil
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 
 from axe_lsp.runtime.files.folders import Environment
 
@@ -17,7 +18,7 @@ from axe_lsp.runtime.files.folders import Environment
 def search_path(environment: Environment) -> str:
     """The value of `PATH` for a program of ours; "" if it has no such folder."""
     folders = environment.get("PATH", "").split(os.pathsep)
-    return os.pathsep.join(each for each in folders if os.path.isabs(each))  # noqa: PTH117 - texts
+    return os.pathsep.join(each for each in folders if Path(each).is_absolute())
 
 
 def with_search_path(environment: Environment) -> dict[str, str]:
@@ -32,6 +33,6 @@ def find_program(name: str, environment: Mapping[str, str]) -> str | None:
     endings = ("", *environment.get("PATHEXT", "").split(";")) if sys.platform == "win32" else ("",)
     for folder in (search_path(environment) or os.defpath).split(os.pathsep):
         for ending in endings:
-            if found := shutil.which(os.path.join(folder, name + ending)):  # noqa: PTH118 - `name` may be absolute
+            if found := shutil.which(str(Path(folder, name + ending))):  # `name` may be absolute.
                 return found
     return None

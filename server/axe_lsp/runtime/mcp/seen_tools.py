@@ -1,4 +1,4 @@
-"""What runs have seen of MCP servers: for the editor, which never contacts a server, and for later runs.
+"""The tools that runs have seen of MCP servers: for the editor, which never contacts a server, and for later runs.
 
 A later run so notices that a server says something else of a tool than when the user has allowed it. There is a
 file for each server and workspace, which only the user may read. Its texts are a stranger's.

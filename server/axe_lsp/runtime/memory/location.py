@@ -1,4 +1,4 @@
-"""Where a memory lies: an agent's own file, its workspace's, or one that is gone when the run ends."""
+"""The file of a memory: an agent's own file, its workspace's, or one that is gone when the run ends."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How many requests a provider gets at once, for all runs that use the same key.
+"""The number of requests that a provider gets at once, for all runs that use the same key.
 
 A provider that refuses a request because there are too many says so to one run, and means all of
 them. So all runs that share a key share a limiter, which learns from each refusal and each answer:

@@ -1,4 +1,4 @@
-"""How a request shows its key."""
+"""The header that holds the API key of a request."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""What a run has done, step by step, so that another process can go on with it."""
+"""Restoring a run from its steps, so that another process can continue it."""

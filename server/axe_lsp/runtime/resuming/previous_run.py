@@ -1,4 +1,4 @@
-"""What a new run takes over from a former one: its conversation, or the first turns of it."""
+"""The part of a former run with which a new one begins: its conversation, or the first turns of it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who says whether an agent may change something. How they are asked is not decided here."""
+"""Decisions whether an agent may change something. Other modules ask the user."""
 
 from __future__ import annotations
 

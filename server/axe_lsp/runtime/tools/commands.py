@@ -114,8 +114,9 @@ def _home(folder: Path, environment: Environment) -> str:
     is a folder of ours, in which caches of programs are kept.
     """
     try:
-        hidden = (each for each in os.listdir(folder) if each.startswith("."))  # noqa: PTH208
-        if _OF_PROJECTS.issuperset(hidden):
+        with os.scandir(folder) as entries:
+            hidden = {each.name for each in entries if each.name.startswith(".")}
+        if hidden <= _OF_PROJECTS:
             return str(folder)
         home = cache_folder(environment) / _HOME
         home.mkdir(parents=True, exist_ok=True, mode=0o700)

@@ -1,4 +1,4 @@
-"""Which hosts pages may be fetched from: those that the agent's file allows, and none in private.
+"""The hosts from which pages may be fetched: those that the agent's file allows, and none in private.
 
 A model may have been talked into looking around in the user's own network. So names are resolved here,
 every address is judged, and connections are made to what was judged and to nothing else.

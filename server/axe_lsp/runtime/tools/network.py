@@ -1,4 +1,4 @@
-"""How hosts are found in the network, and which addresses are the internet's."""
+"""Resolution of host names, and the addresses that belong to the internet."""
 
 from __future__ import annotations
 
