@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from axe_lsp.hosting.places.dask_worker import PRELOAD
@@ -85,6 +85,7 @@ class Cluster:
         *names: str,
         preload: str = PRELOAD,
         nanny: bool = False,
+        where: Sequence[str] = ("--host", "127.0.0.1"),
         environment: Mapping[str, str] = {},
     ) -> None:
         """Start workers; returns once they are listed."""
@@ -93,7 +94,7 @@ class Cluster:
                 name,
                 *("--name", name, "--nthreads", "1", "--memory-limit", "0"),
                 *("--local-directory", str(self.folder / name / "scratch")),
-                *("--host", "127.0.0.1", "--no-dashboard", "--nanny" if nanny else "--no-nanny"),
+                *(*where, "--no-dashboard", "--nanny" if nanny else "--no-nanny"),
                 *(("--preload", preload) if preload else ()),
                 self.address,
                 environment=environment,

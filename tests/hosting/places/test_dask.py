@@ -6,10 +6,12 @@ import asyncio
 import os
 import re
 import signal
+import socket
 import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.request import urlopen
@@ -225,6 +227,81 @@ async def test_a_worker_that_is_stopped_is_lost_and_ends_its_command(
         assert len(results(made)) == 3
         assert machine(results(made)[2].content) != hit
         assert any("nothing was heard from it for 1 s" in each for each in made.warnings)
+
+
+class Wire:
+    """A network between this side and a worker, which can be cut: nothing arrives, and nothing is closed."""
+
+    def __init__(self) -> None:
+        self.port = 0
+        self.target = 0
+        self._whole = asyncio.Event()
+        self._whole.set()
+        self._server: asyncio.Server
+
+    async def lay(self) -> None:
+        self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
+        self.port = self._server.sockets[0].getsockname()[1]
+
+    def cut(self) -> None:
+        self._whole.clear()
+
+    def end(self) -> None:
+        self._whole.set()
+        self._server.close()
+
+    async def _connect(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        await self._whole.wait()
+        theirs, there = await asyncio.open_connection("127.0.0.1", self.target)
+        await asyncio.gather(self._pass(source, there), self._pass(theirs, sink))
+
+    async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        try:
+            while piece := await source.read(65536):
+                await self._whole.wait()
+                sink.write(piece)
+                await sink.drain()
+        except OSError:
+            pass
+        finally:
+            sink.close()
+
+
+async def test_a_cut_network_ends_the_command_there_and_the_agent_goes_on_elsewhere(
+    tmp_path: Path, provider: ScriptedProvider, cluster: Cluster
+) -> None:
+    wire = Wire()
+    await wire.lay()
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        wire.target = free.getsockname()[1]
+    where = [
+        *("--listen-address", f"tls://127.0.0.1:{wire.target}"),
+        *("--contact-address", f"tls://127.0.0.1:{wire.port}"),
+    ]
+    await asyncio.to_thread(partial(cluster.start, "build1", where=where))
+    place = ClusterPlace(tmp_path, provider, cluster)
+    place.silence = 1.0
+    mark, sleepers = tmp_path / "effects", Sleepers()
+    place.repository.write(
+        {"effect.sh": f"echo x >> {mark}; echo lost > a.txt; {sleepers.command}\n"}
+    )
+    place.lead(HELP)
+    place.commands("echo first > a.txt", "sh effect.sh", "cat a.txt")
+    try:
+        async with place.bench() as (made, _), running(made.run("lead", "go")) as run:
+            await until(sleepers.count)
+            wire.cut()
+            began = time.monotonic()
+            await until(lambda: not sleepers.count())
+            assert time.monotonic() - began < 5
+            await asyncio.to_thread(cluster.start, "build2")
+            await run
+    finally:
+        wire.end()
+    assert "nothing was heard from it for 1 s" in results(made)[1].content
+    assert results(made)[2].content == "first\n"
+    assert mark.read_text() == "x\n"
+    assert place.read() == "first\n"
 
 
 async def test_a_worker_that_its_nanny_starts_again_is_found_at_its_new_address(
