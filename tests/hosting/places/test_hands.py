@@ -171,6 +171,19 @@ async def test_a_cancelled_command_ends_within_a_second(tmp_path: Path) -> None:
         assert sleepers.count() == 0
 
 
+async def test_files_that_could_not_be_stored_are_not_left_there(tmp_path: Path) -> None:
+    async with hands(tmp_path / "home") as side:
+        for _ in range(2):
+            told = await side.ask(
+                tool_protocol.Pack, project=PROJECT, data=b"no pack", commits=("ab" * 20,)
+            )
+            assert isinstance(told, tool_protocol.Failed)
+        (folder,) = side.left
+        assert not list(folder.glob("*.pack"))
+        known = await side.ask(tool_protocol.Project, project=PROJECT)
+        assert known.commits == ()
+
+
 @pytest.mark.parametrize("keep", [0, 3600])
 async def test_files_of_a_project_are_kept_as_long_as_is_said(tmp_path: Path, keep: int) -> None:
     async with hands(tmp_path / "home", keep=keep) as side:

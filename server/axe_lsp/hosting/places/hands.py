@@ -341,20 +341,30 @@ class _ToolServer:
         return tuple(newest)[:_MOST_KNOWN]
 
     def _unpack(self, piece: tool_protocol.Pack) -> None:
+        file = self._folder / f"{piece.id}.pack"
         if piece.id not in self._packs:
-            self._packs[piece.id] = (self._folder / f"{piece.id}.pack").open("w+b")
-        pack = self._packs[piece.id]
-        pack.write(piece.data)
-        if not piece.commits:
-            return
-        del self._packs[piece.id]
-        with pack:
-            pack.seek(0)
-            own = self._own(self._folder / f"{piece.id}.git", piece.project, piece.object_format)
-            own("index-pack", "--fix-thin", "--stdin", stdin=pack.read())
-        Path(pack.name).unlink()
-        with (self._project(piece.project) / "bases").open("a") as bases:
-            bases.write("".join(f"{_named(each)}\n" for each in piece.commits))
+            self._packs[piece.id] = file.open("w+b")
+        pack, is_whole = self._packs[piece.id], bool(piece.commits)
+        try:
+            pack.write(piece.data)
+            if is_whole:
+                pack.seek(0)
+                own = self._own(
+                    self._folder / f"{piece.id}.git", piece.project, piece.object_format
+                )
+                own("index-pack", "--fix-thin", "--stdin", stdin=pack.read())
+        except BaseException:
+            is_whole = True  # The others are not sent.
+            raise
+        finally:
+            if is_whole:
+                del self._packs[piece.id]
+                file.unlink()
+                with suppress(OSError):  # What a full disk has not taken.
+                    pack.close()
+        if is_whole:
+            with (self._project(piece.project) / "bases").open("a") as bases:
+                bases.write("".join(f"{_named(each)}\n" for each in piece.commits))
 
     def _own(self, git: Path, project: str, object_format: str) -> OwnGit:
         """A git folder of ours with the contents of a project."""
