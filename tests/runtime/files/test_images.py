@@ -105,3 +105,21 @@ async def test_a_model_that_is_known_to_read_text_only_is_not_asked_with_picture
     assert message["content"] == "look\n\n[1 picture left out: this model takes none]"
     assert "images" not in message
     assert work.warnings == ["the model gpt-oss takes no pictures, so they are left out"]
+
+
+@pytest.mark.parametrize("model", ["m-solo", "gpt-oss"])
+async def test_pictures_of_a_later_turn_that_are_left_out_are_told_once_in_a_run(
+    provider: ScriptedProvider, tmp_path: Path, picture: Path, model: str
+) -> None:
+    """Of one model that is known by the refusal, and of one that is known to read text only."""
+    look = Says("", [Call("read_file", {"path": picture.name}, "c1")])
+    refusal = [Refuses(400, "this model does not support image input")] if model == "m-solo" else []
+    provider.script(model, look, *refusal, look, Says("one"), look, Says("two"))
+    agents = agent("solo", "ollama", tools=["read_file"])
+    agents["solo"] = agents["solo"].replace("m-solo", model)
+    async with bench(provider, tmp_path, agents) as work:
+        for said in ("one", "two"):
+            assert (await work.run("solo")).content == said
+            assert work.warnings == [f"the model {model} takes no pictures, so they are left out"]
+            work.warnings.clear()
+    assert "[1 picture left out: this model takes none]" in str(provider.requests[-1].body)

@@ -46,6 +46,7 @@ from axe_lsp.runtime.providers.restrictions import (
     Field,
     Restrictions,
     accepted,
+    brings_pictures,
     learnt,
     left_out,
     told_of,
@@ -174,6 +175,9 @@ Anthropic binds thoughts to all that was said before them, so those behind a sho
 (Claude 5.1 and later). It is a pattern, which is compiled when a request was refused.
 """
 
+_TOLD = "warnings"
+"""Where in `Request.kept` the warnings are that a run has given: it gives each of them once."""
+
 _FORGETS = "the model {} can't read its earlier reasoning any more, so the run goes on without it"
 
 _Place = tuple[str, Wire, ModelName, ResponseFormat | None]
@@ -210,7 +214,8 @@ class HttpProvider:
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises RunError."""
         request, model = exchange.request, exchange.model
-        told: set[str] = set()
+        told: set[str] = request.kept.setdefault(_TOLD, set())
+        may_have_news = exchange.turn == 1 or brings_pictures(request)
 
         def tell(news: list[str]) -> None:
             for text in news:
@@ -222,7 +227,7 @@ class HttpProvider:
             service = self._service(model)
             place = service.base_url, service.wire, model, request.response_format
             restrictions = self._restrictions.get(place, service.restrictions)
-            news = service.news(request, restrictions) if exchange.turn == 1 else []
+            news = service.news(request, restrictions) if may_have_news else []
             if not service.may_lack_responses:  # Else the chat wire may have what this one lacks.
                 tell(news)
             try:
@@ -235,6 +240,7 @@ class HttpProvider:
                 known = learnt(error, request, restrictions)
                 if known is not None:
                     self._restrictions[place] = known
+                    may_have_news = True
                 elif service.may_lack_responses and _lacks_path(error, request):
                     self._without_responses.add(service.base_url)
                     exchange.warn(_asks_chat(service))

@@ -89,6 +89,11 @@ def accepted(request: Request, restrictions: Restrictions) -> Request:
     return request
 
 
+def brings_pictures(request: Request) -> bool:
+    """Whether there are pictures in the newest message."""
+    return _shows(request.messages[-1])
+
+
 def _has_images(request: Request) -> bool:
     return any(map(_shows, request.messages))
 
