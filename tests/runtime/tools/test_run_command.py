@@ -71,7 +71,13 @@ async def test_no_secret_is_in_the_environment(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("names", "is_home"),
-    [((), True), ((".git", ".github", "a.txt"), True), ((".git", ".x"), False), ((".aws",), False)],
+    [
+        ((), True),
+        ((".git", ".github", "a.txt"), True),
+        ((".git", ".x"), False),
+        ((".aws",), False),
+        (("Library",), False),
+    ],
 )
 async def test_a_folder_with_what_may_be_a_start_up_file_is_no_home(
     tmp_path: Path, names: tuple[str, ...], *, is_home: bool

@@ -107,6 +107,12 @@ async def _read(kept: KeptProcess, output: _Output) -> None:
         output.add(piece)
 
 
+def _may_be_looked_for(name: str) -> bool:
+    """Whether a program may look for it in a home folder: hidden files, `Library` on macOS, `_curlrc` on Windows."""
+    beginnings = (".", "_") if sys.platform == "win32" else (".",)
+    return name.startswith(beginnings) or name in ("AppData", "Library")
+
+
 def _home(folder: Path, environment: Environment) -> str:
     """The home of commands: the working directory, as axe has it, unless something there could be a start-up file.
 
@@ -115,7 +121,7 @@ def _home(folder: Path, environment: Environment) -> str:
     """
     try:
         with os.scandir(folder) as entries:
-            hidden = {each.name for each in entries if each.name.startswith(".")}
+            hidden = {each.name for each in entries if _may_be_looked_for(each.name)}
         if hidden <= _OF_PROJECTS:
             return str(folder)
         home = cache_folder(environment) / _HOME
