@@ -68,7 +68,7 @@ class Reply(Struct, frozen=True):
 
 
 class Cancelling:
-    """What is done if the client cancels a long request: `act`, after which it ends by itself; else its task is cancelled."""
+    """The reaction if the client cancels a long request: `act`, after which it ends by itself; else its task is cancelled."""
 
     def __init__(self) -> None:
         self.act: Callable[[], object] | None = None

@@ -15,7 +15,7 @@ _MEMBERS: Mapping[str, tuple[str, ...]] = {
     "integer": ("minimum", "maximum", "default"),
     "boolean": ("default",),
 }
-"""What a form of the protocol takes of the schema of a property, by type."""
+"""The keywords of a property's schema that a form of the protocol has, by type."""
 
 _FORMATS = ("email", "uri", "date", "date-time")
 

@@ -56,7 +56,7 @@ class Offers(Struct, frozen=True):
 
 
 def offers_in(folder: Path) -> Offers:
-    """What can be chosen in a folder. Blocks. Raises RunError if no agent can be run there."""
+    """The choices in a folder. Blocks. Raises RunError if no agent can be run there."""
     here = agent_search_in(folder)
     found = list(here.agents.list())
     sound = [(name, it) for name, _, it in found if isinstance(it, AgentDefinition)]

@@ -338,7 +338,7 @@ def _keep(stored: StoredSession, root: str) -> None:
 
 
 class FormerMessage(NamedTuple):
-    """What the history has of a message; `files_before` are the texts of the files that its calls have changed."""
+    """A message as the history has it; `files_before` are the texts of the files that its calls have changed."""
 
     folder: str
     task: str
@@ -347,7 +347,7 @@ class FormerMessage(NamedTuple):
 
 
 def former_messages(session_id: str) -> list[FormerMessage]:
-    """What the history has of a session. Blocks."""
+    """The messages of a session in the history. Blocks."""
     told = []
     with opened_history() as connection:
         for root in stored_sessions.roots(connection, session_id):

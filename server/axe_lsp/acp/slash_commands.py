@@ -22,7 +22,7 @@ COMMANDS: Mapping[str, str] = {
     "preview": "show what the chosen agent would send, without sending it",
     "history": "list the last runs in this folder",
 }
-"""What can be typed after a slash, and what it does."""
+"""The commands after a slash, and their effects."""
 
 _MOST_RUNS = 20
 

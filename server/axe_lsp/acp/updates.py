@@ -326,7 +326,7 @@ class Updates:
         self.queue.send(run.session, update)
 
     def cost_so_far(self) -> float:
-        """What this message has cost, in US dollars."""
+        """The cost of this message, in US dollars."""
         return self.cost
 
     def _say(self, event: Mapping[str, Any], text: str, *, is_thought: bool) -> None:
@@ -379,7 +379,7 @@ class Updates:
         self._show_progress(event["callId"], "in_progress", run)
 
     def _former_change(self, event: Mapping[str, Any], path: str) -> Update | None:
-        """What a call has written that is told again, if it is known what was there before."""
+        """The changes of a call that is reported again, if the former content is known."""
         key = (event["runId"], event["turn"], event["callId"])
         if key not in self.files_before:
             return None

@@ -23,7 +23,7 @@ TEST_FOLDERS = ("axe/tests", ".axe/tests")
 
 
 class Caller(Struct, frozen=True):
-    """Who names an agent.
+    """The file that names an agent.
 
     `folder` holds the file that names it, and is "" for a name that a person gives. `base` is the
     working directory that the file or the command line names, and is "" if neither names one.

@@ -47,7 +47,7 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
 
     @property
     def line(self) -> str:
-        """What is started, as a line for a POSIX shell, with all that the file adds to it.
+        """The command that is started, as a line for a POSIX shell, with everything that the file adds to it.
 
         A variable that is handed on under its own name is left out: a program that the user starts has
         it, too. Any other may make another program of the command, as `PATH` does.

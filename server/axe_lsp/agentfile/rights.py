@@ -123,7 +123,7 @@ def asked_by(definition: AgentDefinition) -> Asked:
 
 
 def asked_by_server(server: McpServer) -> Server:
-    """What a server asks for."""
+    """The rights that a server asks for."""
     needed = server.needed
     variables = tuple(dict.fromkeys((*needed, *server.pass_env)))
     return Server(server.shown_place, variables, needed, server.command)

@@ -120,7 +120,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _importable(paths: Sequence[Path]) -> str:
-    """What can be done with the agents of programs whose files are not checked, if there are any."""
+    """Advice about agents of programs whose files are not checked, if there are any."""
     # Imported late: it is for those who have none of our agents.
     from axe_lsp.agentfile.convert.format_table import FORMATS as PROGRAMS
 
@@ -217,7 +217,7 @@ def _check_in(
 
 
 def _severities_of_project(folder: Path) -> Severities:
-    """What the project of a folder sets. Raises ConfigError if it sets what does not count."""
+    """The severities that the project of a folder sets. Raises ConfigError for a setting without effect."""
     found = severities_for(folder)
     if found.complaints:
         raise ConfigError("; ".join(found.complaints))

@@ -38,7 +38,7 @@ _BEGINNING = re.compile(
 
 
 class Options(Struct, frozen=True):
-    """What both commands take. `source` is the format of all files, if it was named."""
+    """The options of both commands. `source` is the format of all files, if it was named."""
 
     target: Format
     source: Format | None

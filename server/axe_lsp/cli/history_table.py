@@ -75,7 +75,7 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
 
 
 def _narrow(row: tuple[str, ...]) -> tuple[str, ...]:
-    """What a narrow terminal has room for, so that agent and task are seen."""
+    """The columns for a narrow terminal, chosen so that agent and task are visible."""
     run, began, status, time, _, _, agent, task = row
     if began != _HEADER[1]:
         is_of_this_year = began[:4] == f"{datetime.now().astimezone():%Y}"

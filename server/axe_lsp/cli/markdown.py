@@ -40,7 +40,7 @@ _WIDTH_OF_RULE = 40
 
 
 class _Shown(NamedTuple):
-    """What is shown of the beginning of the text, and how much of it that is."""
+    """The output for the beginning of the text, and the length of that beginning."""
 
     text: str
     length: int
@@ -67,7 +67,7 @@ class MarkdownStream:
         """The character before the next one: signs of emphasis depend on it."""
 
     def feed(self, text: str) -> str:
-        """What is to be written for a further piece."""
+        """The output for a further piece."""
         return "".join(map(self._take, text.splitlines(keepends=True)))
 
     def _take(self, line: str) -> str:
@@ -76,7 +76,7 @@ class MarkdownStream:
         return self._show(is_all=False)
 
     def end(self) -> str:
-        """What is still to be written. The next piece begins a new text."""
+        """The rest of the output. The next piece begins a new text."""
         shown = self._show(is_all=True) + (_RESET if self._styles else "")
         self._begin()
         return shown

@@ -13,7 +13,7 @@ _RULE = re.compile(r"\s*(:?)-+(:?)\s*")
 _SGR = re.compile(r"\x1b\[[\d;]*m")
 
 Style = Callable[[str, bool], str]
-"""What styles a cell; the second argument says whether it is one of the head."""
+"""A function that styles a cell; the second argument says whether it is one of the head."""
 
 
 def drawn(text: str, style: Style, width: int) -> str | None:

@@ -71,7 +71,7 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def _token(options: argparse.Namespace) -> str:
-    """What each request over HTTP has to bring. Raises ConfigError."""
+    """The token that each request over HTTP has to bring. Raises ConfigError."""
     if options.http is None:
         return ""
     if options.token_file is None:

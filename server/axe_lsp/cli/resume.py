@@ -101,7 +101,7 @@ def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
 
 
 def _as_text(told: dict[str, Json]) -> str:
-    """What is kept, what is not known, and what comes next, in words."""
+    """The stored work, the calls with unknown results, and the next step, in words."""
     kept = (
         number_of(told["answers"], "answer"),
         number_of(told["results"], "result"),

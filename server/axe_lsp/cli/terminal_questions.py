@@ -111,7 +111,7 @@ def _colour_in_diff(line: str) -> str:
 
 
 def _answer(question: Question, line: str) -> Answer | None:
-    """What a line means, which is empty at the end of the input; None if that is not clear."""
+    """The answer that a line means, which is empty at the end of the input; None if that is not clear."""
     if question.tool == ASK_USER:
         return reply(_chosen(question.choices or (), line.strip()))
     return _decision(line)

@@ -65,7 +65,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _session(options: argparse.Namespace) -> CaseSession:
-    """What the options ask for. Raises ConfigError."""
+    """The selection of the options. Raises ConfigError."""
     if options.watch and (options.record or options.live):
         raise ConfigError("--watch replays recordings; --record and --live cost money each time")
     if fault := _without_effect(options):
@@ -88,7 +88,7 @@ def _session(options: argparse.Namespace) -> CaseSession:
 
 
 def _without_effect(options: argparse.Namespace) -> str:
-    """What is wrong with options that do nothing without others, "" if there are none."""
+    """The fault of options that do nothing without others, "" if there is none."""
     if options.update and not options.record:
         return "--update needs --record"
     for name in ("yes", "ask"):

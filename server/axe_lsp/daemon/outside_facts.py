@@ -131,7 +131,7 @@ def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[
 
 
 def _servers(question: Question, path_context: PathContext) -> Iterator[KnownServer]:
-    """What is known of each server. None is contacted or started."""
+    """The known tools of each server. None is contacted or started."""
     environment, workspace = path_context.environment, path_context.workspace
     if not question.servers:
         return

@@ -48,7 +48,7 @@ NOTHING = Settled()
 
 
 def severities_for(folder: Path) -> Settled:
-    """What the project of a folder of agents, or of tests, sets. Blocks."""
+    """The severities that the project of a folder of agents, or of tests, sets. Blocks."""
     file = _file_for(folder)
     content = disk.read(file) if file is not None else None
     if content is None:

@@ -271,7 +271,7 @@ class View:
         self._indexer.read_again(path for path in new if path.is_file())
 
     def _as_it_is_here(self, change: Change) -> Change:
-        """What was read, as the kind of file that it is for this client."""
+        """The content that was read, as the kind of file that it is for this client."""
         kind = self.snapshot.places.locate(change.uri).kind
         if change.file is None or change.file.place.kind is kind:
             return change

@@ -59,7 +59,7 @@ def model_markdown(model: Model) -> str:
 
 
 def dearer(model: Model) -> str:
-    """What a long prompt does to the price of a request."""
+    """The effect of a long prompt on the price of a request."""
     times = f"{model.dearer_input:g} times the input price and {model.dearer_output:g} times the output price"
     return f"for prompts above {model.dearer_above:,} tokens {times}"
 

@@ -88,7 +88,7 @@ _OF_SERVERS = ((), ("name",), ("command",), ("url",))
 
 
 def _of_server(snapshot: Snapshot, file: AgentFile, cursor: Cursor, offset: int) -> Hover | None:
-    """What is known of an MCP server, on its header, name, address or command."""
+    """The known tools of an MCP server, on its header, name, address or command."""
     spec = cursor.spec
     if spec is None or spec.path[0] != "mcp_servers" or spec.path[1:] not in _OF_SERVERS:
         return None

@@ -39,7 +39,7 @@ class NamedInTest(Struct, frozen=True):
 
     @property
     def value(self) -> str:
-        """What is written there."""
+        """The written text."""
         return self.case.replay if self.is_replay else self.case.name
 
 

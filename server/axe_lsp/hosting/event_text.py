@@ -42,7 +42,7 @@ def describe(news: Notification) -> str | None:
 
 
 def activity(news: Notification) -> str | None:
-    """What an agent does now, in a few words: `lint > read_file a.py`; None if the event says nothing of it."""
+    """The present action of an agent, in a few words: `lint > read_file a.py`; None if the event says nothing of it."""
     event = news.params
     match news.method, event.get("kind"):
         case "axe/agent", "begin":

@@ -35,7 +35,7 @@ class OutgoingQuestions:
         return answer
 
     async def ask_editor(self, run: RunIds, request: EditorRequest) -> EditorAnswer:
-        """What the editor has done for a run. To cancel this takes the request back."""
+        """The editor's answer to a request of a run. Cancelling withdraws the request."""
         number, root = next(self._numbers), run.root_run_id
         answer: EditorAnswer = await self._answered(
             protocol.EditorAsked(root, number, run, request)

@@ -88,7 +88,7 @@ class IncomingSteps:
 
 
 def as_steps(known: Known, root: str) -> tuple[Step, ...]:
-    """What is known of a part of a tree, as messages have it."""
+    """The steps of a part of a tree, as messages have them."""
     return tuple(
         Step(root, run_id, cast(StepKind, kind), turn, call, data)
         for (run_id, turn, call, kind), data in known.steps.items()
@@ -96,6 +96,6 @@ def as_steps(known: Known, root: str) -> tuple[Step, ...]:
 
 
 def known_of(start: protocol.StartChild) -> Known:
-    """What is known of the run that a host is to make."""
+    """The steps of the run that a host is to make."""
     steps = {(each.run_id, each.turn, each.call, str(each.kind)): each.data for each in start.known}
     return Known(steps, start.begun)

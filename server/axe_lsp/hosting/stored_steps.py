@@ -100,7 +100,7 @@ async def written(writer: HistoryWriter, root: str) -> None:
 
 
 def left_by(root: str, after: int) -> Left:
-    """What the history has of a root run `after` the event of that number. Blocks. Raises RunError."""
+    """The part of a root run in the history `after` the event of that number. Blocks. Raises RunError."""
     from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import tree_events
@@ -155,7 +155,7 @@ def resolver(workplace: protocol.Workplace, environment: Environment) -> Resolve
 
 
 class TakenOver(NamedTuple):
-    """What a new run takes over from a former one. `steps` are to be kept as its own; a `warning` may be ""."""
+    """The part of a former run that a new one takes over. `steps` are to be kept as its own; a `warning` may be ""."""
 
     known: Known
     steps: Sequence[Step]
@@ -163,7 +163,7 @@ class TakenOver(NamedTuple):
 
 
 class FormerRun(NamedTuple):
-    """What is known of a run at rest. Its model has `said` so much of an answer that was broken off."""
+    """The steps of a run at rest. Its model has `said` so much of an answer that was broken off."""
 
     known: Known
     said: str = ""
@@ -172,7 +172,7 @@ class FormerRun(NamedTuple):
 async def taken_over(
     start: protocol.Start, former_run: FormerRun, environment: Environment
 ) -> TakenOver:
-    """What a run begins with that `continues` a root run, or is `forked_from` one. Raises RunError.
+    """The beginning of a run that `continues` a root run, or is `forked_from` one. Raises RunError.
 
     `former_run` is that one.
     """
@@ -194,7 +194,7 @@ async def taken_over(
 
 
 def former_of(start: protocol.Start) -> FormerRun:
-    """What is known of the run that a new one takes something over from. Blocks.
+    """The steps of the run that a new one takes something over from. Blocks.
 
     Raises RunError, a NotResumableError if that is not possible.
     """
@@ -276,7 +276,7 @@ def _said(root: str) -> str:
 
 
 def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
-    """What is known of a root run at rest, which is completed and one of that agent, unless `is_any` will do."""
+    """The steps of a root run at rest, which must be completed and one of that agent, unless `is_any`."""
     from axe_lsp.hosting.history.known_steps import known_steps
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.run_claims import require_continuable, require_kept

@@ -54,7 +54,7 @@ class FileDiagnostics:
         return [*(self._diagnostic(uri, each, lines_of, members) for each in found), *of_tests]
 
     def _of_tests(self, uri: str, found: Sequence[Finding]) -> Iterator[JsonObject]:
-        """What the last run of the cases has found, at the lines of the expectations."""
+        """The failures of the last run of the cases, at the lines of the expectations."""
         lines = self._session.view.lines(uri)
         known_stale = {lines.line_at(each.range.start) for each in found if each.code == STALE.code}
         for verdict, line, message in self._session.test_results.failures(uri, lines.text):

@@ -15,7 +15,7 @@ from axe_lsp.rpc.client import Client
 from axe_lsp.serving.json_rpc import JsonObject
 
 Options: TypeAlias = JsonObject | bool | Callable[[Client], JsonObject | bool]
-"""What the capability of a method says: LSP's options, True without options, False to leave it out,
+"""The value of a method's capability: LSP's options, True without options, False to leave it out,
 or a function that decides by the client."""
 
 _PROVIDERS = {

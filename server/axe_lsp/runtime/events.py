@@ -17,7 +17,7 @@ Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 
 
 class RunIds(JsonStruct, frozen=True):
-    """Who a run is. The root's depth is 0 and it has no parent."""
+    """The identity of a run. The root's depth is 0 and it has no parent."""
 
     run_id: str
     root_run_id: str
@@ -27,7 +27,7 @@ class RunIds(JsonStruct, frozen=True):
 
 
 class Event(JsonStruct, frozen=True, kw_only=True):
-    """What every event carries. `METHOD` is what clients see, and the tag as its `kind`."""
+    """The fields of every event. Clients see the `METHOD`, and the tag as its `kind`."""
 
     METHOD: ClassVar[str]
 
@@ -68,7 +68,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
 
 
 class Saved(JsonStruct, frozen=True):
-    """What a resumed run need not do again: its own turns, tool calls, tokens and time.
+    """The work that a resumed run need not do again: its own turns, tool calls, tokens and time.
 
     `cost` is in US dollars, None if it is not known.
     """

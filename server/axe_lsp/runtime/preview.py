@@ -68,7 +68,7 @@ def preview_of(prepared: Prepared) -> Preview:
 
 
 def warnings_of(prepared: Prepared) -> tuple[str, ...]:
-    """What the file says that has no effect, and what else is known before anything is sent."""
+    """Warnings that are known before a request is sent, such as keys without effect."""
     missing = unsupported_warning(prepared.order.ids.agent, prepared.definition)
     return (*([missing] if missing else []), *prepared.warnings)
 

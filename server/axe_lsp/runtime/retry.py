@@ -45,7 +45,7 @@ class Retrying:
         self.attempts = 0
 
     def check(self, model: ModelName, workdir: Path) -> None:
-        """What can't even be sent is not tried again."""
+        """A request that can't be sent is not tried again."""
         self._provider.check(model, workdir)
 
     def window(self, model: ModelName) -> int | None:

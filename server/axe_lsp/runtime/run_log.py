@@ -36,7 +36,7 @@ def keep_allowed(sink: StepSink, question: Question) -> None:
 
 
 class First(Struct, frozen=True, omit_defaults=True):
-    """What a run begins with: all that its first request was made of.
+    """The state with which a run begins: everything of which its first request was made.
 
     `model` is `provider/name`. `folder` is the absolute path in which its tools work; `memory` the path of its
     memory, "" for none; `remote` are the names of the tools of its MCP servers.
@@ -55,7 +55,7 @@ class First(Struct, frozen=True, omit_defaults=True):
 
 
 class Shared(Struct, frozen=True, omit_defaults=True):
-    """What many runs of a tree begin with alike, which is most of what they begin with."""
+    """The part of `First` that many runs of a tree share, which is most of it."""
 
     definition: AgentDefinition
     system: str = ""
@@ -119,7 +119,7 @@ class Before(Struct, frozen=True):
 
 
 class Known(Struct, frozen=True):
-    """What is known of a tree from former processes. `after` is the `seq` of its last event.
+    """The steps of a tree from former processes. `after` is the `seq` of its last event.
 
     The root of a new tree may go on with the conversation `before` it.
     """
@@ -131,7 +131,7 @@ class Known(Struct, frozen=True):
 
 
 class Spent(Struct, frozen=True):
-    """What a run and all below it have used: provider answers, and tool calls."""
+    """The usage of a run and all below it: tokens of provider answers, and tool calls."""
 
     used: Usage = NOTHING
     calls: int = 0
@@ -172,7 +172,7 @@ class Log:
         return digest
 
     def shared(self, root: str, digest: str) -> Shared:
-        """What runs have in common. Raises KeyError."""
+        """The shared part of the runs with a digest. Raises KeyError."""
         return decoded(self.known.steps[root, 0, digest, "agent"], Shared)
 
     @property
@@ -186,11 +186,11 @@ class Log:
             await self._sink.committed(root)
 
     def run(self, run_id: str) -> _KnownRun:
-        """What is known of a run."""
+        """The usage and the children of a run of a former process."""
         return self._runs.get(run_id, _NOTHING)
 
     def below(self, run_id: str) -> Known:
-        """What is known of a run and of those below it, with what the whole tree shares."""
+        """The steps of a run and of those below it, with the shared parts of the whole tree."""
         below, unseen = set[str](), [run_id]
         while unseen:
             below.add(each := unseen.pop())
@@ -217,7 +217,7 @@ class Log:
         return sum(len(run.finished) for run in self._runs.values())
 
     def spent(self, run_id: str) -> Spent:
-        """What a run of a former process and all below it have used."""
+        """The usage of a run of a former process and all below it."""
         run = self.run(run_id)
         total = Spent(run.used, run.calls)
         for child in run.children:
@@ -251,7 +251,7 @@ class RunLog:
 
     @property
     def first(self) -> First | None:
-        """What the run has begun with, if it had come that far."""
+        """The state with which the run has begun, None if it had not sent a request."""
         first = self._find(0, "", "first", First)
         if first is None or not first.shared:
             return first
@@ -269,7 +269,7 @@ class RunLog:
         return self._find(turn, "", "answer", Response)
 
     def rooms(self, turn: int) -> Sequence[Room]:
-        """What was done before a turn to make its request fit."""
+        """The attempts before a turn to make its request fit."""
         rooms: list[Room] = []
         while (room := self._find(turn, str(len(rooms)), "room", Room)) is not None:
             rooms.append(room)
@@ -292,7 +292,7 @@ class RunLog:
 
     @property
     def saved(self) -> Saved:
-        """What the run need not do again."""
+        """The work that the run need not do again."""
         used, begun = self._known.used, self.begun
         return Saved(
             turns=self._known.turns,
@@ -306,7 +306,7 @@ class RunLog:
         )
 
     def spent(self, child: str) -> Spent:
-        """What a run that this one had called has used, with all below it."""
+        """The usage of a run that this one had called, with all below it."""
         return self._log.spent(child)
 
     def keep_first(self, first: First) -> None:
@@ -399,7 +399,7 @@ class RunLog:
 
 
 class _KnownRun(Struct):
-    """What a run of a former process has used by itself, and the runs that it had called.
+    """The usage of one run of a former process, and the runs that it had called.
 
     Those whose results it has are `finished`.
     """

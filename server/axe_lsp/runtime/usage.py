@@ -9,7 +9,7 @@ from axe_lsp.agentfile.schema.models import Model, known_model
 from axe_lsp.runtime.json_data import JsonStruct, written
 
 BudgetLimit = Literal["tokens", "cost", "turns", "toolCalls", "time"]
-"""What can be used up of a budget."""
+"""The kinds of budgets."""
 
 
 class Usage(JsonStruct, frozen=True):

@@ -46,7 +46,7 @@ class Edges(Struct, frozen=True):
         return found
 
     def ends(self, agents: frozenset[str]) -> frozenset[str]:
-        """Those of some agents that lead to nobody."""
+        """Those of some agents that call no others."""
         edited = agents & self.edited.keys()
         return (
             (agents - edited)
@@ -67,7 +67,7 @@ class Edges(Struct, frozen=True):
         return frozenset[str]().union(*found)
 
     def reversed(self) -> Edges:
-        """Who leads to whom, but for agents that lead to themselves."""
+        """The callers of each agent, without itself."""
         found: dict[str, list[str]] = defaultdict(list)
         for agent, targets in self.all.items():
             for target in targets:
@@ -94,7 +94,7 @@ class Levels:
         self._rest = levels(above, [agent])
 
     def at(self, steps: int) -> frozenset[str]:
-        """Those that are so many steps away; nobody if there are none, nor any farther away."""
+        """The agents that are so many steps away; empty if there are none, nor any farther away."""
         while len(self._found) <= steps:
             self._found.append(next(self._rest, frozenset()))
         return self._found[steps]
@@ -154,7 +154,7 @@ class Calls(Struct, frozen=True):
         return replace(self, started=(self.started - agents.keys()) | now)
 
     def _called(self, changed: Targets) -> Targets:
-        """Who calls those that are called by others after these changes."""
+        """The callers of the agents that are called by others after these changes."""
         lost: dict[str, set[str]] = defaultdict(set)
         won: dict[str, list[str]] = defaultdict(list)
         for agent, targets in changed.items():

@@ -94,7 +94,7 @@ class SeenTool(Struct, frozen=True):
 
 
 class KnownServer(Struct, frozen=True):
-    """What is known of an MCP server without asking it.
+    """The facts about an MCP server that are known without asking it.
 
     `program` is where its command lies, `is_allowed` whether a rule of the user allows to start it,
     `is_trusted` whether the agent file may use it without a question. `tools` are those that a run has

@@ -137,7 +137,7 @@ class TreeValues:
 
 
 class _PlainServer(NamedTuple):
-    """What a server asks for that is written in one piece, and where; the place is from the start of its table."""
+    """The rights that a server's text asks for, and the place, from the start of its table."""
 
     is_plain: bool
     asked: Server | None = None
@@ -198,7 +198,7 @@ _SERVERS: KeyPath = ("mcp_servers",)
 
 
 def _asked(members: Mapping[str, Node]) -> tuple[Server | None, str]:
-    """What a server asks for, None without an address or a command, and the key that says where it is."""
+    """The rights that a server asks for, None without an address or a command, and the key that says where it is."""
     server = written_server({name: _plain(node) for name, node in members.items()})
     key = "command" if server.is_command else "url"
     return (asked_by_server(server) if server.place and key in members else None), key

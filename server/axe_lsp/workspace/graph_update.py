@@ -25,7 +25,7 @@ UNCHANGED = Rewired()
 
 
 def all_calls(snapshot: Snapshot) -> Calls:
-    """Who calls whom, found out from the beginning."""
+    """The calls of all agents, computed from the beginning."""
     calling = (file for file in snapshot.files() if file.references)
     below = Edges({file.uri: _called(snapshot, file) for file in calling})
     calls = Calls(below, below.reversed())
@@ -35,7 +35,7 @@ def all_calls(snapshot: Snapshot) -> Calls:
 def calls_after(
     before: Calls, snapshot: Snapshot, uris: Collection[str], names: Collection[str]
 ) -> Calls:
-    """Who calls whom in `snapshot`, where only the lists of the files at `uris` mean other agents than before.
+    """The calls of all agents in `snapshot`, where only the lists of the files at `uris` mean other agents than before.
 
     `names` are those that other lists have than before, and those that other files define.
     """

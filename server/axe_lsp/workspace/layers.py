@@ -43,7 +43,7 @@ class Layers(Struct, frozen=True):
         return declared[0].declaration.name.strip() if declared else ""
 
     def key_of(self, file: AgentFile) -> tuple[str, str] | None:
-        """What `names` has the file under; None for files that are no such agents, or without a name."""
+        """The key of the file in `names`; None for files that are no such agents, or without a name."""
         place = file.place
         if not place.layer or not place.kind.is_agent:
             return None

@@ -213,7 +213,7 @@ def _with_names(before: Snapshot, touched: Sequence[FileChange]) -> Mapping[str,
 def _with_callers(
     callers: Callers, before: Files, after: Files, changes: Sequence[Change]
 ) -> Callers:
-    """Who lists whom, after these changes of files."""
+    """The files that list each name, after these changes of files."""
     lost: dict[str, set[str]] = defaultdict(set)
     won: dict[str, set[str]] = defaultdict(set)
     for uri in [change.uri for change in changes]:

@@ -79,7 +79,7 @@ class Calls(Struct, frozen=True):
 
 
 class Expected(Struct, frozen=True):
-    """What is expected of one run. `measures` are checks of numbers by their key."""
+    """The expectations of one run. `measures` are checks of numbers by their key."""
 
     range: TextRange
     answer: tuple[Check, ...] = ()

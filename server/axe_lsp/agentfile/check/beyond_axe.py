@@ -46,7 +46,7 @@ def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
 
 @lru_cache(maxsize=4096)
 def _differs(path: KeyPath) -> KeyPath | None:
-    """What axe ignores of a key: the key, or a table above it. Also a key of which axe may refuse a word.
+    """The part of a key's path that axe ignores: the key, or a table above it. Also a key of which axe may refuse a word.
 
     None for most keys. Each keystroke asks for the same ones again.
     """

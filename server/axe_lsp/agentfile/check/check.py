@@ -270,7 +270,7 @@ class _Checker:
     # -- what is not there, and what does not go together
 
     def missing(self) -> Iterator[Problem]:
-        """What axe misses at the top of a file. Judges of other kinds look themselves."""
+        """Required keys of axe that are missing at the top of a file. Other kinds of files check this themselves."""
         for spec in self.schema.keys_of(()):
             if spec.required and self._is_blank(spec.path):
                 message = f"agent config missing required field: {spec.dotted}"

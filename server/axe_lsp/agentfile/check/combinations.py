@@ -143,7 +143,7 @@ def _servers(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _read(lookup: Lookup, server: _Server) -> _Read:
-    """What the text of a server says by itself. The places are from its start."""
+    """The problems of a server's text by itself. Their places are from its start."""
     back = -server.range.start
     values = {".".join(entry.key.names): entry.value for entry in server.source.entries}
     is_command = "command" in values or _text(lookup, values, "transport") == STDIO

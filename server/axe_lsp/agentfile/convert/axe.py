@@ -152,7 +152,7 @@ def _table(server: McpServer) -> dict[str, Any]:
 
 
 def _beside(server: McpServer) -> dict[str, Any]:
-    """What only axe-lsp and Codex have of a server that is a command."""
+    """Keys of a server that is a command, which only axe-lsp and Codex have."""
     passed = {"pass_env": list(server.pass_env)} if server.pass_env else {}
     return {**passed, **({"cwd": server.cwd} if server.cwd else {})}
 

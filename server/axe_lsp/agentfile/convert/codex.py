@@ -64,7 +64,7 @@ def _read_servers(reading: Reading) -> None:
 
 
 def _write_tools(writing: Writing) -> None:
-    """What the agent may not do is switched off as far as Codex lets a role do that."""
+    """Tools that the agent does not have are switched off as far as Codex lets a role do that."""
     has, key = set(writing.agent.tools), writing.keys["tools"]
     if not has & CHANGING:
         writing.set("sandbox_mode", READ_ONLY)

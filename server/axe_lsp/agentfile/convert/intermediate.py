@@ -58,7 +58,7 @@ FIELDS: Mapping[str, str] = {
     "max_turns": "number of turns",
     "copy": "work in a copy of the folder",
 }
-"""What documentation calls the fields of `Agent`."""
+"""The names of the fields of `Agent` in the documentation."""
 
 READING = frozenset({"read_file", "list_directory", "grep", "find_files"})
 """The tools of axe that only read the workspace."""
@@ -68,7 +68,7 @@ CHANGING = frozenset({"write_file", "edit_file", "run_command"})
 
 
 class NoteKind(Enum):
-    """What became of a key. The value is the word that users see."""
+    """The outcome for a key. The value is the word that users see."""
 
     MAPPED = "mapped"
     LOST = "lost"
@@ -76,7 +76,7 @@ class NoteKind(Enum):
 
 
 class Note(Struct, frozen=True):
-    """What a user should know about a key. `text` says what became of it, without values of headers."""
+    """A note for the user about a key. `text` says what became of it, without values of headers."""
 
     kind: NoteKind
     key: str

@@ -116,7 +116,7 @@ class _Reader:
         return key, self._value(line.text[match.end() :].strip(), line, indent)
 
     def _value(self, text: str, line: _Line, indent: int, *, is_item: bool = False) -> Any:
-        """What follows a key or a hyphen. `self._next` is the line below."""
+        """The value after a key or a hyphen. `self._next` is the line below."""
         if not text or text.startswith("#"):
             self._comments += [text] if text else []
             return self._nested(indent, is_item=is_item)

@@ -57,7 +57,7 @@ CREATE TABLE events (
 """
 
 _SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA)
-"""What each format has added to the one before."""
+"""The tables that each format has added to the one before."""
 
 _CREATION = threading.Lock()
 """No thread of this process may lock a file while another one creates it."""

@@ -59,7 +59,7 @@ def has_steps(connection: sqlite3.Connection, root: str) -> bool:
 
 
 def settle(connection: sqlite3.Connection, root: str) -> None:
-    """Of a tree whose root is completed, keep what continue, fork and undo need."""
+    """Keep, of a tree whose root is completed, the steps that continuing, forking and undoing need."""
     connection.execute(
         "DELETE FROM steps WHERE root_run_id = ? AND kind IN (SELECT value FROM json_each(?))",
         (root, json.dumps(_OF_UNFINISHED)),
@@ -87,7 +87,7 @@ def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
 def files_before(
     connection: sqlite3.Connection, root: str
 ) -> Iterator[tuple[tuple[str, int, str], str]]:
-    """What is kept of the files that a tree has changed, by run, turn and call: `SavedFile` as text."""
+    """The former content of the files that a tree has changed, by run, turn and call: `SavedFile` as text."""
     found = connection.execute(
         "SELECT run_id, turn, call, data FROM steps WHERE root_run_id = ? AND kind = 'saved'",
         (root,),

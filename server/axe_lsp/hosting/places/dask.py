@@ -38,7 +38,7 @@ class _Worker(Struct):
 
 
 class _Identity(Struct):
-    """What a scheduler says of itself."""
+    """A scheduler's description of itself."""
 
     workers: dict[str, _Worker]
 
@@ -193,7 +193,7 @@ def _passphrase() -> str:
 
 
 def _fault(error: Exception, dask: Dask) -> FaultError:
-    """What is wrong with a connection."""
+    """The fault of a connection."""
     match error:
         case ssl.SSLCertVerificationError():
             what = f"its certificate can't be verified with {dask.ca}: {error.verify_message}"

@@ -23,13 +23,13 @@ _MOST_NOISE = 100
 
 
 class Channel(Protocol):
-    """What carries the lines of both sides: the streams of ssh, or of an engine's own transport."""
+    """The carrier of the lines of both sides: the streams of ssh, or of an engine's own transport."""
 
     async def send(self, line: bytes) -> None:
         """Send a line. Raises OSError if it can't arrive."""
 
     def lines(self) -> AsyncIterator[bytes]:
-        """What arrives, until the other side or the connection has ended."""
+        """The lines that arrive, until the other side or the connection has ended."""
 
     async def end(self, within: float) -> None:
         """Close it, and end what carries it after so many seconds."""

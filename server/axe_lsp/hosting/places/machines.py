@@ -268,7 +268,7 @@ class MirroredCopy:
                     raise ToolError(text) from error
 
     async def rehearse(self, call: ToolCall, workplace: Workplace) -> Rehearsal:
-        """What a call would do there."""
+        """The change that a call would make there."""
         watch = workplace.watch or self._watch
         while True:
             location = await self._sitting(watch)
@@ -288,7 +288,7 @@ class MirroredCopy:
 
     @asynccontextmanager
     async def alike(self) -> AsyncIterator[None]:
-        """What is changed in the copy here meanwhile, changes there, too."""
+        """Changes of the copy here are made there, too."""
         async with self._syncing:
             location = await self._collected()
             yield
@@ -504,7 +504,7 @@ async def _slot(location: _Location, watch: Watch) -> AsyncIterator[None]:
 
 
 def _believed(place: str, call: ToolCall, told: tool_protocol.Rehearsed) -> Rehearsal:
-    """What a machine says of a call, as it is put to the user.
+    """A machine's text about a call, as it is shown to the user.
 
     A command is shown as it is sent. An answer "for this run" holds on that machine alone, whatever the subject is
     that the machine has named.

@@ -18,7 +18,7 @@ from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.safety.questions import Change
 
 WIRE = f"{__version__} 2"
-"""What both sides have to have in common: the tools of a version, and the messages."""
+"""The version that both sides must share: that of the tools and of the messages."""
 
 LONGEST_LINE = 128 * 1024 * 1024
 """Bytes of a message."""
@@ -157,7 +157,7 @@ class Result(Message, frozen=True, tag="result"):
 
 
 class Rehearsed(Message, frozen=True, tag="rehearsal"):
-    """What a call would do."""
+    """The change that a call would make."""
 
     id: int
     purpose: str
@@ -167,7 +167,7 @@ class Rehearsed(Message, frozen=True, tag="rehearsal"):
 
 
 class Patch(Message, frozen=True, tag="patch"):
-    """What has changed."""
+    """The changes of a copy."""
 
     id: int
     changes: tuple[Changed, ...]

@@ -119,7 +119,7 @@ def check_number(method: str, params: dict[str, Any], name: str) -> None:
 
 
 def check_token(method: str, params: dict[str, Any]) -> None:
-    """What names the progress of a request, if it is there. Raises JsonRpcInvalidParams."""
+    """The token for the progress of a request, if it has one. Raises JsonRpcInvalidParams."""
     token = params.get("workDoneToken")
     if token is not None and type(token) not in (int, str):
         raise JsonRpcInvalidParams(f'{method}: "workDoneToken" must be a string or an integer')

@@ -195,7 +195,7 @@ def _made(run_id: str, file: Path | None) -> NewCase:
 
 
 class _Wanted(Struct, frozen=True):
-    """What a client asks for: names of cases by file, none for all of a file, and where answers come from.
+    """The cases that a client asks for: names of cases by file, none for all of a file, and where answers come from.
 
     `is_saved`: an editor that has a file open must not have another text.
     """

@@ -33,7 +33,7 @@ class ApplyError(Exception):
 
 
 class Planned(Struct, frozen=True):
-    """What applying means for one file. An entry is None where there is, or will be, no file."""
+    """The effect of applying on one file. An entry is None where there is, or will be, no file."""
 
     path: str
     place: Path
@@ -87,7 +87,7 @@ class Plan(Struct, frozen=True):
 
 
 def plan(changes: Iterable[Change], folder: Path, prefix: str, own: OwnGit) -> Plan:
-    """What applying changes to `folder` means, which is `prefix` from the top. Raises GitError or OSError."""
+    """The effect of applying changes to `folder`, which is `prefix` from the top. Raises GitError or OSError."""
     files: list[Planned] = []
     conflicts: list[str] = []
     for change in changes:

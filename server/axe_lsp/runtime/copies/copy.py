@@ -71,7 +71,7 @@ class Snapshot(Struct, frozen=True):
 
 
 class About(Struct, frozen=True):
-    """What a copy is: that of `top`, made for an agent that works in the folder `prefix` below it.
+    """The description of a copy: that of `top`, made for an agent that works in the folder `prefix` below it.
 
     `base` is the commit that it began with, and `tree` the tree of that.
     """
@@ -121,7 +121,7 @@ class Copy:
 
     @property
     def about(self) -> About:
-        """What the copy is. It has to be open."""
+        """The description of the copy, which has to be open."""
         assert self._about is not None
         return self._about
 

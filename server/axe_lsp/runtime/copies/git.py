@@ -320,7 +320,7 @@ class DiffEntry(Struct, frozen=True):
 
 
 def diff_entries(own: OwnGit, before: str, after: str) -> list[DiffEntry]:
-    """What differs between two trees or commits."""
+    """The differences between two trees or commits."""
     raw = own("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after)
     parts = raw.split(b"\0")
     pairs = (
@@ -592,7 +592,7 @@ def _git(
 
 
 def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """What git writes until its end, which comes early if the thread is `STOPPED`."""
+    """The output of git until its end, which comes early if the thread is `STOPPED`."""
     stopped, until = STOPPED.get(), monotonic() + _LIMIT
     while not (stopped is not None and stopped.is_set()) and monotonic() < until:
         with suppress(subprocess.TimeoutExpired):

@@ -96,7 +96,7 @@ def too_large(most: int) -> str:
 
 
 def rest_of(file: BinaryIO, most: int) -> bytes:
-    """What is left to read of an open file. Raises OSError if the file has more than `most` bytes."""
+    """The rest of an open file. Raises OSError if the file has more than `most` bytes."""
     status = os.fstat(file.fileno())
     data = file.read(most + 1) if status.st_size <= most else b""
     if status.st_size > most or len(data) > most:

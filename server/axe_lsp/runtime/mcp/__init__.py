@@ -4,4 +4,4 @@ SDK_MISSING = (
     'the Python package "mcp", which is not installed: '
     "run pip install 'CLONE[mcp]', where CLONE is a clone of the repository"
 )
-"""What is needed, to complete a sentence. The extra is from a clone, as long as no registry has the package."""
+"""The missing extra, to complete a sentence. The extra is from a clone, as long as no registry has the package."""

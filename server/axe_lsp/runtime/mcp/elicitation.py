@@ -37,7 +37,7 @@ _LEAVE_OUT, _SEND, _ACCEPT, _DECLINE, _VISITED = "Leave out", "Send", "Accept", 
 
 
 class Elicitation(Struct, frozen=True):
-    """What a server wants: a form with the properties of a flat `schema`, or a visit of `url`."""
+    """A request of a server: a form with the properties of a flat `schema`, or a visit of `url`."""
 
     message: str
     schema: Mapping[str, Json] = field(default_factory=dict)
@@ -133,7 +133,7 @@ class Elicitor:
         return Reply("accept")
 
     async def _value(self, begin: str, asked: _Field) -> tuple[str, Json]:
-        """What was typed, and the value that it means; None if the property is left out."""
+        """The typed text, and its value; None if the property is left out."""
         fault = ""
         for _ in range(_ATTEMPTS):
             answer = await self._answer(f"{fault}{begin}{asked.text}", asked.choices)
@@ -199,7 +199,7 @@ class _Field(Struct, frozen=True):
 
     @property
     def choices(self) -> tuple[str, ...]:
-        """What the person may choose. Other answers are possible where there are no options.
+        """The options of the question. Without options any answer is possible.
 
         There are none beside numbers: at a terminal, a choice is made by its number.
         """
@@ -290,7 +290,7 @@ def _field(name: str, written: Json, *, is_required: bool) -> _Field:
 
 
 def _default(value: Json, options: Mapping[str, Json]) -> str:
-    """What a server proposes, as an answer."""
+    """The default that a server proposes, as an answer."""
     if isinstance(value, list):
         return ", ".join(_default(each, options) for each in value)
     label = next((each for each, option in options.items() if option == value), None)
@@ -343,7 +343,7 @@ def _host(url: str) -> str:
 
 
 def _line(value: Json, longest: int = _LONGEST_LABEL) -> str:
-    """What a server says, in a line."""
+    """The message of a server, in a line."""
     return "" if value is None else _short(" ".join(escaped(str(value)).split()), longest)
 
 

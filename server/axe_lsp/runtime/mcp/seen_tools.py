@@ -46,7 +46,7 @@ class SeenServer(Struct, frozen=True):
 
 
 class ToolNow(NamedTuple):
-    """What a server says of a tool now. `digest` is a short name for all of that."""
+    """A server's present description of a tool. `digest` is a short name for all of that."""
 
     name: str
     description: str
@@ -99,7 +99,7 @@ def agree(environment: Environment, workspace: Path, place: str, name: str, dige
 
 
 def recall(environment: Environment, workspace: Path, place: str) -> SeenServer | None:
-    """What was last seen of a server; None if that is nothing, or can't be read."""
+    """The tools of a server in the last run; None without one, or if the file can't be read."""
     try:
         document = json.loads(read_file(_file(environment, workspace, place)))
         rows = document["tools"][:_MOST_TOOLS]
@@ -116,7 +116,7 @@ def _file(environment: Environment, workspace: Path, place: str) -> Path:
 
 
 def _agreed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """What the user has agreed to, and what the last run has heard: digests by the names of tools."""
+    """The digests that the user has agreed to, and those of the last run, by the names of tools."""
     try:
         document = json.loads(read_file(path))
         agreed = {str(name): str(digest) for name, digest in document["agreed"].items()}

@@ -265,7 +265,7 @@ async def _executed(call: ToolCall, remote: RemoteTool, secrets: Collection[str]
 
 
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
-    """What is secret of headers and environments: variables in headers, and what has the name of a key."""
+    """The secret values of headers and environments: variables in headers, and values with the name of a key."""
     for name, value in server.headers.items():
         variables = server.variables_of(value)
         yield from (environment[each] for each in variables)
@@ -301,7 +301,7 @@ _DURING = "during the run"
 
 
 class _Memory:
-    """What the user knows of the tools of servers, kept for later runs."""
+    """The tools of servers that the user knows, stored for later runs."""
 
     def __init__(self, around: RunAround, secrets: Collection[str]) -> None:
         self._around = around

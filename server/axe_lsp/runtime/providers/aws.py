@@ -33,7 +33,7 @@ _IN_HOST = re.compile(r"\bbedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.co
 
 
 class AwsKeys(Struct, frozen=True):
-    """Who asks. A `session_token` belongs to keys that hold for some hours only."""
+    """The credentials of a request. A `session_token` belongs to keys that hold for some hours only."""
 
     access_key: str
     secret_key: str

@@ -149,10 +149,10 @@ _SHOWN = 80
 """Characters of what was no answer."""
 
 _LACKS_MODEL = re.compile(r"^model .* not found$")
-"""What Ollama says of a model that is not installed. Older ones add the advice to pull it."""
+"""Ollama's message for a model that is not installed. Older versions add the advice to pull it."""
 
 _NEEDS_RESPONSES = r"v1/responses|reasoning_effort\W+does not support\W+none\b"
-"""What OpenAI says on the chat wire of a model that has tools, or that is at all, on the other one only."""
+"""OpenAI's message on the chat wire for a model that works only on the other one, at all or with tools."""
 
 _WHO_ASKS = 401
 """The status of a key that is refused; 403 means what it may be used for."""
@@ -483,7 +483,7 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
 
 
 def _about_model(name: str) -> str:
-    """What to do about a model that its provider does not have, "" if that is not known."""
+    """Advice about a model that its provider does not have, "" if there is none."""
     similar, ending = nearly_named(name), ending_of(name)
     if similar is not None:
         return f"Did you mean {similar}?"
@@ -502,7 +502,7 @@ def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
 
 
 def _about_page(answer: HttpAnswer, url: str, service: Service) -> str:
-    """What a refusal says that is none of a provider, such as the page of a proxy or a firewall."""
+    """The text of a refusal that is not the provider's, such as the page of a proxy or a firewall."""
     text = decode(answer.beginning).strip()
     if answer.media_type not in ("text/html", "text/plain") or text[:1] in ("{", "["):
         return ""

@@ -32,7 +32,7 @@ Field = Literal["model", "system", "tools", "sent"]
 """A part of a request."""
 
 USUAL: frozenset[Field] = frozenset({"system", "tools", "sent"})
-"""What is compared, so that a recording works for any model."""
+"""The parts of a request that are compared. The model is not, so a recording works for any model."""
 
 _WORDS = re.compile(r"\S+\s*|\s+")
 

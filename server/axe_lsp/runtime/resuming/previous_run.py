@@ -19,11 +19,11 @@ from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.structured.output import output_of, settle
 
 _INTERRUPTED = "(interrupted)"
-"""What a model has said that was interrupted before it said anything."""
+"""The text in place of an answer that was interrupted before its first word."""
 
 
 async def continued(former: RunLog, order: Order) -> First:
-    """What a run begins with that goes on with the conversation of a completed one, by a further message.
+    """The beginning of a run that continues the conversation of a completed one by a further message.
 
     Prompt, tools and messages stay as they were sent, so that caches of the provider hit, and the answer as the
     provider gave it. For another model, which can't read it, it is told in plain words. Raises ConfigError.
@@ -92,7 +92,7 @@ def _result(former: RunLog, turn: int, call: ToolCall) -> ToolResult:
 
 
 def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
-    """What a run begins with that shares the turns of a former one before `turn`, and the steps of those turns.
+    """The beginning of a run that shares the turns of a former one before `turn`, and the steps of these turns.
 
     They are the new run's own, and cost it nothing. Raises ConfigError for a turn that the former run has not had.
     """

@@ -64,7 +64,7 @@ def _make_room(conversation: Conversation, ledger: Ledger, rooms: Iterable[Room]
 
 
 def first_of(prepared: Prepared, remote: Collection[str]) -> First:
-    """What is kept of an agent that is ready; `remote` are the names of the tools of its MCP servers."""
+    """The first step of an agent that is ready; `remote` are the names of the tools of its MCP servers."""
     memory = prepared.prompt.memory
     return First(
         order=prepared.order,

@@ -18,7 +18,7 @@ from axe_lsp.runtime.safety.redaction import REDACTED
 
 
 class FileUndo(Struct, frozen=True):
-    """What undoing the changes of a run means for one file.
+    """The effect of undoing a run on one file.
 
     With a `reason` the file is left as it is. Otherwise it gets the content `before`, or is deleted if
     that is None. `now` is its content, None if there is no file.
@@ -53,7 +53,7 @@ _REASONS: Mapping[Lost, str] = {
 
 
 def plan_undo(known: Known) -> list[FileUndo]:
-    """What undoing a tree means for each file that it has changed and that is not as it was before."""
+    """The effect of undoing a tree on each file that it has changed and that is not as it was before."""
     saved: dict[str, list[SavedFile]] = {}
     left: dict[str, list[LeftFile]] = {}
     for (*_, kind), data in known.steps.items():

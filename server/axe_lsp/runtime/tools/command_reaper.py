@@ -33,7 +33,7 @@ _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
-"""What a command sends to its group, as with `kill 0`, is not meant for the reaper."""
+"""Signals that a command sends to its group, as with `kill 0`, are not meant for the reaper."""
 
 _FILES = 5
 """Of a request."""

@@ -50,7 +50,7 @@ Outcome = Literal["done", "failed", "refused", "changed", "unknown"]
 
 
 class EditorAnswer(JsonStruct, frozen=True):
-    """What has become of a request, and `why` if it is not "done".
+    """The outcome of a request, and `why` if it is not "done".
 
     "failed": nothing has happened, and it can be done without the editor. "refused": it may not be done, as the editor
     or its user says. "changed": the file is not as it was before. "unknown": it may have happened.

@@ -100,7 +100,7 @@ class ForkedReaper(Process):
 
 
 class _Output(ByteReceiveStream):
-    """What a command writes."""
+    """The output of a command."""
 
     def __init__(self, file: int) -> None:
         self._file = file

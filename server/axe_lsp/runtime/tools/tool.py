@@ -37,7 +37,7 @@ async def _nobody(_call_id: str, _text: str, _choices: tuple[str, ...]) -> Answe
 
 
 class Watch(Protocol):
-    """What a run wants to hear of the copy on another machine in which its tools work."""
+    """The listener of a run for events of the copy on another machine in which its tools work."""
 
     def waiting(self, what: str, place: str = "") -> AbstractContextManager[None]:
         """It waits for something there: the clock stands still."""
