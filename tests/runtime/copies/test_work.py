@@ -103,6 +103,29 @@ async def test_what_nobody_has_seen_as_it_is_applied_is_asked_about(
     assert person.asked == asked
 
 
+@pytest.mark.parametrize("is_seen", [True, False])
+async def test_what_a_person_has_seen_of_a_copy_of_a_copy_is_not_asked_about_again(
+    place: Place, is_seen: bool
+) -> None:
+    """With a command before it in the outer copy, they have not seen the whole change."""
+    inner = agent("inner", tools=["write_file", "run_command"], isolation={"mode": "copy"})
+    place.lead(HELP)
+    unseen = Call("run_command", {"command": "true" if is_seen else "echo x > b.txt"}, "r1")
+    then = calls_agent("inner", "go on", call_id="i1")
+    place.provider.script("m-helper", Says(calls=[unseen]), Says(calls=[then]), Says("helped"))
+    write = Call("write_file", {"path": "a.txt", "content": "seen\n"}, "w1")
+    command = Call("run_command", {"command": "echo shown > b.txt"}, "r2")
+    place.provider.script("m-inner", Says(calls=[write]), Says(calls=[command]), Says("done"))
+    async with place.bench(allow=("run_command",), more=inner, sub_agents=["inner"]) as (
+        made,
+        person,
+    ):
+        await made.run("lead", "go")
+    again = [] if is_seen else [("apply_changes", "b.txt")]
+    assert person.asked == [("write_file", "a.txt"), ("apply_changes", "b.txt"), *again]
+    assert (place.read(), place.read("b.txt")) == ("seen\n", "shown\n")
+
+
 async def test_a_denial_is_for_that_file_and_keeps_the_work(place: Place) -> None:
     place.lead(HELP)
     place.writes(**{"a.txt": "changed\n", "b.txt": "new\n", "c.txt": "third\n"})

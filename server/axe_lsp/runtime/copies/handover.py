@@ -17,7 +17,7 @@ from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.resuming.saved_files import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.run_result import Handover
-from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
+from axe_lsp.runtime.safety.agreed_changes import AgreedChanges, digest_of_content
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
@@ -34,7 +34,8 @@ class Returning(Struct, frozen=True):
 
     `folder` is the one that it has a copy of; `changes` is that of its file. What it changes can be undone if
     it `is_undoable`. Questions hold none of the `secrets`. If the folder is itself a copy that is like one on
-    another machine, `home` is that one. Nobody is asked about changes that they have `agreed` to before.
+    another machine, `home` is that one. Nobody is asked about changes that they have `agreed` to before. If the folder is
+    a copy, `outer` are the changes in that which a person has agreed to.
     """
 
     ids: RunIds
@@ -46,6 +47,7 @@ class Returning(Struct, frozen=True):
     is_undoable: bool
     home: RemoteCopy | None = None
     agreed: AgreedChanges = field(default_factory=AgreedChanges)
+    outer: AgreedChanges | None = None
 
 
 async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
@@ -71,13 +73,14 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
 
 async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
     refusals: dict[Planned, str] = {}  # Empty for what is allowed.
+    seen: list[Planned] = []
     while True:
         planned = await _planned(copy, kept, agent)
         if planned.conflicts:
             return _failed(copy, planned.conflicts)
         for file in planned.files:
             if file not in refusals:
-                refusal = refusals[file] = await _decided(file, copy, agent)
+                refusal = refusals[file] = await _decided(file, copy, agent, seen)
                 if refusal and not refusal.startswith(SAID_NO):  # Nobody looks at the others.
                     return _failed(copy, [f"{file.path}: {refusal}"])
         files = [file for file in planned.files if not refusals[file]]
@@ -95,6 +98,7 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
         if is_done:  # Else a file was changed meanwhile.
             break
     await _keep_after(files, agent)
+    _note_seen([file for file in files if file in seen], agent)
     applied = _named(_lines(files)) or "none, as they are there already"
     if denied:
         return Handover(
@@ -125,24 +129,44 @@ async def _planned(copy: Copy, kept: str, agent: Returning) -> Plan:
     return await anyio.to_thread.run_sync(find)
 
 
-async def _decided(file: Planned, copy: Copy, agent: Returning) -> str:
-    """Why a change is not to be applied, "" if it is."""
-    now, then = (each.content if each is not None else None for each in (file.now, file.then))
-    if file.is_write and agent.agreed.has(copy.folder.resolve() / file.path, now, then):
+async def _decided(file: Planned, copy: Copy, agent: Returning, seen: list[Planned]) -> str:
+    """Why a change is not to be applied, "" if it is. What a person has agreed to is `seen`."""
+    if file.is_write and agent.agreed.has(copy.folder.resolve() / file.path, *_contents(file)):
+        seen.append(file)
         return ""
-    return await agent.approve(_approval_request(file, agent))
+    return await agent.approve(_approval_request(file, agent, seen))
 
 
-def _approval_request(file: Planned, agent: Returning) -> ApprovalRequest:
+def _note_seen(files: Iterable[Planned], agent: Returning) -> None:
+    """A person has agreed to these changes, which are in the copy of the caller now."""
+    if agent.outer is not None:
+        for file in files:
+            agent.outer.add(agent.folder / file.path, *map(digest_of_content, _contents(file)))
+
+
+def _contents(file: Planned) -> tuple[bytes | None, bytes | None]:
+    """Now and then. None is no file."""
+    now, then = (each.content if each is not None else None for each in (file.now, file.then))
+    return now, then
+
+
+def _approval_request(file: Planned, agent: Returning, seen: list[Planned]) -> ApprovalRequest:
     # A rule for `write_file` allows what that tool could do, and nothing else.
     as_write = agent.changes == "apply" and file.is_write
-    shown = file.rehearsal.told(lambda text: redact(text, agent.secrets))
+    real = file.rehearsal
+    shown = real.told(lambda text: redact(text, agent.secrets))
+    is_whole = file.is_write and shown.change is not None and shown.change == real.change
 
     async def rehearse() -> Rehearsal:
         return shown
 
+    def agree() -> None:
+        if is_whole:
+            seen.append(file)
+
     tool = "write_file" if as_write else APPLY_CHANGES
-    return ApprovalRequest(agent.ids, tool, {"path": redact(file.path, agent.secrets)}, rehearse)
+    path = redact(file.path, agent.secrets)
+    return ApprovalRequest(agent.ids, tool, {"path": path}, rehearse, on_agreed=agree)
 
 
 async def _keep_before(files: Iterable[Planned], agent: Returning) -> None:

@@ -93,6 +93,11 @@ class WorkInCopy:
                 is_undoable=not is_home_a_copy,  # A copy is gone before anybody can undo that.
                 home=home,
                 agreed=self._agreed,
+                outer=(
+                    self._tree.agreed_changes.get(order.copied.at)
+                    if order.copied and is_home_a_copy
+                    else None
+                ),
             ),
         )
         self._is_handed_over = True
