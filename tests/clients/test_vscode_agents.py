@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 import tomli
@@ -12,6 +14,9 @@ from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
 from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Locator
 
 LEAD = agent("lead", sub_agents=["lint", "ghost"], description="Leads")
 INPUT = {
@@ -25,6 +30,10 @@ INPUT = {
         "size": {"type": "object", "properties": {"width": {"type": "integer"}}},
     },
 }
+
+
+def _ends_with(field: Locator, text: str) -> bool:
+    return field.input_value().endswith(text)
 
 
 _HAS_FOCUS = "(field) => document.activeElement === field"
@@ -148,6 +157,33 @@ def test_the_view_has_all_agents_and_changes_them(
         agents.wait_until_gone("style openai")
         agents.wait_until_spoken("Leads", "lead, 1 warning")
     assert not (folder / "style.toml").exists()
+
+
+@pytest.mark.editor
+def test_a_task_of_several_lines_loses_nothing_that_was_typed(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    write_agents(project, agent("writer"))
+    provider.script("m-writer", Says("Written."))
+    with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        form = window.webview()
+        task = form.get_by_label("Task")
+        for begun in ("Begin with this", "and then that"):
+            window.show_file("writer.toml")
+            window.run_command("axe: Run This Agent")
+            window.write_in_several_lines("Run writer", begun)
+            task.and_(form.locator(":focus")).wait_for()
+            window.wait_until(begun, partial(_ends_with, task, begun))
+            task.press("Control+End")
+            task.press_sequentially(", please")
+        assert task.input_value() == "Begin with this, please\n\nand then that, please"
+        task.press("Control+Enter")
+        window.wait_for_output("writer | Written.")
+    (request,) = provider.requests
+    told = request.body["messages"][-1]["content"]
+    assert told == "Begin with this, please\n\nand then that, please"
 
 
 @pytest.mark.editor

@@ -26,6 +26,14 @@ class Questions:
             f"the end of the question {title}", give, lambda: not question.is_visible()
         )
 
+    def write_in_several_lines(self, title: str, begun: str) -> None:
+        """Types the beginning of a task into the input box, and presses its button for a form."""
+        page = self._screen.page
+        question = page.locator(".quick-input-title", has_text=title)
+        self._screen.wait_for(f"the question {title}", question.is_visible)
+        page.locator(".quick-input-box input").fill(begun)
+        page.locator(".quick-input-titlebar").get_by_role("button", name="Several Lines").click()
+
     def pick(self, *parts: str) -> None:
         """Takes the first item of the list that the extension offers, which has all `parts`."""
         rows = ".quick-input-list .monaco-list-row"

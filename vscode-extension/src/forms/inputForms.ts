@@ -40,12 +40,13 @@ export class InputForms {
     private readonly uses: Uses,
   ) {}
 
-  /** Opens the form for a task of several lines, with what was typed so far; else with the last one. */
+  /** Opens the form for a task of several lines, with what was typed so far; else with the last one. An open form keeps its text. */
   async write(file: Uri, draft: string): Promise<void> {
-    if (draft.trim()) {
-      await this.memory.update(keyOf(file), { [TASK.name]: draft });
-      this.open.get(file.toString())?.panel.dispose();
-      this.open.delete(file.toString());
+    const open = this.open.get(file.toString());
+    if (draft.trim() && open?.isFor(undefined)) {
+      open.add(draft);
+    } else if (draft.trim()) {
+      await this.memory.update(keyOf(file), { ...this.memory.get<Texts>(keyOf(file)), [TASK.name]: draft });
     }
     this.show(file, undefined);
   }
@@ -74,6 +75,7 @@ class Form {
   readonly panel: Panel<FormState, FormMessage>;
   private readonly fields: readonly Field[];
   private problem = '';
+  private addition: FormState['addition'];
 
   constructor(
     extension: Uri,
@@ -94,13 +96,22 @@ class Form {
     return JSON.stringify(schema) === JSON.stringify(this.schema);
   }
 
+  /** Puts a text behind what is written in the first field. */
+  add(text: string): void {
+    this.addition = { key: Date.now(), text };
+    this.panel.refresh();
+  }
+
   private state(): FormState {
     const explanation = this.schema ? 'The input of this agent is an object; * marks required fields.' : 'The task of the agent.';
-    return { file: this.file.toString(), agent: agentName(this.file), explanation, fields: this.fields, texts: this.remembered(), problem: this.problem };
+    return { file: this.file.toString(), agent: agentName(this.file), explanation, fields: this.fields, texts: this.remembered(), problem: this.problem, addition: this.addition };
   }
 
   private async receive({ wanted, texts }: FormMessage): Promise<void> {
     await this.memory.update(keyOf(this.file), texts);
+    if (wanted === 'keep') {
+      return;
+    }
     const given = wanted === 'close' ? undefined : this.given(texts);
     if (given === undefined) {
       this.panel.dispose();

@@ -12,15 +12,20 @@ export interface FormState {
   readonly texts: Texts;
   /** What the server has against the input as a whole. */
   readonly problem: string;
+  /** A text for the first field that was typed elsewhere while the form was open; `key` is higher for a later one. */
+  readonly addition?: { readonly key: number; readonly text: string } | undefined;
 }
 
 /** What a page keeps, for when the window is loaded anew. */
 export interface FormView {
   readonly file: string;
   readonly texts: Texts;
+  /** The key of the last addition that is in `texts`. */
+  readonly added?: number;
 }
 
 export interface FormMessage {
-  readonly wanted: 'run' | 'preview' | 'close';
+  /** To keep the texts is what a page wants after each change, so that they are not lost with its tab. */
+  readonly wanted: 'run' | 'preview' | 'close' | 'keep';
   readonly texts: Texts;
 }

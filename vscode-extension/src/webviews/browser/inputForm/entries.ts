@@ -14,6 +14,8 @@ export interface Entry {
   focus(): void;
   /** Gives it another label, as when an item of a list moves up. */
   rename(label: string): void;
+  /** Puts a text behind what is written in a field for text, and selects it. */
+  add?(text: string): void;
 }
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
@@ -61,7 +63,18 @@ function controlEntry(field: Field, text: string, onChange: () => void): Entry {
     complain,
     focus: () => made.focus(),
     rename: (text) => (name.textContent = text),
+    ...(made instanceof HTMLTextAreaElement && { add: (text: string) => append(made, text) }),
   };
+}
+
+/** The added text is selected, so that a reader who does not want both takes it away with a key. */
+function append(made: HTMLTextAreaElement, text: string): void {
+  const before = made.value.trimEnd();
+  const start = before && `${before}\n\n`;
+  made.value = `${start}${text}`;
+  made.focus();
+  made.setSelectionRange(start.length, made.value.length);
+  made.dispatchEvent(new Event('input'));
 }
 
 function control(field: Field, id: string, text: string): Control {
