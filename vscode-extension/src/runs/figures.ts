@@ -18,6 +18,12 @@ export function timeLeft(milliseconds: number): string {
   return seconds < 60 ? `${seconds} s left` : `${Math.floor(seconds / 60)} min ${seconds % 60} s left`;
 }
 
+/** The same for a row that must not change each second: whole minutes, then tens of seconds, never less than there is. */
+export function roughTimeLeft(milliseconds: number): string {
+  const seconds = Math.max(0, Math.ceil(milliseconds / 1000));
+  return seconds <= 60 ? `${Math.ceil(seconds / 10) * 10} s left` : `${Math.ceil(seconds / 60)} min left`;
+}
+
 /** Why a request waits. */
 export function waiting({ provider, waitMs }: TurnWait): string {
   const why = waitMs === undefined ? 'takes no more requests at once: waiting for others' : `asked for a pause: waiting for ${duration(waitMs)}`;

@@ -1,6 +1,6 @@
 // How a node of a run is shown in the tree: its words, its icon, and what a screen reader says. Knows nothing of VS Code.
 
-import { count, duration, joined, money, placeInWords, shortened, tail, tokens, tokensInWords, stateInWords, timeLeft } from './figures';
+import { count, duration, joined, money, placeInWords, roughTimeLeft, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
 import type { Incomplete } from '../protocol';
 import { durationOf, mayContinue, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
@@ -40,7 +40,7 @@ export function rowOf(node: Node, now: number, asks: readonly Asks[] = []): Row 
   const kind = kindOf(node);
   if (asks[0] !== undefined) {
     const asked = joined([asks.length > 1 ? `1 of ${asks.length} questions` : '', asks[0].purpose], ': ');
-    const left = asks[0].ends === undefined ? '' : timeLeft(asks[0].ends - now);
+    const left = asks[0].ends === undefined ? '' : roughTimeLeft(asks[0].ends - now);
     return {
       label: isRoot ? shortened(label, ASKING_HEAD) : label,
       description: joined([left, shortened(joined([who, asked], ' '), 2 * MOST)]),

@@ -21,7 +21,7 @@ import { beginningOfDay, byDay, type Day } from './days';
 import { passes, wordsOf } from './filter';
 import { count } from './figures';
 import { childrenOf, idOf, isNode, parentOf, runOf, type Node, type RunNode } from './nodes';
-import { rowOf, type Asks } from './presenting';
+import { rowOf, type Asks, type Row } from './presenting';
 import { uriOf } from './runDocuments';
 import type { Runs } from './runs';
 
@@ -62,6 +62,8 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   private readonly subscriptions: Disposable[] = [this.tree, this.changed, this.redraws];
   /** The questions that stand in rows, by the id of the row, and since when. */
   private readonly asked = new Map<string, { readonly question: OpenQuestion; readonly since: number }>();
+  /** What the rows say. */
+  private readonly shown = new WeakMap<Node, string>();
   private readonly pulse = setInterval(() => this.beat(), PULSE);
   private beats = 0;
   private isLooking = false;
@@ -122,7 +124,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
       case 'more':
         return itemOfMore();
       default:
-        return itemOf(element, this.mayHaveChildren(element), this.asks(element));
+        return this.itemOf(element);
     }
   }
 
@@ -185,20 +187,29 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     return isToCome || childrenOf(node).length > 0 || (node.kind === 'run' && !this.runs.store.isWhole(node));
   }
 
-  /** What the open questions of a run, or about a tool call, say. The row has room for the oldest. */
-  private asks(node: Node): readonly Asks[] {
+  /** The open questions of a run, or about a tool call. */
+  private openAt(node: Node): readonly OpenQuestion[] {
     if (node.kind === 'turn') {
       return [];
     }
     const run = runOf(node);
-    const open = this.questions.ofRun(run.runId).filter(({ question }) => node.kind === 'run' || askingCall(run, question.callId) === node);
+    return this.questions.ofRun(run.runId).filter(({ question }) => node.kind === 'run' || askingCall(run, question.callId) === node);
+  }
+
+  /** The row is being drawn. It has room for the oldest of its questions. */
+  private noteQuestion(node: Node): void {
     const id = idOf(node);
-    if (!open[0]) {
+    const [first] = this.openAt(node);
+    if (!first) {
       this.asked.delete(id);
-    } else if (this.asked.get(id)?.question !== open[0]) {
-      this.asked.set(id, { question: open[0], since: Date.now() });
+    } else if (this.asked.get(id)?.question !== first) {
+      this.asked.set(id, { question: first, since: Date.now() });
     }
-    return open.map(({ kind, question, ends }) => ({ kind, purpose: purposeOf(question), ends }));
+  }
+
+  private rowOf(node: Node): Row {
+    const asks = this.openAt(node).map(({ kind, question, ends }): Asks => ({ kind, purpose: purposeOf(question), ends }));
+    return rowOf(node, Date.now(), asks);
   }
 
   /** Draws the row of the run that asks, and leads there whoever looks at the tree. */
@@ -240,12 +251,33 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     }
     this.beats += 1;
     const going = this.runs.store.roots().filter((run) => run.status === 'running');
-    const asking = this.questions.all().flatMap(({ question }) => this.runs.store.run(question.rootRunId, question.runId) ?? []);
-    const drawn = this.beats % PULSES_PER_RUN === 0 ? going : going.flatMap(runningLeaves);
-    new Set([...drawn, ...asking]).forEach((node) => this.redraws.add(node));
+    const asking = this.questions.all().flatMap(({ question }) => {
+      const run = this.runs.store.run(question.rootRunId, question.runId);
+      return run ? [run, askingCall(run, question.callId) ?? run] : [];
+    });
+    const due = this.beats % PULSES_PER_RUN === 0 ? going : going.flatMap(runningLeaves);
+    const outdated = [...due.flatMap((node) => this.outdated(node)), ...asking.filter((node) => this.isOutdated(node))];
+    new Set(outdated).forEach((node) => this.redraws.add(node));
     if (this.beats % PULSES_PER_LOOK === 0) {
       void this.look();
     }
+  }
+
+  /** A node whose row would say something else now, or such nodes below it that are under way. VS Code draws all below a node anew. */
+  private outdated(node: Node): Node[] {
+    const below = () => childrenOf(node).filter((child) => child.status === 'running');
+    return this.isOutdated(node) ? [node] : below().flatMap((child) => this.outdated(child));
+  }
+
+  private isOutdated(node: Node): boolean {
+    return this.shown.get(node) !== wordsIn(this.rowOf(node));
+  }
+
+  private itemOf(node: Node): TreeItem {
+    const row = this.rowOf(node);
+    this.noteQuestion(node);
+    this.shown.set(node, wordsIn(row));
+    return itemOf(node, row, this.mayHaveChildren(node));
   }
 
   /** Other windows and command lines tell nobody of their runs. */
@@ -265,8 +297,11 @@ function runningLeaves(node: Node): Node[] {
   return going.length > 0 ? going.flatMap(runningLeaves) : [node];
 }
 
-function itemOf(node: Node, isParent: boolean, asks: readonly Asks[]): TreeItem {
-  const row = rowOf(node, Date.now(), asks);
+function wordsIn({ label, description, icon }: Row): string {
+  return [icon.id, label, description].join(' ');
+}
+
+function itemOf(node: Node, row: Row, isParent: boolean): TreeItem {
   const item = new TreeItem(row.label, isParent ? initially(node) : TreeItemCollapsibleState.None);
   item.id = idOf(node);
   item.description = row.description;

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
 import { questionView, Telling, type CallView, type NodeView, type RunView, type TurnView } from '../../src/runPage/views';
 import { RunTree } from '../../src/runs/runTree';
-import { timeLeft } from '../../src/runs/figures';
+import { roughTimeLeft, timeLeft } from '../../src/runs/figures';
 import { finished, LEAD, past, Script, TEST } from './../runs/events';
 
 class Page {
@@ -165,6 +165,7 @@ test('a question about a call whose agent stands in its place stands at the end'
 
 test('what is left of a time counts down to nothing', () => {
   assert.deepEqual([95_000, 59_200, 1, -5].map(timeLeft), ['1 min 35 s left', '1 min 0 s left', '1 s left', '0 s left']);
+  assert.deepEqual([95_000, 61_000, 60_000, 42_000, 1, -5].map(roughTimeLeft), ['2 min left', '2 min left', '60 s left', '50 s left', '10 s left', '0 s left']);
 });
 
 /** What a page shows that was told of each event alone. */

@@ -144,7 +144,7 @@ test('a run that asks shows the question in place of its figures', () => {
   assert.equal(row.spoken, 'lead, asks you, 1 of 2 questions: wants to run a command: make');
   assert.equal(row.context, 'root run asking running');
   const limited = rowOf(root, START, [{ kind: 'approval', purpose: 'wants to run a command: make', ends: START + 42_000 }]);
-  assert.equal(limited.description, '42 s left · lead wants to run a command: make');
+  assert.equal(limited.description, '50 s left · lead wants to run a command: make');
   const inquiring = rowOf(root, START, [{ kind: 'inquiry', purpose: 'asks: Which?' }]);
   assert.deepEqual([inquiring.context, inquiring.description], ['root run inquiring running', 'lead asks: Which?']);
 });
