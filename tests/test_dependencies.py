@@ -72,10 +72,13 @@ def distributions() -> dict[str, set[str]]:
     """
     found: dict[str, set[str]] = {}
     for each in importlib.metadata.distributions():
-        for file in each.files or ():
-            if file.suffix == ".py":
-                module = file.parts[0].removesuffix(".py")
-                found.setdefault(module, set()).add(each.name.lower().replace("_", "-"))
+        # `files` would make objects of a hundred thousand lines.
+        lines = (each.read_text("RECORD") or "").splitlines()
+        paths = {line.partition(",")[0] for line in lines}
+        for module in {
+            path.partition("/")[0].removesuffix(".py") for path in paths if path.endswith(".py")
+        }:
+            found.setdefault(module, set()).add(each.name.lower().replace("_", "-"))
     return found
 
 
