@@ -34,6 +34,17 @@ def test_a_long_text_says_the_same_as_a_short_one(
     assert file() == short
 
 
+def test_a_file_that_takes_milliseconds_to_parse_is_parsed_in_the_thread_that_reads_it(
+    tmp_path: Path,
+) -> None:
+    """Fifty of them are taken in at once, and whoever asks for something meanwhile waits for that."""
+    path = tmp_path / "main.toml"
+    path.write_text("a." * 4_000 + "a = 1\n")
+    file = change_at(path, disk.read).file
+    assert file is not None
+    assert file.problems
+
+
 def test_config_toml_is_left_to_the_workspace(tmp_path: Path) -> None:
     path = tmp_path / "config.toml"
     path.write_text("# long\n" * 10_000)

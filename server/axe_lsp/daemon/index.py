@@ -21,8 +21,9 @@ from axe_lsp.workspace.workspace import Change
 Read = Callable[[Path], Content | None]
 """`disk.read`, or what else looks at a path."""
 
-_LONG = 32 * 1024
-"""Characters of a text that takes so long to parse that no keystroke may wait for it."""
+_LONG = 4 * 1024
+"""Characters of a text that takes so long to parse that nothing may wait for it: broken ones take milliseconds, and
+portions of fifty files are taken in at once."""
 
 _Stamp = tuple[int, int, int, int, int]
 
