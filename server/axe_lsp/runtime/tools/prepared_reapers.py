@@ -143,6 +143,8 @@ class _Forks:
     @classmethod
     async def started(cls, program: str) -> _Forks:
         """Raises OSError."""
+        if sys.platform == "win32":
+            raise NoForkError
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         ours.setblocking(False)
         try:
@@ -269,6 +271,8 @@ class _Files:
 
     def pipe(self) -> tuple[int, int]:
         """Its ends for reading, which does not wait, and for writing."""
+        if sys.platform == "win32":
+            raise NoForkError
         source, sink = map(self.new, os.pipe())
         os.set_blocking(source, False)
         return source, sink
