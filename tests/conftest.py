@@ -50,6 +50,9 @@ PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})
 CLIENTS = TESTS / "clients"
 """The folder whose tests take longest, one after the other; most of that time an editor is waited for."""
 
+WINDOWS = ("test_vscode", "test_first_hour")
+"""How the names of its modules begin that open windows of VS Code."""
+
 
 @cache
 def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
@@ -106,9 +109,9 @@ def _rank(item: pytest.Item) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """With `-n`, a worker takes a file at a time, in order, and one of them all tests of clients.
+    """With `-n`, a worker takes a file at a time, in order; one takes all windows of VS Code, one all other clients.
 
-    Two editors at a time get in each other's way, and the extension is packaged in its own folder.
+    Two windows at a time get in each other's way, and the extension is packaged in its own folder.
     Marks of `xdist_group` would do, but xdist 3.8 ignores them under pytest 9.2.
     """
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415  # It may not be installed.
@@ -116,7 +119,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:
             folder, _, file = nodeid.partition("::")[0].rpartition("/")
-            return folder if folder == "tests/clients" else f"{folder}/{file}"
+            if folder != "tests/clients":
+                return f"{folder}/{file}"
+            return f"{folder}/{'windows' if file.startswith(WINDOWS) else 'others'}"
 
     config.option.loadscopereorder = False
     return ByFile(config, log)
