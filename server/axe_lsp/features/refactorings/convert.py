@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
@@ -45,7 +46,9 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
         if target is source:
             continue
         try:
-            new = convert(text, file.place.stem, source, target)
+            # Once for a text: the cursor may move to and fro on these lines.
+            made = partial(convert, text, file.place.stem, source, target)
+            new = file.open.made_once(f"as {target.title}", (), made)
         except ConversionError:
             return
         uri = f"{project}/{target.folder}/{quote(new.file_name)}"
