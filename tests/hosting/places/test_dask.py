@@ -238,6 +238,8 @@ class Wire:
         self._whole = asyncio.Event()
         self._whole.set()
         self._server: asyncio.Server
+        self._ends: list[asyncio.StreamWriter] = []
+        self._tasks = set[asyncio.Task[None]]()
 
     async def lay(self) -> None:
         self._server = await asyncio.start_server(self._connect, "127.0.0.1", 0)
@@ -246,13 +248,20 @@ class Wire:
     def cut(self) -> None:
         self._whole.clear()
 
-    def end(self) -> None:
+    async def end(self) -> None:
         self._whole.set()
         self._server.close()
+        for each in self._ends:
+            each.transport.abort()
+        await asyncio.wait(self._tasks)
 
     async def _connect(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
         await self._whole.wait()
         theirs, there = await asyncio.open_connection("127.0.0.1", self.target)
+        self._ends += (sink, there)
         await asyncio.gather(self._pass(source, there), self._pass(theirs, sink))
 
     async def _pass(self, source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
@@ -297,7 +306,7 @@ async def test_a_cut_network_ends_the_command_there_and_the_agent_goes_on_elsewh
             await asyncio.to_thread(cluster.start, "build2")
             await run
     finally:
-        wire.end()
+        await wire.end()
     assert "nothing was heard from it for 1 s" in results(made)[1].content
     assert results(made)[2].content == "first\n"
     assert mark.read_text() == "x\n"
