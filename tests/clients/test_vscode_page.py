@@ -116,6 +116,69 @@ def test_a_run_is_a_page_that_is_read_and_answered(
 
 
 @pytest.mark.editor
+def test_an_earlier_task_is_changed_and_sent_again(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    writer = project / "axe" / "agents" / "writer.toml"
+    writer.parent.mkdir(parents=True)
+    writer.write_text(agent("writer")["writer"], encoding="utf-8")
+    texts = ("It is done.", "Because.", "For this.", "Never.")
+    fails = Refuses(400, "no such model")
+    provider.script("m-writer", *map(Says, texts), fails)
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        window.press_lens("Run")
+        window.answer_question("Run writer", "Make it")
+        page = window.webview()
+        page.locator("article .text", has_text=texts[0]).wait_for()
+        page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+        box = page.get_by_role("textbox", name="Reply")
+        box.fill("Why?")
+        box.press("Enter")
+        page.locator("article .text", has_text=texts[1]).wait_for()
+        page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+
+        def edit(index: int, text: str) -> None:
+            page.get_by_role("button", name="Edit this task").nth(index).click()
+            task = page.get_by_role("textbox", name="The task, to be sent again")
+            task.and_(page.locator(":focus")).wait_for()
+            task.fill(text)
+            check_accessible(page)
+            window.picture("page-edit")
+            task.press("Enter")
+
+        edit(1, "What for?")
+        page.locator("article .text", has_text=texts[2]).wait_for()
+        assert page.locator("article .task").all_inner_texts() == ["Make it", "What for?"]
+        assert page.locator("body").evaluate("() => document.hasFocus()"), "it is read on here"
+        page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+        sent = provider.requests[-1].body["messages"]
+        assert [each["content"] for each in sent] == ["Make it", texts[0], "What for?"]
+
+        edit(0, "Forget it")
+        page.locator("article .text", has_text=texts[3]).wait_for()
+        assert page.locator("article .task").all_inner_texts() == ["Forget it"]
+        page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+
+        window.show_file("writer: Make it")
+        page.locator("article .text", has_text=texts[1]).wait_for()
+        assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]
+        assert page.locator(".edit").count() == 0, "what was sent is not written again"
+        writer.write_text("model = 3\n", encoding="utf-8")
+        window.show_file("writer.toml")
+        window.wait_for_text("model = 3")
+        window.show_file("writer: Make it")
+        edit(0, "Once more")
+        window.wait_for_message("writer.toml:1:9")
+        task = page.get_by_role("textbox", name="The task, to be sent again")
+        assert task.input_value() == "Once more", "what has not begun is not lost"
+        task.press("Escape")
+        page.locator("article .task", has_text="Make it").wait_for()
+
+
+@pytest.mark.editor
 def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_workspace_alone(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -29,6 +29,8 @@ export type Wish =
   /** A root run once more, from a turn on. */
   | { readonly do: 'retry'; readonly runId: string; readonly turn: number }
   | { readonly do: 'reply'; readonly runId: string; readonly text: string }
+  /** Another message in place of the one that a root run answers. */
+  | { readonly do: 'edit'; readonly runId: string; readonly text: string; readonly key: number }
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
   | { readonly do: 'link'; readonly target: string };
 
@@ -43,12 +45,15 @@ export interface Actions {
   timeline(run: RunNode): Promise<void>;
   /** Sends a further message in the conversation of a run. */
   reply(run: RunNode, text: string): Promise<void>;
+  /** A new run that answers another message at the place of the one that a run answers. */
+  edit(run: RunNode, text: string, onBegin: () => void): Promise<void>;
   answer(asked: OpenQuestion, choice: string, text?: string): Promise<void>;
 }
 
 /** A run that the user has started. Others may begin at the same time: those of other clients and of tests. */
 interface Order {
   fits(root: RunNode): boolean;
+  onBegin(): void;
 }
 
 interface Page {
@@ -85,8 +90,8 @@ export class RunPages implements Disposable {
   }
 
   /** While `work` goes on, the next run that begins and `fits` is one that the user of this window wants to see. */
-  async following<Result>(work: () => Promise<Result>, fits: Order['fits']): Promise<Result> {
-    const order = { fits };
+  async following<Result>(work: () => Promise<Result>, fits: Order['fits'], onBegin: Order['onBegin'] = () => undefined): Promise<Result> {
+    const order = { fits, onBegin };
     this.expected.add(order);
     try {
       return await work();
@@ -119,12 +124,16 @@ export class RunPages implements Disposable {
     this.pages.forEach(({ panel }) => panel.dispose());
   }
 
-  /** A reply stands in the page of its conversation; what the user has started opens a page, and the focus stays. */
+  /**
+   * A reply stands in the page of its conversation; what the user has started opens a page, and the focus stays, unless it was
+   * in a page in whose place this one stands.
+   */
   private begun(root: RunNode): void {
-    const former = root.continues === undefined ? undefined : this.pageOf(root.continues);
+    const former = [...this.pages].find(({ telling }) => telling.newest.runId === root.continues);
     const order = [...this.expected].find(({ fits }) => fits(root));
     if (order) {
       this.expected.delete(order);
+      order.onBegin();
     }
     if (former) {
       former.telling.add(root);
@@ -132,7 +141,8 @@ export class RunPages implements Disposable {
     } else if (this.pageOf(root.runId)) {
       this.pageOf(root.runId)?.panel.refresh();
     } else if (order) {
-      this.open([root], newPanel(NAME, titleOf(root), this.activeColumn() ?? ViewColumn.Beside, true));
+      const column = this.activeColumn();
+      this.open([root], newPanel(NAME, titleOf(root), column ?? ViewColumn.Beside, column === undefined));
       void this.prepend(root);
     }
   }
@@ -228,6 +238,16 @@ export class RunPages implements Disposable {
     }
   }
 
+  /** The same for a changed task. Its run stands in another page, so this one is free again as soon as it has begun. */
+  private goElsewhere(page: Page, key: number, send: (onBegin: () => void) => Promise<void>): Promise<void> {
+    const onBegin = () => {
+      page.telling.edited = key;
+      page.telling.isReplying = false;
+      page.panel.refresh();
+    };
+    return this.goOn(page, () => send(onBegin));
+  }
+
   private async obey(page: Page, wish: Wish): Promise<void> {
     const { runs } = page.telling;
     const actions = this.actions;
@@ -252,6 +272,9 @@ export class RunPages implements Disposable {
         }
         if (wish.do === 'reply') {
           return this.goOn(page, () => actions.reply(run, wish.text));
+        }
+        if (wish.do === 'edit') {
+          return this.goElsewhere(page, wish.key, (onBegin) => actions.edit(run, wish.text, onBegin));
         }
         if (wish.do === 'retry') {
           return actions.retry(run, wish.turn);

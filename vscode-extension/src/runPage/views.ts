@@ -101,6 +101,8 @@ export interface PageState {
   readonly canContinue: boolean;
   /** Whether a reply, or the order to continue, is on its way. */
   readonly isReplying: boolean;
+  /** The key of the last changed task whose run has begun, in another page. */
+  readonly edited: number | undefined;
   /** Each stands behind the one that it is in. */
   readonly nodes: readonly NodeView[];
   readonly questions: readonly QuestionView[];
@@ -122,6 +124,7 @@ export class Telling {
   private readonly changed = new Set<Node>();
   private isWhole = true;
   isReplying = false;
+  edited: number | undefined;
 
   /** `runs` are the root runs of the conversation, in order. */
   constructor(readonly runs: RunNode[]) {}
@@ -162,6 +165,7 @@ export class Telling {
       isGoing: newest.status === 'running',
       canContinue: mayContinue(newest),
       isReplying: this.isReplying,
+      edited: this.edited,
       nodes: views,
       questions,
     };

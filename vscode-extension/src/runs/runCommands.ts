@@ -3,7 +3,7 @@
 import { commands, Position, Range, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
 import { ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { isToldByPage } from '../failures';
-import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type RunParams } from '../protocol';
+import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type ReplyParams, type RunParams } from '../protocol';
 import type { Register } from '../register';
 import type { Actions, RunPages } from '../runPage/runPages';
 import { NewTestRequest } from '../tests/protocol';
@@ -99,6 +99,7 @@ export class RunCommands {
       again: asking(inTrust((client, run) => this.runAgain(client, run))),
       continue: asking(inTrust((client, run) => this.resume(client, run))),
       reply: asking(inTrust((client, run, text) => this.sendReply(client, run, text))),
+      edit: async (run, text, onBegin) => asking(inTrust((client) => this.sendAgain(client, run, text, onBegin)))(run),
       retry: async (run, turn) => asking(inTrust((client) => this.forkAt(client, run, turn, '')))(run),
       timeline: (run) => this.timelines.show(run),
       answer,
@@ -134,13 +135,22 @@ export class RunCommands {
     await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }), (root) => root.continues === run.rootRunId);
   }
 
+  /** Another message at the place of the one that a run answers: what was said before it is shared. */
+  private async sendAgain(client: LanguageClient, run: RunNode, task: string, onBegin: () => void): Promise<void> {
+    const former = run.continues;
+    const params: RunParams | ReplyParams = former === undefined ? { agent: run.agent, task } : { continue: former, task, session: true };
+    const fits = (root: RunNode) => root.continues === former && root.task.trim() === task;
+    await this.follow(() => client.sendRequest(RunRequest, params), fits, onBegin);
+  }
+
   /** Shows the run that begins: its page, or the output with all that happens. */
-  private async follow(work: () => Promise<unknown>, fits: (root: RunNode) => boolean): Promise<void> {
+  private async follow(work: () => Promise<unknown>, fits: (root: RunNode) => boolean, onBegin: () => void = () => undefined): Promise<void> {
     if (workspace.getConfiguration('axe').get('editor.showRuns') === 'output') {
       this.runs.show();
       await work();
+      onBegin();
     } else {
-      await this.pages.following(work, fits).catch((error: unknown) => {
+      await this.pages.following(work, fits, onBegin).catch((error: unknown) => {
         if (!(error instanceof ResponseError && isToldByPage(error, (runId) => this.pages.isInSight(runId)))) {
           throw error;
         }

@@ -6,6 +6,7 @@ import type { CallView, NodeView, PageState, RunView, TurnView } from '../../run
 import { element } from './elements';
 import { drawing } from './frames';
 import { follow, keep, kept, tell } from './host';
+import { Edits, type Edit } from './runPage/edits';
 import { Folds } from './runPage/folds';
 import { button, diff, folded, headingOf, labelled, open, pre } from './runPage/parts';
 import { Questions, type Place } from './runPage/questions';
@@ -20,6 +21,7 @@ interface Kept {
   readonly runId: string;
   readonly draft: string;
   readonly folds?: Readonly<Record<string, boolean>>;
+  readonly edit?: Edit;
   /** Where the reader is, or at the end of what goes on. */
   readonly place?: Spot | 'end';
 }
@@ -62,6 +64,7 @@ const copy = button('Copy Answer', () => tell({ do: 'copy', runId: state?.runId 
 const timeline = button('Timeline', () => tell({ do: 'timeline', runId: state?.runId }));
 const hint = element('p', { class: 'quiet', id: 'hint' }, 'Enter sends, Shift+Enter begins a new line.');
 const folds = new Folds(kept<Kept>()?.folds ?? {}, () => keepView());
+const edits = new Edits(kept<Kept>()?.edit, () => keepView());
 let state: PageState | undefined;
 let isAtEnd = true;
 /** Where the reader was before the page was hidden, until the page is as long again. */
@@ -118,6 +121,7 @@ function show(next: PageState): void {
   heading.textContent = next.title;
   next.nodes.forEach((view) => draw(view));
   next.nodes.forEach((view) => place(view));
+  edits.draw(next.edited, next.isReplying);
   questions.draw(next.questions);
   others.hidden = others.children.length === 0;
   waits.hidden = next.questions.length === 0;
@@ -220,8 +224,10 @@ function makeRun(first: RunView, level: number): Drawn {
   const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
   const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy Answer: ${first.agent}`);
   const rerun = button('Run Again', () => tell({ do: 'again', runId: first.runId }), `Run Again: ${first.agent} by itself`);
+  const task = element('div', { class: 'task' }, first.task);
+  const change = element('div', { class: 'toolbar task-tools' }, ...(isRoot && first.task ? [edits.buttonFor(first.runId, task)] : []));
   const top = isRoot
-    ? element('article', { class: 'run root', 'aria-label': first.agent }, element('div', { class: 'task' }, first.task), element('p', { class: 'root-state' }, name, ' · ', state), body, error)
+    ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, error)
     : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, error);
   return {
     view: first,
@@ -237,6 +243,7 @@ function makeRun(first: RunView, level: number): Drawn {
       halt.hidden = run.status !== 'running';
       take.hidden = run.status === 'running' || run.error !== '';
       rerun.hidden = run.status === 'running';
+      change.hidden = run.status === 'running' || run.task === '';
       if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
         top.dataset['seen'] = 'yes';
         folds.follow(top, first.id, run.status === 'running');
@@ -363,6 +370,7 @@ function onLink({ target }: Event): void {
 function keepView(): void {
   if (state) {
     const place = former ?? (isAtEnd && state.isGoing ? 'end' : spot());
-    keep({ runId: state.runId, draft: reply.value, folds: folds.all(), ...(place && { place }) } satisfies Kept);
+    const { current: edit } = edits;
+    keep({ runId: state.runId, draft: reply.value, folds: folds.all(), ...(edit && { edit }), ...(place && { place }) } satisfies Kept);
   }
 }
