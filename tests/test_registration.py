@@ -11,7 +11,7 @@ import grimp
 import pytest
 
 from axe_lsp.acp import updates
-from axe_lsp.agentfile.check.beyond_axe import KNOWN_TO_AXE
+from axe_lsp.agentfile.check.plain_values import KNOWN_TO_AXE
 from axe_lsp.agentfile.schema.agent_keys import EXTENSION_TOOLS, TOOLS
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.daemon.daemon import Daemon

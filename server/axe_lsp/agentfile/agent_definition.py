@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.check.plain_values import are_plain
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.schema.tool_names import tools_meant
-from axe_lsp.agentfile.text.parse import Parse
-from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.toml_values import values_of
+
+if TYPE_CHECKING:
+    from axe_lsp.agentfile.check.first_fault import Fault
 
 
 class SubAgentsConfig(Struct, frozen=True, omit_defaults=True):
@@ -210,41 +212,34 @@ class DefinitionError(ValueError):
 
 def load(text: str) -> AgentDefinition:
     """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
-    parse = Parse(text)
-    values = _values(parse)
-    fatal = [problem for problem in check(parse) if problem.fatal]
-    if fatal:
-        first = min(fatal, key=lambda problem: problem.order)
-        is_parse_error = first.code == "wrong-type"
-        raise DefinitionError(
-            first.message, *_place(parse, first.range), is_parse_error=is_parse_error
-        )
+    values = values_of(text)
+    if values is None or not are_plain(values):
+        from axe_lsp.agentfile.check.first_fault import checked_values
+
+        values = _unless_fault(checked_values(text))
     preset = BUILT_IN_TYPES.get(values.get("type", ""))
     return _definition(values) if preset is None else _filled(values, preset)
 
 
 def valid_values(text: str, objection: Callable[[Mapping[str, Any]], str]) -> Mapping[str, Any]:
     """The values of a file of another dialect. Raises DefinitionError for syntax and objections."""
-    values = _values(Parse(text))
+    values = values_of(text)
+    if values is None:
+        from axe_lsp.agentfile.check.first_fault import read_values
+
+        values = _unless_fault(read_values(text))
     message = objection(values)
     if message:
         raise DefinitionError(message, 1, 1)
     return values
 
 
-def _values(parse: Parse) -> Mapping[str, Any]:
-    if parse.values is not None:
-        return parse.values
-    syntax = parse.problems[0]
-    line, column = _place(parse, syntax.range)
-    message = f"line {line}, column {column}: {syntax.message}"
-    raise DefinitionError(message, line, column, is_parse_error=True)
-
-
-def _place(parse: Parse, where: TextRange) -> tuple[int, int]:
-    """Line and column at which a range starts, from 1, in code points."""
-    line, column = parse.lines.position(where.start, "utf-32")
-    return line + 1, column + 1
+def _unless_fault(found: Mapping[str, Any] | Fault) -> Mapping[str, Any]:
+    if isinstance(found, Mapping):
+        return found
+    raise DefinitionError(
+        found.message, found.line, found.column, is_parse_error=found.is_parse_error
+    )
 
 
 def _filled(values: Mapping[str, Any], preset: AgentType) -> AgentDefinition:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec import Struct, field
@@ -13,11 +12,11 @@ from axe_lsp.agentfile.text.ranges import quoted
 
 STDIO = "stdio"
 
-VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
+VARIABLE = r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}"
 """How a header or a value of `env` names an environment variable."""
 
 
-_SECRET_NAME = re.compile("auth|cookie|key|passw|secret|token", re.IGNORECASE)
+_SECRET_NAME = "(?i)auth|cookie|key|passw|secret|token"
 
 
 class McpServer(Struct, frozen=True, omit_defaults=True):
@@ -55,6 +54,8 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
         return self._line(self.env)
 
     def _line(self, env: Mapping[str, str]) -> str:
+        import shlex
+
         added = [
             f"{shlex.quote(name)}={shlex.quote(value)}"
             for name, value in sorted(env.items())
@@ -99,12 +100,12 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
 
 def is_secret_name(name: str) -> bool:
     """Whether a header or a variable of that name holds a secret, as far as one can tell."""
-    return _SECRET_NAME.search(name) is not None
+    return re.search(_SECRET_NAME, name) is not None
 
 
 def variables_in(texts: Iterable[str]) -> tuple[str, ...]:
     """The variables that texts name, each once."""
-    return tuple(dict.fromkeys(name for text in texts for name in VARIABLE.findall(text)))
+    return tuple(dict.fromkeys(name for text in texts for name in re.findall(VARIABLE, text)))
 
 
 def written_server(table: Mapping[str, object]) -> McpServer:

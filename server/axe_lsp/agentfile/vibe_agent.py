@@ -7,7 +7,6 @@ Facts are those of mistral-vibe 3.0.3.
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Mapping, Sequence
 from fnmatch import fnmatch
 from typing import Any, Literal
@@ -266,6 +265,8 @@ def _server(written: Server) -> McpServer:
 
 def _words(server: Server) -> list[str]:
     """The command line, as Vibe splits it (`MCPStdio.argv`). Raises ValueError."""
+    import shlex
+
     command = server.command
     return [*(shlex.split(command) if isinstance(command, str) else command), *server.args]
 

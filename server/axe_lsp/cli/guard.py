@@ -21,6 +21,10 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM)
 _AT_ALL = 0.3
 """Seconds more until it is killed, if not even that is possible."""
 
+SOON = 0.2
+"""Seconds after which nobody can look into a run's process and its guard any more: by then the first request has
+mostly been sent, which would otherwise wait for it."""
+
 _ready: list[int] = []
 """The guard that waits for a run: the end of a pipe to it, as of any guard."""
 
@@ -44,4 +48,4 @@ def take_guard() -> int | None:
 
 
 def _forked() -> int | None:
-    return start_watchdog(IN_ORDER + _AT_ALL, signals=SIGNALS)
+    return start_watchdog(IN_ORDER + _AT_ALL, signals=SIGNALS, quiet=SOON)

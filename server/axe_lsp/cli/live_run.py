@@ -22,17 +22,19 @@ from contextlib import (
 )
 from functools import cached_property, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
+from axe_lsp.cli.guard import SOON
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
-from axe_lsp.cli.streams import is_coloured, shown
+from axe_lsp.cli.streams import is_coloured, open_terminal, shown
 from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink
@@ -61,10 +63,6 @@ if TYPE_CHECKING:
     from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
-
-_SOON = 0.2
-"""Seconds after which nobody can look into this process any more, or before it starts another one: by then the first
-request has mostly been sent, which would otherwise wait for it."""
 
 
 def run_live(
@@ -95,7 +93,7 @@ def run_live(
         )
 
 
-class Former(NamedTuple):
+class Former(Struct, frozen=True):
     """A root run whose conversation goes on, or of which a new run has the turns before `turn`, if that is not 0.
 
     In a `session` the agent is read again, and the run need not be completed.
@@ -106,7 +104,7 @@ class Former(NamedTuple):
     session: bool = False
 
 
-class _LiveRun(NamedTuple):
+class _LiveRun(Struct, frozen=True):
     """What a run is made of."""
 
     request: RunRequest
@@ -149,7 +147,7 @@ def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderH
 async def _run(
     live: _LiveRun, run_id: str, *, hook: ProviderHook | None, output: _Output, resumes: bool
 ) -> int:
-    asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
+    asyncio.get_running_loop().call_later(SOON, forbid_inspection)
     options, workspace = live.options, live.workspace
     began = time.monotonic()
     order = None if live.is_recorded else partial(live.order, run_id)
@@ -236,11 +234,11 @@ class _TerminalUser:
     @cached_property
     def questions(self) -> Ask | None:
         """Asks the person; None if nobody is there."""
-        from axe_lsp.cli.terminal_questions import TerminalQuestions, open_terminal
-
         terminal = open_terminal()
         if terminal is None:
             return None
+        from axe_lsp.cli.terminal_questions import TerminalQuestions
+
         return TerminalQuestions(terminal, self._output.paused, is_coloured(sys.stderr, os.environ))
 
     @property

@@ -8,16 +8,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from importlib import import_module
-from typing import NamedTuple
 
 from axe_lsp import tuning
 
 
-class Command(NamedTuple):
-    """A subcommand: the module whose `main(arguments) -> exit code` it is, and what it does."""
+class Command:
+    """A subcommand: the module whose `main(arguments) -> exit code` it is, and what it does.
 
-    module: str
-    help: str
+    The first named tuple of a process takes a millisecond, and a struct would need msgspec here.
+    """
+
+    __slots__ = ("help", "module")
+
+    def __init__(self, module: str, help: str) -> None:  # noqa: A002 - as argparse has it
+        self.module = module
+        self.help = help
 
 
 COMMANDS = {

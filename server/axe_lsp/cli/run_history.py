@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.run_log import Known
 from axe_lsp.runtime.run_steps import Step, StepSink
-from axe_lsp.settings import Settings
 
 if TYPE_CHECKING:
     from axe_lsp.hosting import protocol
@@ -98,6 +97,7 @@ class RunHistory:
         from axe_lsp.hosting.history.rows import Origin
         from axe_lsp.hosting.history.writer import HistoryWriter
         from axe_lsp.hosting.notifications import notification
+        from axe_lsp.settings import Settings
 
         origin = Origin(str(self._workspace), Settings().history_keep_days)
         writer = self._writer = HistoryWriter(_on_this_loop(self._warn))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import io
 import os
-import shlex
 import sys
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any, TextIO
 
 from axe_lsp.runtime.errors import AgentFileError, MissingKeyError, RunError
@@ -91,8 +91,22 @@ def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
     return bool(kernel.SetConsoleMode(handle, mode.value | enable_virtual_terminal_processing))
 
 
+def open_terminal() -> int | None:
+    """Where a person can answer what standard error asks, if there is one: a file descriptor."""
+    if sys.platform == "win32" or not sys.stderr.isatty():
+        return None
+    if sys.stdin is not None and sys.stdin.isatty():
+        return sys.stdin.fileno()
+    # Standard input may be the task, or nothing; the person is there all the same.
+    with suppress(OSError):
+        return os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
+    return None
+
+
 def complain(error: RunError) -> None:
     """Say why a command has failed, and what helps."""
+    import shlex
+
     print(shown(str(error), sys.stderr), file=sys.stderr)
     if isinstance(error, MissingKeyError) and error.provider:
         command = f"axe-lsp config key {shlex.quote(error.provider)}"

@@ -29,18 +29,6 @@ _LONG = 20
 _BOLD, _RED, _GREEN, _FAINT = "1", "31", "32", "2"
 
 
-def open_terminal() -> int | None:
-    """Where a person can answer what standard error asks, if there is one: a file descriptor."""
-    if sys.platform == "win32" or not sys.stderr.isatty():
-        return None
-    if sys.stdin is not None and sys.stdin.isatty():
-        return sys.stdin.fileno()
-    # Standard input may be the task, or nothing; the person is there all the same.
-    with suppress(OSError):
-        return os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
-    return None
-
-
 class TerminalQuestions:
     """It is an `Ask`. While a question is open nothing else may write: `paused` sees to that."""
 

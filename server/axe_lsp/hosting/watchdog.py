@@ -11,7 +11,7 @@ import select
 import signal
 import sys
 import time
-from collections.abc import Container
+from collections.abc import Collection, Container
 from contextlib import suppress
 
 from axe_lsp.runtime.safety.process_hardening import forbid_inspection
@@ -20,13 +20,18 @@ _MOST_FILES = 1000
 
 
 def start_watchdog(
-    patience: float, *, signals: Container[int] = (), lifeline: int | None = None
+    patience: float,
+    *,
+    signals: Container[int] = (),
+    lifeline: int | None = None,
+    quiet: float = 0,
 ) -> int | None:
     """Have this process killed if it lives on for `patience` seconds when its end is due.
 
     That is so once a byte that is one of `signals` has been written to the descriptor that is returned, or once
     nobody can write to `lifeline`, the reading end of a pipe, any more. The guard ends with this process, or when
-    the descriptor is closed. To be called before there are threads.
+    the descriptor is closed. To be called before there are threads. For the first `quiet` seconds it only waits, and
+    can be looked into as long.
     """
     if sys.platform == "win32":
         return None
@@ -37,6 +42,9 @@ def start_watchdog(
         os.close(source)
         return sink
     with suppress(BaseException):
+        _let_go({source, lifeline})
+        _rest(source, quiet)
+        forbid_inspection()
         _watch(guarded, source, lifeline, signals, patience)
     os._exit(0)
 
@@ -47,8 +55,6 @@ def _watch(
     """In the guard, until the process has ended or has been killed."""
     if sys.platform == "win32":
         return
-    forbid_inspection()
-    _let_go({source, lifeline})
     poll = select.poll()
     poll.register(source, select.POLLIN)
     if lifeline is not None:
@@ -68,13 +74,23 @@ def _watch(
         os.kill(guarded, signal.SIGKILL)
 
 
-def _let_go(kept: Container[int | None]) -> None:
+def _rest(source: int, seconds: float) -> None:
+    """Leave the processor to the process that is guarded, unless that has something to say."""
+    if sys.platform == "win32":
+        return
+    poll = select.poll()
+    poll.register(source, select.POLLIN)
+    poll.poll(1000 * seconds)
+
+
+def _let_go(kept: Collection[int | None]) -> None:
     """Let go of what a fork inherits: ignore a terminal's signals, and close all files that are not `kept`."""
     if sys.platform == "win32":
         return
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
-    for file in range(_MOST_FILES):
-        if file not in kept:
-            with suppress(OSError):
-                os.close(file)
+    first = 0
+    for file in sorted(each for each in kept if each is not None):
+        os.closerange(first, file)
+        first = file + 1
+    os.closerange(first, _MOST_FILES)

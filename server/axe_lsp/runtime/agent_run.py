@@ -27,7 +27,6 @@ from axe_lsp.runtime.children.isolation import (
     wants_process,
 )
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.copies.place_reports import PlaceReports
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
@@ -45,7 +44,6 @@ from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.limits.run_scope import RunScope
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.remote_tools import RemoteTools
-from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.messages import Json, Response, Tool
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault, shown_path
@@ -61,7 +59,6 @@ from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.trust import TrustRequest, shadow_warning
 from axe_lsp.runtime.services import Tree
-from axe_lsp.runtime.structured.output import settle
 from axe_lsp.runtime.tools.editor import EditorOfRun
 from axe_lsp.runtime.tools.sandbox import sandbox_of, sandbox_warning
 from axe_lsp.runtime.tools.tool import RemoteCopy, Workplace
@@ -69,6 +66,7 @@ from axe_lsp.runtime.unsupported import unsupported_warning
 from axe_lsp.runtime.usage import BudgetLimit
 
 if TYPE_CHECKING:
+    from axe_lsp.runtime.copies.place_reports import PlaceReports
     from axe_lsp.runtime.copies.work import WorkInCopy
 
 
@@ -155,6 +153,8 @@ class AgentRun:
 
     def _watch(self) -> PlaceReports:
         """Reports the place where its tools work."""
+        from axe_lsp.runtime.copies.place_reports import PlaceReports
+
         warn, ids = self._services.warn, self._order.ids
         return PlaceReports(ids, self._journal.emit, self._scope.clock, warn)
 
@@ -292,6 +292,8 @@ class AgentRun:
         if conversation.last.incomplete is not None:
             self._incomplete(conversation.last)
         if prepared.output is not None:
+            from axe_lsp.runtime.structured.output import settle
+
             self._output = await settle(conversation, prepared.output, go_on)
         self._remember(prepared, conversation.last.content, around)
 
@@ -486,6 +488,8 @@ class AgentRun:
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return
+        from axe_lsp.runtime.memory.memory import append_memory
+
         agent, services = self._order.ids.agent, self._services
         author = "" if prepared.definition.memory.scope == "agent" else agent
         secrets = around.secrets()

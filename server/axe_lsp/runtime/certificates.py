@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import ssl
 import sys
-from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cache
+import threading
+from concurrent.futures import Future
+from functools import cache, partial
 from pathlib import Path
 
 
@@ -22,10 +23,16 @@ def trusted_authorities() -> ssl.SSLContext:
 @cache
 def read_ahead() -> Future[ssl.SSLContext]:
     """Begin to read them, so that they are there when they are needed."""
-    reader = ThreadPoolExecutor(1, "certificates")
-    reading = reader.submit(_read)
-    reader.shutdown(wait=False)
+    reading: Future[ssl.SSLContext] = Future()
+    threading.Thread(target=partial(_complete, reading), name="certificates").start()
     return reading
+
+
+def _complete(reading: Future[ssl.SSLContext]) -> None:
+    try:
+        reading.set_result(_read())
+    except Exception as error:  # noqa: BLE001 - it is for those who wait
+        reading.set_exception(error)
 
 
 def _read() -> ssl.SSLContext:

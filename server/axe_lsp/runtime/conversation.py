@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import count
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from axe_lsp.runtime.compaction import Compaction, compaction_of
 from axe_lsp.runtime.errors import FinalError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
@@ -24,6 +24,9 @@ from axe_lsp.runtime.shortening import (
     tokens_in,
     tokens_of_rest,
 )
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.compaction import Compaction
 
 MAX_TURNS = 50
 """A safety valve against models that never come to an end (001-8.3); not tunable (001-N6)."""
@@ -157,6 +160,8 @@ class Conversation:
 
     def compaction(self, limit: int | None) -> Compaction | None:
         """How its model can sum up the conversation, None if there is nothing to sum up."""
+        from axe_lsp.runtime.compaction import compaction_of
+
         return compaction_of(self.request, self._task, self.size, limit)
 
     def sum_up(self, compaction: Compaction, summary: str) -> None:

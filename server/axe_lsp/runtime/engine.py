@@ -16,7 +16,6 @@ from axe_lsp.runtime.children.isolation import Stoppable
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal, Redactor
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.memory.location import forget_run
 from axe_lsp.runtime.prepare import Prepared, prepare_request, root_order
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Provider, ProviderHook
@@ -77,6 +76,8 @@ class Engine:
             is_over = True
         finally:
             if is_over:  # Else it may be resumed.
+                from axe_lsp.runtime.memory.location import forget_run
+
                 forget_run(order.ids.run_id, services.environment)
         return result
 

@@ -23,9 +23,7 @@ from axe_lsp.runtime.children.delegation import (
     ToolOutcome,
     call_agent,
 )
-from axe_lsp.runtime.children.task import TASK, call_task
 from axe_lsp.runtime.children.typed_tools import call_typed
-from axe_lsp.runtime.compaction import fault_of
 from axe_lsp.runtime.conversation import Conversation, told_apart
 from axe_lsp.runtime.errors import ProviderError, RunError
 from axe_lsp.runtime.events import (
@@ -51,7 +49,6 @@ from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import restore
-from axe_lsp.runtime.resuming.saved_files import keep_after, keep_before
 from axe_lsp.runtime.run_log import Result, Room, RunLog
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
@@ -64,7 +61,6 @@ from axe_lsp.runtime.tools.tool_table import (
     execute_tool,
     unknown_tool,
 )
-from axe_lsp.runtime.tools.watched_call import WatchedCall
 
 CallOrder = Literal["reads", "changes", "apart"]
 """Whether a call only looks, may change something, or has nothing to do with the others, as the
@@ -342,6 +338,8 @@ async def _sum_up(conversation: Conversation, limit: int, around: Surroundings, 
 
     The answer is paid for whatever it is. Raises BudgetError or CallersBudgetError if that was all.
     """
+    from axe_lsp.runtime.compaction import fault_of
+
     compaction = conversation.compaction(limit)
     if compaction is None:
         return False
@@ -544,12 +542,20 @@ def _called_agent(around: Surroundings, turn: int, call: ToolCall) -> Awaitable[
     if typed is not None:
         return call_typed(call, typed, around.delegator(turn), around.start)
     task = around.prepared.definition.task
-    if call.name == TASK and task is not None:
+    if task is None:
+        return None
+    from axe_lsp.runtime.children.task import TASK, call_task
+
+    if call.name == TASK:
         return call_task(call, task, around.delegator(turn), around.start)
     return None
 
 
 async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
+    # Imported late: the first request has been sent.
+    from axe_lsp.runtime.resuming.saved_files import keep_after, keep_before
+    from axe_lsp.runtime.tools.watched_call import WatchedCall
+
     copied = around.prepared.order.copied
     is_copied = copied is not None and copied.has(around.workplace.folder)
 

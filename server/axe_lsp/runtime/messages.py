@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 from msgspec import Struct, field
 
@@ -157,7 +157,7 @@ class Request(Struct, frozen=True, omit_defaults=True):
     kept: dict[str, Any] = field(default_factory=dict)
 
 
-class Delta(NamedTuple):
+class Delta(Struct, frozen=True, gc=False):
     """A piece of an answer that is being streamed: of its text, of the model's thoughts, or nothing."""
 
     text: str = ""

@@ -10,8 +10,8 @@ import re
 import unicodedata
 from pathlib import Path
 
-_SURROGATES = re.compile("[\ud800-\udfff]+")
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]")
+_SURROGATES = "[\ud800-\udfff]+"
+_OBEYED = "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202d\u202e]"
 """No language needs the last two, which turn any text round."""
 
 _CONTROL_PICTURES = 0x2400
@@ -19,15 +19,13 @@ _TURNS_TEXT = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u206
 """Characters that make a terminal show text in another order than it has."""
 
 
-_UNSEEN = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
+_UNSEEN = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 """Fillers, joiners and variation selectors: printable by their category, and nothing is to be seen."""
 
 
 def valid_text(text: str) -> str:
     """`text` with U+FFFD in place of what no UTF-8 can express."""
-    return text if text.isascii() else _SURROGATES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return text if text.isascii() else re.sub(_SURROGATES, "\N{REPLACEMENT CHARACTER}", text)
 
 
 def decode(data: bytes) -> str:
@@ -68,11 +66,11 @@ def escaped_lines(text: str) -> str:
 
 def harmless(text: str) -> str:
     """`text` with signs for what a terminal would obey. Line breaks and all languages stay."""
-    return _OBEYED.sub(lambda match: _visible(match[0]), text.replace("\r\n", "\n"))
+    return re.sub(_OBEYED, lambda match: _visible(match[0]), text.replace("\r\n", "\n"))
 
 
 def _escaped(character: str) -> str:
-    if character == "\t" or (character.isprintable() and not _UNSEEN.match(character)):
+    if character == "\t" or (character.isprintable() and not re.match(_UNSEEN, character)):
         return character
     return character.encode("unicode_escape").decode()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -16,10 +17,9 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
-from axe_lsp.agentfile.schema.providers import WIRES, Wire
+from axe_lsp.agentfile.schema.providers import WIRES, Wire, WireTraits
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import delegation_tools
-from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools
 from axe_lsp.runtime.errors import AgentError, ConfigError
 from axe_lsp.runtime.events import RunIds
@@ -27,15 +27,14 @@ from axe_lsp.runtime.files.agent_files import base_of, caller_of
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import is_file, is_folder
 from axe_lsp.runtime.files.user_config import load_user_config, wire_of
-from axe_lsp.runtime.messages import Message, Request, Tool
+from axe_lsp.runtime.messages import Message, Request, ResponseFormat, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, model_of, new_run_id
-from axe_lsp.runtime.structured.output import Output, output_of
-from axe_lsp.runtime.structured.response_format import ignored_format_warning, response_format
-from axe_lsp.runtime.structured.schemas import canonical_json
-from axe_lsp.runtime.structured.typed_input import with_input
 from axe_lsp.runtime.tools.tool_table import ordinary_tools
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.structured.output import Output
 
 
 class Prepared(Struct, frozen=True):
@@ -77,9 +76,8 @@ class Prepared(Struct, frozen=True):
     @property
     def warnings(self) -> tuple[str, ...]:
         """The notes for the user before anything is sent."""
-        ignored = ignored_format_warning(WIRES[self.wire], self.request.response_format)
         return (
-            *([ignored] if ignored else []),
+            *_format_warnings(WIRES[self.wire], self.request.response_format),
             *self.typed.warnings,
             *self.prompt.warnings,
         )
@@ -102,7 +100,10 @@ def prepare(
         definition = replace(definition, params=replace(definition.params, effort=order.effort))
     model = _model(order, definition)
     wire = wire_of(model, environment)
-    order = with_input(order, definition)
+    if definition.input is not None or order.input is not None:
+        from axe_lsp.runtime.structured.typed_input import with_input
+
+        order = with_input(order, definition)
     prompt = build_prompt(order, definition, workspace, environment, admitted=admitted)
     require_folder(prompt.folder)
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
@@ -110,10 +111,7 @@ def prepare(
     tools, typed = offered_tools(
         definition, order.ids.depth, max_depth, partial(_load, resolve, caller)
     )
-    output = output_of(definition)
-    wanted, told = response_format(definition.params.response_format, WIRES[wire]), ""
-    if output is not None:
-        wanted, told = output.asked_of(WIRES[wire], bool(tools), wanted)
+    output, wanted, told = _form_of_answer(definition, WIRES[wire], bool(tools))
     if told:
         prompt = replace(prompt, system=prompt.system + told)
     request = Request(
@@ -133,6 +131,37 @@ def prepare(
     )
 
 
+def _form_of_answer(
+    definition: AgentDefinition, traits: WireTraits, has_tools: bool
+) -> tuple[Output | None, ResponseFormat | None, str]:
+    """What an answer has to be, the form that a provider is asked for, and what the prompt says of it.
+
+    Most agents want text, and import none of it. Raises ConfigError.
+    """
+    wanted = None
+    if definition.params.response_format is not None:
+        from axe_lsp.runtime.structured.response_format import response_format
+
+        wanted = response_format(definition.params.response_format, traits)
+    output = None
+    if definition.output is not None:
+        from axe_lsp.runtime.structured.output import output_of
+
+        output = output_of(definition)
+    if output is None:
+        return None, wanted, ""
+    return output, *output.asked_of(traits, has_tools, wanted)
+
+
+def _format_warnings(traits: WireTraits, wanted: ResponseFormat | None) -> tuple[str, ...]:
+    if wanted is None:
+        return ()
+    from axe_lsp.runtime.structured.response_format import ignored_format_warning
+
+    ignored = ignored_format_warning(traits, wanted)
+    return (ignored,) if ignored else ()
+
+
 def offered_tools(
     definition: AgentDefinition, depth: int, max_depth: int, load: Callable[[str], AgentDefinition]
 ) -> tuple[tuple[Tool, ...], TypedTools]:
@@ -145,8 +174,11 @@ def offered_tools(
         *ordinary_tools(definition),
         *delegation_tools(definition, depth, max_depth),
         *typed.tools,
-        *task_tools(definition, depth, max_depth, load),
     )
+    if definition.task is not None:
+        from axe_lsp.runtime.children.task import task_tools
+
+        tools = (*tools, *task_tools(definition, depth, max_depth, load))
     return tools, typed
 
 
@@ -166,6 +198,8 @@ def root_order(
     run_id = run_id or new_run_id()
     task = request.task or ""
     if request.input is not None:
+        from axe_lsp.runtime.structured.schemas import canonical_json
+
         task = canonical_json(request.input)
     return Order(
         ids=RunIds(run_id=run_id, root_run_id=run_id, agent=request.agent),

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -15,14 +16,16 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.context_files import ContextFile, find_context_files
 from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
 from axe_lsp.runtime.files.regular_files import read_file, read_place
-from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.reach import check_memory, check_skill
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.files.context_files import ContextFile
+    from axe_lsp.runtime.memory.memory import Memory
 
 DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
 
@@ -72,7 +75,7 @@ def build_prompt(
     """
     workdir = expand_path(order.workdir or definition.workdir, environment) or str(workspace)
     folder = folder_of(order, definition, workspace, environment)
-    found = find_context_files(definition.files, folder)
+    files, notes = _context_files(definition.files, folder)
     skill = order.skill or definition.skill
     asking = (definition, workspace, environment)
 
@@ -84,6 +87,8 @@ def build_prompt(
     skill_text = load_skill(skill, environment, None if order.skill else check)
     memory = None
     if definition.memory.enabled:
+        from axe_lsp.runtime.memory.memory import load_memory
+
         ids = order.ids
         memory = load_memory(
             ids.agent,
@@ -98,9 +103,7 @@ def build_prompt(
             ),
         )
     entries = memory.entries if memory else ""
-    system = system_prompt(
-        definition.system_prompt, skill_text, found.files, entries, order.more_folders
-    )
+    system = system_prompt(definition.system_prompt, skill_text, files, entries, order.more_folders)
     return Prompt(
         workdir=shown_path(workdir),
         folder=folder,
@@ -108,11 +111,23 @@ def build_prompt(
         user_message=valid_text(order.message if order.message.strip() else DEFAULT_USER_MESSAGE),
         skill=skill,
         skill_text=skill_text,
-        files=found.files,
+        files=files,
         memory=memory,
         warnings=_memory_warnings(order.ids.agent, definition, memory),
-        notes=found.notes,
+        notes=notes,
     )
+
+
+def _context_files(
+    patterns: Sequence[str], folder: Path
+) -> tuple[tuple[ContextFile, ...], tuple[str, ...]]:
+    """The files, and notes about others. Raises ConfigError."""
+    if not patterns:
+        return (), ()
+    from axe_lsp.runtime.files.context_files import find_context_files
+
+    found = find_context_files(patterns, folder)
+    return found.files, found.notes
 
 
 def folder_of(

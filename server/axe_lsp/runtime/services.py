@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from msgspec import Struct, field
 
@@ -21,17 +21,19 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.limiter import Limiters
 from axe_lsp.runtime.providers.provider import Provider
-from axe_lsp.runtime.recordings.recording import RecordedTools
 from axe_lsp.runtime.run_log import Log
 from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.runs import Resolve
-from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve, nobody_to_ask
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.snapshots import Snapshots
 from axe_lsp.runtime.tools.editor import Editor
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.recordings.recording import RecordedTools
+    from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 
 
 class Machines(Protocol):

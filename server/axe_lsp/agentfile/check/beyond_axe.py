@@ -3,27 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from fnmatch import fnmatchcase
 from functools import lru_cache
 
+from axe_lsp.agentfile.check.plain_values import refusal
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema import agent_keys
-from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, Names
+from axe_lsp.agentfile.schema.key_spec import KeyPath, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.tree import KeyPart, Located, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 CODE = "not-axe"
-
-
-KNOWN_TO_AXE = frozenset(
-    key.path
-    for key in agent_keys.KEYS
-    if not any(agent_keys.key(key.path[:end]).is_extension for end in range(1, len(key.path) + 1))
-)
-"""The keys that axe does not ignore."""
 
 
 def beyond_axe(lookup: Lookup) -> Iterator[Problem]:
@@ -84,22 +75,3 @@ def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
         message = refusal(spec, word) if isinstance(word, str) else None
         if message is not None:
             yield Problem(CODE, each.range, message, item.path, 0, fatal=False)
-
-
-def refusal(spec: KeySpec, word: str) -> str | None:
-    """Why axe does not take a word that axe-lsp takes, if it doesn't."""
-    if spec.names is Names.TOOL and not _is_tool_of_axe(word):
-        return f"axe rejects the file: it has no tool {quoted(word)}"
-    provider, slash, _ = word.partition("/")
-    if spec.names is Names.MODEL and slash and provider not in PROVIDERS:
-        return f"axe does not know the provider {quoted(provider)}"
-    return None
-
-
-def _is_tool_of_axe(word: str) -> bool:
-    """Unknown words are reported by another diagnostic."""
-    if word in agent_keys.TOOLS:
-        return word not in agent_keys.EXTENSION_TOOLS
-    return word not in agent_keys.TOOL_ALIASES and not any(
-        fnmatchcase(t, word) for t in agent_keys.TOOLS
-    )

@@ -7,11 +7,10 @@ ranges; the runtime refuses a file with the first fatal one in axe's order (`Pro
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from math import isfinite
-from typing import Any
 
 from axe_lsp.agentfile.check.beyond_axe import beyond_axe
 from axe_lsp.agentfile.check.combinations import combinations
+from axe_lsp.agentfile.check.plain_values import INT64, range_message
 from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
 from axe_lsp.agentfile.check.schema_tables import schema_tables
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
@@ -71,7 +70,6 @@ _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
 }
 _ELEMENT_KIND = {KeyType.STRINGS: ValueKind.STRING, KeyType.TABLES: ValueKind.INLINE_TABLE}
 _FREE = (ValueKind.STRING, ValueKind.BOOLEAN, ValueKind.DATETIME, ValueKind.INLINE_TABLE)
-INT64 = range(-(2**63), 2**63)
 
 
 class _Checker:
@@ -315,22 +313,6 @@ def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
             return end - 1
         if spec.is_open:
             return None
-    return None
-
-
-def range_message(spec: KeySpec, value: Any, path: KeyPath | None = None) -> str | None:
-    """The fault of a value of the right type, if it has one. The message names `path`, or that of the row."""
-    key = ".".join(path or spec.path)
-    if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
-        least = f"at least {spec.minimum}" if spec.minimum else "non-negative"
-        return f"{key} must be {least}"
-    if spec.maximum is not None and isinstance(value, (int, float)) and value > spec.maximum:
-        return f"{key} cannot exceed {spec.maximum}"
-    if isinstance(value, float) and not isfinite(value):
-        return f"{key} must be a finite number"
-    if spec.choices and value and isinstance(value, str) and value not in spec.choices:
-        got = f"; got {quoted(value)}" if spec.says_value else ""
-        return f"{key} must be one of: {', '.join(spec.choices)}{got}"
     return None
 
 

@@ -16,17 +16,6 @@ from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.tree import Document, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
-INVOLVED: frozenset[KeyPath] = frozenset(
-    [
-        ("retry", "max_delay_ms"),
-        ("artifacts", "dir"),
-        ("params", "response_format"),
-        ("mcp_servers",),
-        ("isolation", "changes"),
-    ]
-)
-"""The keys that are checked here, besides `sub_agents_config`: without them there is nothing to find."""
-
 
 def combinations(lookup: Lookup) -> Iterator[Problem]:
     """axe's checks of more than one key at a time."""

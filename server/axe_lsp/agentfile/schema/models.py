@@ -183,13 +183,13 @@ providers' own services. A name with a date at its end ends with the name withou
 listed itself.
 """
 
-_DATED = re.compile(r"-(\d{8}|\d{4}-\d\d-\d\d)$")
+_DATED = r"-(\d{8}|\d{4}-\d\d-\d\d)$"
 
 
 def ending_of(text: str) -> Ending | None:
     """When the model that an agent file names ends, None if that is not known."""
     endings = _endings()
-    return endings.get(text) or endings.get(_DATED.sub("", text))
+    return endings.get(text) or endings.get(re.sub(_DATED, "", text))
 
 
 @cache
@@ -207,7 +207,7 @@ def known_model(text: str) -> Model | None:
     return _by_name().get(text)
 
 
-_LETTERS, _DIGITS = re.compile(r"[^a-z]"), re.compile(r"\D")
+_OTHER_THAN_LETTERS, _OTHER_THAN_DIGITS = "[^a-z]", r"\D"
 
 _ALIKE = 0.87
 """The ratio of `difflib` from which on letters are those of another model, with a slip or two."""
@@ -224,13 +224,13 @@ def nearly_named(text: str) -> Model | None:
     provider, _, name = text.lower().partition("/")
     if known_model(text) is not None:
         return None
-    digits = _DIGITS.sub("", name)
+    digits = re.sub(_OTHER_THAN_DIGITS, "", name)
     alike = {
-        _LETTERS.sub("", model.name): model
+        re.sub(_OTHER_THAN_LETTERS, "", model.name): model
         for model in MODELS
-        if model.provider == provider and _DIGITS.sub("", model.name) == digits
+        if model.provider == provider and re.sub(_OTHER_THAN_DIGITS, "", model.name) == digits
     }
-    found = get_close_matches(_LETTERS.sub("", name), alike, n=1, cutoff=_ALIKE)
+    found = get_close_matches(re.sub(_OTHER_THAN_LETTERS, "", name), alike, n=1, cutoff=_ALIKE)
     return alike[found[0]] if found else None
 
 
@@ -240,14 +240,21 @@ def _by_name() -> dict[str, Model]:
 
 
 _TEXT_ONLY = (
-    r"gpt-3\.5-.*|gpt-4(-0\d{3}|-32k.*)?|o1-(mini|preview).*|o3-mini.*|gpt-oss.*"
-    r"|deepseek-(chat|reasoner|coder|r1|v[23]).*|codellama.*|codestral.*|mixtral.*"
-    r"|(meta-)?llama-?3(\.[13])?(-\d+b.*)?|qwen2\.5(-coder)?|qwen3(-coder)?|phi3|phi4|gemma2?"
+    *(("gpt-3.5-", ".*"), ("gpt-4", r"(-0\d{3}|-32k.*)?"), ("gpt-oss", ".*")),
+    *(("o1-", "(mini|preview).*"), ("o3-mini", ".*")),
+    ("deepseek-", "(chat|reasoner|coder|r1|v[23]).*"),
+    *((name, ".*") for name in ("codellama", "codestral", "mixtral")),
+    *((name, r"-?3(\.[13])?(-\d+b.*)?") for name in ("llama", "meta-llama")),
+    *(("qwen", r"(2\.5|3)(-coder)?"), ("phi", "[34]"), ("gemma", "2?")),
 )
-"""Models whose makers say that they read text only, by their names at any provider, without a tag."""
+"""Models whose makers say that they read text only, by how their names begin at any provider, and a pattern of the
+rest, without a tag."""
 
 
 def takes_pictures(model: str) -> bool:
     """False of a model that is known to take none, for which a name such as `llama3.1:8b` is enough."""
     name = model.rpartition("/")[2].partition(":")[0].lower()
-    return re.fullmatch(_TEXT_ONLY, name) is None
+    return not any(
+        name.startswith(start) and re.fullmatch(rest, name[len(start) :])
+        for start, rest in _TEXT_ONLY
+    )

@@ -42,6 +42,9 @@ class WireTraits(Struct, frozen=True):
     names_model: bool = True
 
 
+SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
+"""How environment variables end that hold a secret, of a provider or of an MCP server."""
+
 _ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
 
 WIRES: Mapping[Wire, WireTraits] = {

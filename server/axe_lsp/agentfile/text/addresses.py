@@ -19,9 +19,9 @@ def address_fault(address: str) -> str | None:
 
 def without_passwords(text: str) -> str:
     """A text in which no address says who is calling, or has a query, in which some keep a key."""
-    shown = _CALLER.sub("", text) if "@" in text else text
-    return _QUERY.sub(r"\1?…", shown) if "?" in shown else shown
+    shown = re.sub(_CALLER, "", text) if "@" in text else text
+    return re.sub(_QUERY, r"\1?…", shown) if "?" in shown else shown
 
 
-_CALLER = re.compile(r"(?<=://)[^/@\s]*@")
-_QUERY = re.compile(r"""(://[^\s?'"]*)\?[^\s'"]+""")
+_CALLER = r"(?<=://)[^/@\s]*@"
+_QUERY = r"""(://[^\s?'"]*)\?[^\s'"]+"""

@@ -18,12 +18,8 @@ from axe_lsp.agentfile.text.difference import Difference, difference
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
 from axe_lsp.agentfile.text.redefinitions import redefinitions
 from axe_lsp.agentfile.text.toml import SyntaxProblem, parse_rest, parse_tree
+from axe_lsp.agentfile.text.toml_values import judge, values_of
 from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
-
-
-def values_of(text: str) -> Mapping[str, Any] | None:
-    """The values of a text; None if it is not TOML."""
-    return _judge(text)[0]
 
 
 class Parse:
@@ -120,7 +116,7 @@ def _is_as_valid(text: str, document: Document, before: Parse) -> bool:
         and new.key.range.of(text) == old.key.range.of(before.text)
         and text[: new.range.start] == before.text[: old.range.start]
         and text[new.range.end :] == before.text[old.range.end :]
-        and (_prose(text, new.value.range) is not None or _judge(new.range.of(text))[1] is None)
+        and (_prose(text, new.value.range) is not None or judge(new.range.of(text))[1] is None)
     )
 
 
@@ -138,9 +134,9 @@ def _verdict(
     text: str, document: Document, found: tuple[SyntaxProblem, ...]
 ) -> tomli.TOMLDecodeError | None:
     """Why the text is not TOML, if it isn't."""
-    if not found and _judge(_without_prose(text, document))[1] is None:
+    if not found and judge(_without_prose(text, document))[1] is None:
         return None
-    return _judge(text)[1]
+    return judge(text)[1]
 
 
 def _without_prose(text: str, document: Document) -> str:
@@ -176,26 +172,6 @@ def is_prose(text: str) -> bool:
     # A regular expression would take three times as long.
     raw = text.encode("utf-8", "surrogatepass")
     return len(raw.translate(None, _NOT_IN_PROSE)) == len(raw)
-
-
-def _judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError | None]:
-    try:
-        return tomli.loads(text.removeprefix("\ufeff")), None
-    except tomli.TOMLDecodeError as error:
-        return None, error
-    except RecursionError:
-        return None, tomli.TOMLDecodeError("Values are nested too deep", text, 0)
-    except ValueError as error:  # Python refuses integers of thousands of digits.
-        return None, tomli.TOMLDecodeError(str(error), text, _place_of_digits(text))
-
-
-_MANY_DIGITS = re.compile(r"(?<=[=\[,\s+-])[0-9](?:_?[0-9]){4299,}")
-
-
-def _place_of_digits(text: str) -> int:
-    """Where the first integer begins that Python refuses, counted as tomli counts."""
-    match = _MANY_DIGITS.search(text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    return match.start() if match is not None else 0
 
 
 def _problems(

@@ -14,11 +14,12 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.text.difference import Difference
+if TYPE_CHECKING:
+    from axe_lsp.agentfile.text.difference import Difference
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 

@@ -8,9 +8,6 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile.text.ranges import TextRange
 
-SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""How environment variables end that hold a secret, of a provider or of an MCP server."""
-
 
 class Secret(NamedTuple):
     """Where a key stands, whose it seems to be, and the variable in which it belongs, if any."""

@@ -30,7 +30,6 @@ from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.memory.location import forget_run
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.tools.editor import AskEditor, no_editor
@@ -365,6 +364,8 @@ class Runs:
             self._subscribers.publish(order.id, event)
         error.run_id = order.id
         if isinstance(order.message, protocol.Start) and not order.message.keep_days:
+            from axe_lsp.runtime.memory.location import forget_run
+
             forget_run(order.id, os.environ)  # Else it may be resumed.
         self._settle(order.id, error)
 

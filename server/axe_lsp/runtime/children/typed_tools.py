@@ -7,6 +7,7 @@ starts, so that the model that made a mistake is the one to mend it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -22,7 +23,9 @@ from axe_lsp.runtime.children.delegation import (
 )
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolResult
-from axe_lsp.runtime.structured.schemas import Check, canonical_json, check_of, object_schema
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.structured.schemas import Check
 
 PREFIX = "subagent--"
 
@@ -73,6 +76,8 @@ def typed_tools(definition: AgentDefinition, load: Callable[[str], AgentDefiniti
 
 def known_typed_tools(tools: Iterable[Tool]) -> TypedTools:
     """Those among the tools of a request, whatever has become of the children's files."""
+    from axe_lsp.runtime.structured.schemas import check_of
+
     typed = {
         tool.name: TypedTool(tool.name.removeprefix(PREFIX), tool, check_of(tool.schema, "input"))
         for tool in tools
@@ -85,6 +90,8 @@ async def call_typed(
     call: ToolCall, typed: TypedTool, delegator: Delegator, start: Start
 ) -> ToolOutcome:
     """Execute one call of such a tool. Always returns an outcome."""
+    from axe_lsp.runtime.structured.schemas import canonical_json
+
     arguments = dict(call.arguments)
     if complaint := await typed.check.on_loop(arguments):
         text = f"{call.name} error: {complaint}"
@@ -95,6 +102,8 @@ async def call_typed(
 
 
 def _typed_tool(name: str, agent: str, child: AgentDefinition) -> TypedTool:
+    from axe_lsp.runtime.structured.schemas import check_of, object_schema
+
     assert child.input is not None
     schema = object_schema(child.input)
     purpose = f": {child.description.rstrip('.')}" if child.description else ""

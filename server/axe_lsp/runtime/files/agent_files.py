@@ -9,6 +9,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
@@ -28,12 +29,6 @@ from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import AgentFileError, ConfigError
-from axe_lsp.runtime.files.dialect_agents import (
-    DialectAgent,
-    DialectAgents,
-    codex_agents,
-    vibe_agents,
-)
 from axe_lsp.runtime.files.folders import (
     Environment,
     config_folder,
@@ -43,6 +38,9 @@ from axe_lsp.runtime.files.folders import (
 from axe_lsp.runtime.files.regular_files import is_there, read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.plain_text import shown_path
+
+if TYPE_CHECKING:
+    from axe_lsp.runtime.files.dialect_agents import DialectAgent, DialectAgents
 
 
 class AgentFolders(Struct, frozen=True, dict=True):
@@ -217,6 +215,8 @@ class Lookup:
                 self.seen_from(caller), folders=(file.parent,), search=tuple, others=tuple
             )
             return folders.resolve(name)
+        from axe_lsp.runtime.files.dialect_agents import DialectAgent
+
         seen = self.seen_from(Caller(folder, caller.base, dialect.name))
         (agents,) = seen.others()
         here = (each for each in agents.agents.values() if each.path == file)
@@ -237,6 +237,8 @@ class Lookup:
         ]
 
     def _agents_of(self, program: Program, caller: Caller) -> DialectAgents:
+        from axe_lsp.runtime.files.dialect_agents import codex_agents, vibe_agents
+
         seen_from = structs.replace(caller, dialect=program.name)
         places, is_recursive = self._places, program.is_recursive
         layers = tuple(

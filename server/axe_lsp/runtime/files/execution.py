@@ -6,7 +6,6 @@ executed on this one.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from typing import Any
 
@@ -138,6 +137,8 @@ def _named(text: str, where: str) -> SshHost:
 
 def _words(ssh: _Reader, environment: Environment) -> tuple[str, ...]:
     try:
+        import shlex
+
         words = shlex.split(ssh.text("ssh", "ssh"))
     except ValueError as error:
         raise ConfigError(f"{ssh.where}.ssh: {error}") from error

@@ -10,12 +10,12 @@ from functools import lru_cache
 from pathlib import Path
 
 from axe_lsp.agentfile.other_programs import PROGRAMS
-from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
+from axe_lsp.agentfile.schema.providers import SECRET_ENDINGS
 from axe_lsp.runtime.errors import ConfigError
 
 Environment = Mapping[str, str]
 
-_VARIABLE = re.compile(r"\$(?:(\w+)|\{(\w+)\})")
+_VARIABLE = r"\$(?:(\w+)|\{(\w+)\})"
 
 
 def working_folder() -> Path:
@@ -83,7 +83,9 @@ def expand_path(path: str, environment: Environment) -> str:
     """
     if path == "~" or path.startswith(("~/", "~" + os.sep)):
         path = _home(environment) + path[1:]
-    return _VARIABLE.sub(lambda match: _part(match[1] or match[2], environment), path)
+    if "$" not in path:
+        return path
+    return re.sub(_VARIABLE, lambda match: _part(match[1] or match[2], environment), path)
 
 
 def _part(variable: str, environment: Environment) -> str:

@@ -23,6 +23,7 @@ from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
     PROVIDERS,
+    SECRET_ENDINGS,
     WIRE_NAMES,
     Auth,
     Provider,
@@ -31,7 +32,6 @@ from axe_lsp.agentfile.schema.providers import (
     default_key_variable,
 )
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.secrets import SECRET_ENDINGS
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
@@ -60,7 +60,7 @@ _TEXT_KEYS = (
 _TABLE_KEYS = ("headers", "query")
 _CHOICES: Mapping[str, tuple[str, ...]] = {"wire": WIRE_NAMES, "auth": AUTH_NAMES}
 
-_VARIABLE = re.compile(r"\$\{(\w+)\}")
+_VARIABLE = r"\$\{(\w+)\}"
 
 
 @lru_cache(maxsize=64)
@@ -108,7 +108,7 @@ class _Providers(dict[str, Mapping[str, Any]]):
             for key in _TABLE_KEYS:
                 for name, text in settings.get(key, {}).items():
                     # The values of variables are known, and no secret is what stands for them.
-                    if is_secret_name(name) and not _VARIABLE.search(text):
+                    if is_secret_name(name) and not re.search(_VARIABLE, text):
                         found.update((text.strip(), text.strip().rpartition(" ")[2]))
         return frozenset(filter(None, found))
 
@@ -117,7 +117,7 @@ class _Providers(dict[str, Mapping[str, Any]]):
         """The variables that `headers` and `query` of a provider name."""
         tables = (settings.get(key, {}) for settings in self.values() for key in _TABLE_KEYS)
         texts = (text for table in tables for text in table.values())
-        return frozenset(name for text in texts for name in _VARIABLE.findall(text))
+        return frozenset(name for text in texts for name in re.findall(_VARIABLE, text))
 
 
 class UserConfig(Struct, frozen=True):
@@ -243,7 +243,7 @@ class UserConfig(Struct, frozen=True):
                 )
             return found
 
-        return _VARIABLE.sub(value, text)
+        return re.sub(_VARIABLE, value, text)
 
     def _key_variable(self, provider: str) -> str:
         """The variable that the key is taken from: the first that is set, else the first."""

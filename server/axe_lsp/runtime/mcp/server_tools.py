@@ -243,7 +243,7 @@ def _expanded(
 
     if server.of_client:
         return {**texts}
-    return {name: VARIABLE.sub(value_of, value) for name, value in texts.items()}
+    return {name: re.sub(VARIABLE, value_of, value) for name, value in texts.items()}
 
 
 async def _executed(call: ToolCall, remote: RemoteTool, secrets: Collection[str]) -> ToolResult:

@@ -34,7 +34,7 @@ MAX_RESULT = 1000
 
 _ONLY_THE_USER = 0o600
 
-_LINES = re.compile(r"[^\n]*\n|[^\n]+")
+_LINES = r"[^\n]*\n|[^\n]+"
 _HEADING = "## "
 
 
@@ -71,7 +71,7 @@ def load_memory(
         place = Path(os.path.realpath(path))
         if check is not None:
             check(place)
-        lines = _LINES.findall(decode(read_place(place)))
+        lines = re.findall(_LINES, decode(read_place(place)))
     except FileNotFoundError:
         return Memory(path)
     except ConfigError as error:
@@ -148,7 +148,7 @@ def trim_memory(path: Path, keep: int) -> int:
     untouched if there is nothing to remove. Raises OSError.
     """
     # A byte is a character in here, so that also what is not UTF-8 stays as it is.
-    lines = _LINES.findall(read_file(path).decode("latin-1"))
+    lines = re.findall(_LINES, read_file(path).decode("latin-1"))
     starts = _headings(lines)
     removed = len(starts) - keep
     if removed <= 0:

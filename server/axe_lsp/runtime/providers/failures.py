@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from datetime import datetime, timezone
-from http import HTTPStatus
 from itertools import chain
-from typing import NamedTuple
+
+from msgspec import Struct
 
 from axe_lsp.runtime.errors import PASSING, ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json
@@ -37,30 +37,26 @@ _BY_STATUS: Mapping[int, ProviderErrorCategory] = {
 _PASSING_STATUSES = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
 """The same request may not meet them again. All others will be the same the next time."""
 
-_FILTERED = re.compile(r"(?i)content_filter|content_policy")
+_FILTERED = r"(?i)content_filter|content_policy"
 
-_BY_WORDS: tuple[tuple[re.Pattern[str], ProviderErrorCategory], ...] = (
+_BY_WORDS: tuple[tuple[str, ProviderErrorCategory], ...] = (
     (
-        re.compile(
-            r"(?i)context_length_exceeded|prompt is too long|maximum (context|prompt|model) length"
-            r"|exceed context limit|input is too long|maximum number of tokens allowed"
-            r"|exceed_context_size_error|request_too_large|exceeds the context window"
-            r"|exceeds the available context size"  # llama.cpp until 2025
-            r"|(greater|longer) than the (model's )?context length|context length of only"  # LM Studio, Together
-            r"|context window exceeds limit|exceeded model token limit"  # MiniMax, Kimi
-            r"|reduce the length of the messages|exceeded (max )?context length"  # Groq, Ollama
-        ),
+        r"(?i)context_length_exceeded|prompt is too long|maximum (context|prompt|model) length"
+        r"|exceed context limit|input is too long|maximum number of tokens allowed"
+        r"|exceed_context_size_error|request_too_large|exceeds the context window"
+        r"|exceeds the available context size"  # llama.cpp until 2025
+        r"|(greater|longer) than the (model's )?context length|context length of only"  # LM Studio, Together
+        r"|context window exceeds limit|exceeded model token limit"  # MiniMax, Kimi
+        r"|reduce the length of the messages|exceeded (max )?context length",  # Groq, Ollama
         "context_overflow",
     ),
     (
-        re.compile(
-            r"(?i)insufficient_quota|billing_hard_limit_reached|credit balance is too low"
-            r"|RequestsPerDay|TokensPerDay|spend_limit_reached|organization_billing_unavailable"
-        ),
+        r"(?i)insufficient_quota|billing_hard_limit_reached|credit balance is too low"
+        r"|RequestsPerDay|TokensPerDay|spend_limit_reached|organization_billing_unavailable",
         "quota",
     ),
     (_FILTERED, "bad_request"),
-    (re.compile(r"(?i)server busy"), "overloaded"),
+    ("(?i)server busy", "overloaded"),
 )
 """Words anywhere in an error that decide, whatever the status is."""
 
@@ -110,7 +106,7 @@ _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
 """Codes and types that are too general to overrule a status. They count where there is none."""
 
 
-class _Fault(NamedTuple):
+class _Fault(Struct, frozen=True):
     """The data in the body of an error. `kinds` are its code, type and similar members.
 
     `headers` are those of the service behind OpenRouter, with names in lower case.
@@ -192,7 +188,7 @@ def _decided(fault: _Fault, kinds: Collection[str]) -> ProviderErrorCategory | N
         return "bad_request"
     words = "\n".join((fault.message, *kinds))
     by_kind = (_BY_KIND[kind] for kind in kinds if kind in _BY_KIND)
-    by_words = (category for pattern, category in _BY_WORDS if pattern.search(words))
+    by_words = (category for pattern, category in _BY_WORDS if re.search(pattern, words))
     return next(chain(by_words, by_kind), None)
 
 
@@ -203,7 +199,7 @@ def _general(kinds: Collection[str]) -> ProviderErrorCategory:
 
 
 def _explained(message: str, fault: _Fault) -> str:
-    is_filtered = fault.is_moderated or any(map(_FILTERED.search, fault.kinds))
+    is_filtered = fault.is_moderated or any(re.search(_FILTERED, kind) for kind in fault.kinds)
     return (
         f"{message} (the prompt was filtered)"
         if is_filtered and "filter" not in message
@@ -297,6 +293,8 @@ def _json(body: bytes) -> Json:
 
 
 def _status_text(status: int) -> str:
+    from http import HTTPStatus
+
     try:
         return HTTPStatus(status).phrase
     except ValueError:

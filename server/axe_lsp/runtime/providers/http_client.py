@@ -22,7 +22,6 @@ from codecs import BOM_UTF8
 from collections import deque
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager, nullcontext
-from ipaddress import ip_address
 from typing import Any, cast
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
@@ -492,15 +491,17 @@ def _proxy_for(url: SplitResult, proxies: dict[str, str]) -> str:
 
 
 def _is_this_machine(host: str) -> bool:
+    from ipaddress import ip_address
+
     return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
 
 
 def _is_address(host: str) -> bool:
+    """No name of a host has a colon."""
     try:
-        ip_address(host)
-    except ValueError:
+        return ":" in host or bool(socket.inet_pton(socket.AF_INET, host))
+    except (OSError, ValueError):
         return False
-    return True
 
 
 def _is_bypassed(host: str) -> bool:

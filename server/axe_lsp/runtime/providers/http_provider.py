@@ -126,7 +126,7 @@ class Service(Struct, frozen=True):
         message = redact(error.message, self.config.secrets())
         if self.wire == "ollama" and message == "connection refused":
             message += f": is Ollama running? (expected at {_shown(self.base_url)})"
-        elif self.wire == "ollama" and _LACKS_MODEL.search(message):
+        elif self.wire == "ollama" and re.search(_LACKS_MODEL, message):
             message += f" (`ollama pull {model}` fetches it)"
         elif self.wire == "openai-chat" and re.search(_NEEDS_RESPONSES, message):
             message += f" ({wire_hint(self.provider)})"
@@ -148,7 +148,7 @@ _REGION = "{region}"
 _SHOWN = 80
 """Characters of what was no answer."""
 
-_LACKS_MODEL = re.compile(r"^model .* not found$")
+_LACKS_MODEL = "^model .* not found$"
 """Ollama's message for a model that is not installed. Older versions add the advice to pull it."""
 
 _NEEDS_RESPONSES = r"v1/responses|reasoning_effort\W+does not support\W+none\b"

@@ -30,12 +30,12 @@ _JITTER = 0.25
 _UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
 
 _PART = r"\d{1,12}(?:\.\d{1,12})?(?:ms|[smhd])"
-_DURATION = re.compile(rf"(?:{_PART})+")
-_AGAIN_IN = re.compile(rf"(?i)(?:try again|retry) (?:in|after) ((?:{_PART})+)(?![a-z])")
-_AGAIN_IN_SECONDS = re.compile(
+_DURATION = rf"(?:{_PART})+"
+_AGAIN_IN = rf"(?i)(?:try again|retry) (?:in|after) ((?:{_PART})+)(?![a-z])"
+_AGAIN_IN_SECONDS = (
     r"(?i)(?:try again|retry) (?:in|after) (\d{1,12}(?:\.\d{1,12})?) ?sec(?:ond)?s?\b"
 )
-_NUMBER = re.compile(r"\d{1,400}(?:\.\d{1,400})?")
+_NUMBER = r"\d{1,400}(?:\.\d{1,400})?"
 
 
 def told_wait(
@@ -107,7 +107,7 @@ def _milliseconds(header: str) -> float | None:
 
 def _number(text: str) -> float | None:
     text = text.strip()
-    is_number = text.isascii() and _NUMBER.fullmatch(text)
+    is_number = text.isascii() and re.fullmatch(_NUMBER, text)
     return min(float(text), LONGEST) if is_number else None
 
 
@@ -159,16 +159,16 @@ def _second_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 def _in_words(message: str) -> float | None:
     """`Please try again in 1.2s.`"""
-    found = _AGAIN_IN.search(message)
+    found = re.search(_AGAIN_IN, message)
     if found:
         return _duration(found[1].lower())
-    found = _AGAIN_IN_SECONDS.search(message)
+    found = re.search(_AGAIN_IN_SECONDS, message)
     return _number(found[1]) if found else None
 
 
 def _duration(text: Json) -> float | None:
     """Seconds of a duration as Go and protobuf write it: `7s`, `1.5s`, `6m0s`, `20ms`."""
-    if not isinstance(text, str) or not _DURATION.fullmatch(text.strip()):
+    if not isinstance(text, str) or not re.fullmatch(_DURATION, text.strip()):
         return None
     parts = re.findall(r"([\d.]+)(ms|[smhd])", text)
     return min(sum(float(number) * _UNITS[unit] for number, unit in parts), LONGEST)

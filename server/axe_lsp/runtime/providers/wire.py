@@ -33,7 +33,7 @@ from axe_lsp.runtime.providers.restrictions import Restrictions
 _DEEPEST = 100
 """Levels of a call's arguments. All that reads them goes down level by level, and Python not for ever."""
 
-_VERSION = re.compile(r"[^/]/v\d[^/]*(/|$)")
+_VERSION = r"[^/]/v\d[^/]*(/|$)"
 
 
 class WireError(ValueError):
@@ -256,8 +256,10 @@ def address(
     base, _, asked = base_url.partition("?")
     base = base.rstrip("/")
     first, _, rest = path.partition("/")
-    has_own = _VERSION.search(base) or "/deployments/" in base
-    has_first = base.endswith(f"/{first}") or (any_version and has_own)
+    has_own = any_version and (
+        "/deployments/" in base or ("/v" in base and re.search(_VERSION, base))
+    )
+    has_first = base.endswith(f"/{first}") or has_own
     url = f"{base}/{rest}" if has_first else f"{base}/{path}"
     queries = "&".join(filter(None, (asked, urlencode(query or {}))))
     return f"{url}{'&' if '?' in url else '?'}{queries}" if queries else url

@@ -14,14 +14,11 @@ from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import wire_of
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.memory.memory import Memory
 from axe_lsp.runtime.messages import Message, ToolCall
 from axe_lsp.runtime.prepare import Prepared, own_timeout
 from axe_lsp.runtime.prompt import Prompt
 from axe_lsp.runtime.run_log import Before, First, Room, RunLog
 from axe_lsp.runtime.runs import Order
-from axe_lsp.runtime.structured.output import output_of
-from axe_lsp.runtime.structured.schemas import canonical_json
 
 
 def restore(conversation: Conversation, ledger: Ledger, log: RunLog) -> tuple[ToolCall, ...] | None:
@@ -102,6 +99,8 @@ def in_plain_words(messages: Iterable[Message]) -> tuple[Message, ...]:
 
 def _without_calls(messages: Iterable[Message]) -> Iterator[Message]:
     """Calls and their results as text: providers reject calls in a request that offers no tools."""
+    from axe_lsp.runtime.structured.schemas import canonical_json
+
     for message in messages:
         if message.tool_calls:
             calls = (
@@ -124,6 +123,10 @@ def prepared_again(
 
     Raises ConfigError for a model whose provider is not known any more.
     """
+    # Imported late: few runs are resumed.
+    from axe_lsp.runtime.memory.memory import Memory
+    from axe_lsp.runtime.structured.output import output_of
+
     definition, request = first.definition, first.request
     model = parse_model_name(first.model)
     prompt = Prompt(

@@ -17,7 +17,6 @@ No rule for a command allows an option that starts another program or writes a f
 from __future__ import annotations
 
 import re
-import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -31,8 +30,8 @@ ALL_SERVERS = "*#*"
 START = "run_mcp"
 """The start of an MCP server, as questions and rules name it."""
 
-_COMMAND = re.compile(r"(\w+)\((.+)\)", re.DOTALL)
-_PLAIN_WORDS = re.compile(r"[\w @%+=:,./'\"-]*")
+_COMMAND = r"(?s)(\w+)\((.+)\)"
+_PLAIN_WORDS = r"[\w @%+=:,./'\"-]*"
 """Nothing in which a shell would see a second command, a redirection or something to be expanded."""
 
 _DANGEROUS = frozenset(
@@ -179,7 +178,7 @@ def is_for_everything(allowance: str) -> bool:
 def rule_fault(allowance: str) -> str | None:
     """Why a rule has no effect, and what to write instead; None if it may have one."""
     rule = allowance.strip()
-    if of_command := _COMMAND.fullmatch(rule):
+    if of_command := re.fullmatch(_COMMAND, rule):
         return _command_rule_fault(*of_command.groups())
     if "/" in rule and "#" not in rule:
         return (
@@ -192,7 +191,7 @@ def rule_fault(allowance: str) -> str | None:
 def rule_warning(allowance: str) -> str | None:
     """That a rule allows all commands, and why; None if it does not, or has no effect."""
     rule = allowance.strip()
-    of_command = _COMMAND.fullmatch(rule)
+    of_command = re.fullmatch(_COMMAND, rule)
     if of_command is None or of_command[1] == START or rule_fault(rule) is not None:
         return None
     words = _words(_without_star(of_command[2])[0])
@@ -230,7 +229,7 @@ def _allows(rule: str, tool: str, arguments: Mapping[str, Json], address: str) -
         return _allows_remote(rule, tool.rsplit("/", maxsplit=1)[-1], address)
     if tool == START:
         return bool(address) and rule == address
-    of_command = _COMMAND.fullmatch(rule)
+    of_command = re.fullmatch(_COMMAND, rule)
     if of_command is None:
         return tool == rule or tool in tools_meant([rule])
     if tool != "run_command":
@@ -253,7 +252,7 @@ def _allows_command(text: str, command: str) -> bool:
     if command == beginning:
         return True
     rest = given[len(wanted) :]
-    if not _PLAIN_WORDS.fullmatch(command) or given[: len(wanted)] != wanted:
+    if not re.fullmatch(_PLAIN_WORDS, command) or given[: len(wanted)] != wanted:
         return False
     if rest and (_executes_operands(wanted) or _is_dangerous_place(wanted, rest)):
         return False
@@ -319,6 +318,8 @@ def _without_star(text: str) -> tuple[str, bool]:
 
 def _words(text: str) -> list[str] | None:
     """As the shell splits them; None where a quotation mark is not closed."""
+    import shlex
+
     try:
         return shlex.split(text)
     except ValueError:

@@ -13,8 +13,7 @@ REDACTED = "[redacted]"
 _SHORTEST = 8
 """Shorter values of `*_API_KEY` are placeholders; replacing them would tear words apart."""
 
-_KEY_LIKE = re.compile(
-    r"""
+_KEY_LIKE = r"""(?x)
       \b(?:sk|pk|rk|tvly|gsk|xai|hf|r8)[-_][A-Za-z0-9_-]{16,}   # OpenAI, Anthropic and many others
     | \bAIza[0-9A-Za-z_-]{30,}                                  # Google
     | \bgh[pousr]_[A-Za-z0-9]{20,}                              # GitHub
@@ -23,9 +22,8 @@ _KEY_LIKE = re.compile(
     | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                             # AWS
     | \bBearer\s+[A-Za-z0-9._~+/-]{16,}=*
     | (?<=://)[^\s:/@"']*:[^\s/@"']+(?=@)                         # who calls, in an address
-    """,
-    re.VERBOSE,
-)
+    """
+"""Compiled for the first text that may hold one."""
 
 _MARKS = (
     *(f"{name}{dash}" for name in ("sk", "pk", "rk", "tvly", "xai", "hf", "r8") for dash in "-_"),
@@ -40,7 +38,7 @@ def redact(text: str, secrets: Iterable[str] = ()) -> str:
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, REDACTED)
-    return _KEY_LIKE.sub(REDACTED, text) if _may_hold_key(text) else text
+    return re.sub(_KEY_LIKE, REDACTED, text) if _may_hold_key(text) else text
 
 
 def _may_hold_key(text: str) -> bool:

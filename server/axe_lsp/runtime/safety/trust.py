@@ -7,7 +7,6 @@ it is asked about again. `trust.json` in the folder for state holds the answers;
 from __future__ import annotations
 
 import json
-import shlex
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
@@ -396,6 +395,8 @@ def shadow_warning(agent: str, definition: AgentDefinition) -> str:
 
 def trust_command(request: TrustRequest) -> str:
     """The command that trusts a file whose run was refused."""
+    import shlex
+
     folder = Path(request.file).parent
     if is_agents_folder(folder) and Path(request.workspace) in folder.parents:
         return f"axe-lsp trust {shlex.quote(escaped(request.workspace))}"

@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import socket
 from collections.abc import Awaitable, Callable, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from typing import TYPE_CHECKING
 
 import anyio
 from msgspec import Struct
 
-_TRANSLATED = IPv6Network("64:ff9b::/96")
+if TYPE_CHECKING:
+    from ipaddress import IPv4Address, IPv6Address
+
+_TRANSLATED = "64:ff9b::/96"
 """IPv6 addresses that stand for the IPv4 address in their last bits."""
 
 
 def is_public(address: str) -> bool:
     """Whether an address is one of the internet's, under whatever name for it."""
+    from ipaddress import ip_address
+
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
@@ -38,8 +43,10 @@ class Network(Struct, frozen=True):
 
 def _meant(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
     """The IPv4 address that an IPv6 address leads to, where it does."""
+    from ipaddress import IPv4Address, IPv6Network
+
     if isinstance(ip, IPv4Address):
         return ip
-    if ip in _TRANSLATED:
+    if ip in IPv6Network(_TRANSLATED):
         return IPv4Address(int(ip) & 0xFFFFFFFF)
     return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else ip)
