@@ -298,32 +298,37 @@ class GeminiStream:
         failure = reported(body)
         if failure is not None:
             raise failure
+        # A long answer has thousands of chunks, each with all that is known so far.
         chunk = Node(body, "chunk")
-        if chunk.table().get("usageMetadata") is not None:
-            self._usage.update(_known(chunk["usageMetadata"], ()))
-        self._body.update(_known(chunk, ("candidates", "usageMetadata")))
+        _keep(self._usage, chunk["usageMetadata"])
+        _keep(self._body, chunk, ("candidates", "usageMetadata"))
         candidates = chunk["candidates"].items()
         if not candidates:
             return Delta()
-        parts = candidates[0]["content"]["parts"].items()
-        delta = Delta(_text(parts), _text(parts, thoughts=True))
-        self._candidate.update(_known(candidates[0], ("content",)))
-        for part in parts:
-            self._add(part)
-        return delta
+        candidate = candidates[0]
+        told = {True: "", False: ""}
+        for part in candidate["content"]["parts"].items():
+            table, text = part.table(), part["text"].text()
+            told[bool(table.get("thought"))] += text
+            self._add(table, text)
+        _keep(self._candidate, candidate, ("content",))
+        return Delta(told[False], told[True])
 
-    def _add(self, part: Node) -> None:
+    def _add(self, part: dict[str, Json], text: str) -> None:
         """Keep a part. Pieces of a text are one part, unless one of them is signed."""
-        table, last = part.table(), self._parts[-1] if self._parts else {}
-        is_text = table.keys() <= {"text", "thought"} and "text" in table
+        is_text = "text" in part and part.keys() <= _OF_TEXT
         if not is_text:
-            self._parts.append(table)
+            self._parts.append(part)
             return
-        text = part["text"].text()
-        if last.keys() == table.keys() and last.get("thought") == table.get("thought"):
+        last = self._parts[-1] if self._parts else {}
+        if last.keys() == part.keys() and last.get("thought") == part.get("thought"):
             last["text"].append(text)
         else:
-            self._parts.append({**table, "text": [text]})
+            self._parts.append({**part, "text": [text]})
+
+
+_OF_TEXT = frozenset({"text", "thought"})
+"""The members of a part that is nothing but text."""
 
 
 def _whole(part: dict[str, Json]) -> dict[str, Json]:
@@ -332,13 +337,11 @@ def _whole(part: dict[str, Json]) -> dict[str, Json]:
     return {**part, "text": "".join(text)} if isinstance(text, list) else part
 
 
-def _known(table: Node, left_out: Sequence[str]) -> dict[str, Json]:
-    """The data of a chunk. A null keeps the value of an earlier chunk."""
-    return {
-        key: value
-        for key, value in table.table().items()
-        if value is not None and key not in left_out
-    }
+def _keep(known: dict[str, Json], told: Node, left_out: Sequence[str] = ()) -> None:
+    """Add the data of a chunk. A null keeps the value of an earlier chunk."""
+    for key, value in told.table().items():
+        if value is not None and key not in left_out:
+            known[key] = value
 
 
 def _encode_tool(tool: Tool) -> dict[str, Json]:
