@@ -260,8 +260,8 @@ _SHORT = """\
   thousand files is the start of Python with the required modules.
 - A process that loads its modules after `initialize` could answer within the time of the stub. The first diagnostics
   would not come earlier, and the capabilities would be defined twice, so the server does not do it.
-- Nearly all of the time from the start of `axe-lsp run` to its first request is spent in imports. It is seven tenths
-  of the processor time that a start took with aiohttp; 0.6 was wanted. Of 110 ms, Python itself takes 9, asyncio 42,
+- Nearly all of the time from the start of `axe-lsp run` to its first request is spent in imports. It is 0.73 of
+  the processor time that a start took with aiohttp; 0.6 was wanted. Of 110 ms, Python itself takes 9, asyncio 42,
   msgspec 13, anyio with its event loop 18, h11, tomli and argparse 8, and axe-lsp with the rest of httpcore2 20. So the
   libraries alone take 0.6. A daemon that keeps everything loaded would have to follow the environment, folder, terminal
   and version of the shell that starts a run.
