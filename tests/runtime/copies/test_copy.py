@@ -348,6 +348,57 @@ def test_the_copy_of_a_process_that_has_died_is_kept_as_a_commit(
         assert changes(again) == {"a.txt": "M"}
 
 
+def test_a_copy_whose_work_cannot_be_kept_stays_until_it_can(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    copy = Copy("stuck", "helper", environment)
+    copy.open(repository.folder)
+    write(copy.folder, {"a.txt": "changed\n"})
+    index = copies_folder(environment) / "stuck" / "index"
+    aside = index.rename(index.with_name("aside"))
+    index.mkdir()
+
+    assert copy.leave() == ""
+    assert copy.is_stuck
+    assert (copy.folder / "a.txt").read_text() == "changed\n"
+    assert repository.refs == []
+
+    index.rmdir()
+    aside.rename(index)
+    with copied(repository.folder, environment, "next"):
+        assert not copy.tree.exists()
+    assert repository.git("show", "refs/axe/stuck:a.txt") == "changed"
+
+
+def test_a_lock_that_a_killed_git_has_left_keeps_no_work_back(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    with copied(repository.folder, environment) as copy:
+        write(copy.folder, {"a.txt": "changed\n"})
+        (copies_folder(environment) / "r1" / "index.lock").touch()
+        assert changes(copy) == {"a.txt": "M"}
+
+
+def test_work_that_is_kept_outside_git_outlives_a_copy_that_is_not_made(
+    tmp_path: Path, environment: dict[str, str]
+) -> None:
+    folder = tmp_path / "plain"
+    folder.mkdir()
+    write(folder, {"a.txt": "one\n"})
+    with copied(folder, environment) as copy:
+        write(copy.folder, {"a.txt": "changed\n"})
+        assert copy.collect()
+
+    stopped = Copy("r1", "helper", environment)
+    stopped.claim(folder)
+    stopped.close()
+    with pytest.raises(CopyError), copied(folder, {**environment, "PATH": str(tmp_path)}):
+        pass
+
+    with copied(folder, environment) as again:
+        assert (again.folder / "a.txt").read_text() == "changed\n"
+
+
 def test_a_copy_that_was_not_whole_keeps_nothing(
     repository: Repository, environment: dict[str, str]
 ) -> None:
@@ -596,6 +647,17 @@ def test_a_repository_whose_worktrees_have_configurations_of_their_own(
         write(copy.folder, {"a.txt": "changed\n"})
         assert changes(copy) == {"a.txt": "M"}
     assert len(repository.git("worktree", "list").splitlines()) == 1
+
+
+def test_a_linked_worktree_with_a_configuration_of_its_own(
+    repository: Repository, environment: dict[str, str], tmp_path: Path
+) -> None:
+    linked = tmp_path / "linked"
+    repository.git("config", "extensions.worktreeConfig", "true")
+    repository.git("worktree", "add", "-q", "--detach", str(linked))
+    git(linked, "config", "--worktree", "core.sparseCheckout", "true")
+    with copied(linked, environment) as copy:
+        assert git(copy.folder, "config", "--worktree", "--list") != ""
 
 
 def test_a_worktree_that_a_killed_process_has_half_made_is_deleted(

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 import anyio
 import pytest
 
+from axe_lsp.runtime.copies.tracked_files import TrackedFiles
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentBegin, ToolEnd, TurnBegin
 from axe_lsp.runtime.safety.questions import Answer, Question, denial
@@ -398,6 +400,26 @@ async def test_a_failed_run_keeps_its_work_and_says_where(place: Place) -> None:
     assert ref in told.content
     assert place.read() == "a\n"
     assert place.left == []
+
+
+@pytest.mark.parametrize("is_whole", [True, False])
+async def test_work_that_cannot_be_kept_is_left_in_the_copy(
+    place: Place, monkeypatch: pytest.MonkeyPatch, is_whole: bool
+) -> None:
+    def fail(_: TrackedFiles) -> str:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(TrackedFiles, "now", fail)
+    place.lead(HELP)
+    place.writes(**{"a.txt": "changed\n"})
+    budget = {} if is_whole else {"budget": {"max_tool_calls": 0}}
+    async with place.bench(**budget) as (made, _):
+        await made.run("lead", "go")
+    told = answer(made)
+    (left,) = place.left
+    assert told.is_error
+    assert f"files are left in {place.state / left / 'tree'}" in told.content
+    assert (place.state / left / "tree" / "a.txt").exists()
 
 
 async def test_a_folder_of_which_no_copy_can_be_made_is_an_error_for_the_caller(

@@ -97,7 +97,10 @@ def test_a_rule_with_an_effect_has_no_fault(rule: str) -> None:
     assert rule_fault(rule) is None
 
 
-@pytest.mark.parametrize("program", ["env", "/usr/bin/env", "time xargs", "bash", "npx"])
+@pytest.mark.parametrize(
+    "program",
+    ["env", "/usr/bin/env", "time xargs", "bash", "npx", "env A=1", "timeout 60", "nice -n 5"],
+)
 def test_a_rule_for_a_program_that_runs_any_other_one_is_warned_about(program: str) -> None:
     for rule in (f"run_command({program})", f"Bash({program} *)"):
         assert "allows all commands" in (rule_warning(rule) or "")

@@ -13,7 +13,7 @@ import pytest
 
 from axe_lsp.runtime.tools import prepared_reapers
 from support.processes import Sleepers
-from support.tools import use
+from support.tools import refusal, use
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux only")
 
@@ -84,3 +84,36 @@ async def test_a_cancelled_command_ends_at_once(tmp_path: Path) -> None:
     running.cancel()
     await asyncio.wait([running])
     assert sleepers.count() == 0
+
+
+async def test_where_python_has_no_files_in_memory_a_command_starts_by_itself(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delattr(os, "memfd_create")
+    assert await use("run_command", tmp_path, command="echo there") == "there\n"
+
+
+async def test_a_command_that_no_process_can_have_is_refused(tmp_path: Path) -> None:
+    assert "surrogates not allowed" in await refusal("run_command", tmp_path, command="a \ud800")
+
+
+async def test_output_that_is_always_there_lets_others_go_on() -> None:
+    source, sink = os.pipe()
+    os.set_blocking(source, False)
+    os.write(sink, b"x" * 100)
+    os.close(sink)
+    output = prepared_reapers._Output(source)
+    turns = 0
+
+    async def count() -> None:
+        nonlocal turns
+        while True:
+            turns += 1
+            await asyncio.sleep(0)
+
+    counting = asyncio.ensure_future(count())
+    for _ in range(100):
+        assert await output.receive(1) == b"x"
+    counting.cancel()
+    await output.aclose()
+    assert turns >= 99

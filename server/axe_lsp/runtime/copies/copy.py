@@ -11,7 +11,8 @@ it. It lies in the folder of axe for state:
     copies/<run id>/tree/    the copy
 
 The work of the agent is kept as a commit, `refs/axe/<run id>`, whose parent is what the copy began with.
-A copy whose process has died is brought to that state when the next one is made.
+A copy whose process has died is brought to that state when the next one is made. If its work can't be made a
+commit, as with a full disk, its files stay, and the next copy that is made tries again.
 """
 
 from __future__ import annotations
@@ -113,6 +114,7 @@ class Copy:
         self._about: About | None = None
         self._files: TrackedFiles | None = None
         self._may_have_ref = True
+        self._has_failed = False
 
     @property
     def tree(self) -> Path:
@@ -185,17 +187,27 @@ class Copy:
     def collect(self) -> str:
         """Keep the work of the agent as a commit; returns its id, "" if nothing has changed.
 
-        Raises GitError or OSError.
+        Raises GitError or OSError. Then the copy is not deleted when it is closed.
         """
         about = self.about
+        self._has_failed = True
+        # Of a call of git that was killed: nobody else uses our index.
+        self._index.with_name("index.lock").unlink(missing_ok=True)
         tree = self._tracked.now()
         if tree == self.base_tree:
             self.drop()
-            return ""
-        message = f"Changes of agent {about.agent}\n\nRun {about.run_id}\n"
-        kept = commit(about.own, tree, about.base, message)
-        self._set_ref(kept)
+            kept = ""
+        else:
+            message = f"Changes of agent {about.agent}\n\nRun {about.run_id}\n"
+            kept = commit(about.own, tree, about.base, message)
+            self._set_ref(kept)
+        self._has_failed = False
         return kept
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether its work could not be kept as a commit, so that its files are all that there is of it."""
+        return self._has_failed and Path(self.about.own.objects).is_dir()
 
     def changes(self, kept: str) -> list[Change]:
         """The changes that a commit keeps. Raises GitError."""
@@ -226,14 +238,17 @@ class Copy:
         return kept
 
     def close(self) -> None:
-        """Delete the copy. What is kept as a commit stays."""
+        """Delete the copy. What is kept as a commit stays, and so does a copy that is stuck."""
         if self._about is not None:
-            self._remove_tree()
-            is_kept = self._about.repository is None and self._may_have_ref
-            if not (is_kept and _commit_in(self._about.own, self.ref)):
-                remove(self._home)
+            if not self.is_stuck:
+                self._remove_tree()
+                is_kept = self._about.repository is None and self._may_have_ref
+                if not (is_kept and _has_ref(self._about.own, self.ref)):
+                    remove(self._home)
         elif self._lock is not None:
-            remove(self._home)
+            known = _known_own(self._home)
+            if known is None or not _has_ref(known, self.ref):
+                remove(self._home)
         self._unlock()
 
     def rescue(self) -> None:
@@ -434,11 +449,16 @@ def commit_parent(own: OwnGit, commit_id: str) -> str:
     return own("rev-parse", "--verify", f"{commit_id}^").decode().strip()
 
 
+def _has_ref(own: OwnGit, ref: str) -> bool:
+    """Whether our git folder has a ref. It has each in a file of its own."""
+    return Path(own.folder, ref).exists()
+
+
 def _commit_in(own: OwnGit, ref: str) -> str:
-    """The commit of a ref in our git folder, "" if there is none."""
-    with suppress(GitError):
-        return own("rev-parse", "-q", "--verify", ref).decode().strip()
-    return ""
+    """The commit of a ref in our git folder, "" if there is none. Raises GitError."""
+    if not _has_ref(own, ref):
+        return ""
+    return own("rev-parse", "-q", "--verify", ref).decode().strip()
 
 
 def _known_own(home: Path) -> OwnGit | None:

@@ -366,6 +366,8 @@ def store(own: OwnGit, kind: str, content: bytes, digits: int) -> str:
             file, new = tempfile.mkstemp(prefix="tmp_obj_", dir=place.parent)
             with os.fdopen(file, "wb") as opened:
                 opened.write(zlib.compress(data, 1))
+                opened.flush()
+                os.fsync(opened.fileno())  # As git does: another commit may need the same object.
             Path(new).chmod(0o444)
             Path(new).replace(place)
     except OSError as error:
@@ -426,7 +428,12 @@ def add_worktree(
 def _is_plain(repository: Repository) -> bool:
     """Whether worktrees of a repository are only the files that every version of git knows."""
     common = Path(repository.common)
-    return not (common / "reftable").exists() and not (common / "config.worktree").exists()
+    special = (
+        common / "reftable",
+        common / "config.worktree",
+        Path(repository.git, "config.worktree"),
+    )
+    return not any(each.exists() for each in special)
 
 
 def _made_worktree(repository: Repository, folder: Path, commit_id: str) -> Path:

@@ -54,8 +54,11 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
     """Bring the changes home as the agent's file says; None if there are none."""
     try:
         kept = await anyio.to_thread.run_sync(copy.collect)
-        if not kept:
-            return None
+    except (GitError, OSError) as error:
+        return uncollected(copy, _fault(error))
+    if not kept:
+        return None
+    try:
         if agent.changes == "keep":
             planned = await _planned(copy, kept, agent)
             count = len(planned.files) + len(planned.conflicts)
@@ -67,8 +70,21 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
             )
         return await _apply(copy, kept, agent)
     except (GitError, OSError) as error:
-        reason = os_fault(error) if isinstance(error, OSError) else str(error)
-        return _failed(copy, [f"the changes can't be read: {reason}"])
+        return _failed(copy, [f"the changes can't be read: {_fault(error)}"])
+
+
+def uncollected(copy: Copy, reason: str) -> Handover:
+    """The changes could not be kept as a commit."""
+    left = f"Its files are left in {copy.folder}." if copy.is_stuck else "They are lost."
+    return Handover(
+        "Error: It worked in a copy, and its changes were not applied; no file was changed. "
+        f"They can't be read: {reason}. {left}",
+        is_error=True,
+    )
+
+
+def _fault(error: GitError | OSError) -> str:
+    return os_fault(error) if isinstance(error, OSError) else str(error)
 
 
 async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:

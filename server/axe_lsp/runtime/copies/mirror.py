@@ -79,6 +79,8 @@ class Mirror:
         kept = [each for each in changed if each.mode != _LINK or is_inside(each)]
         own, tree, index = self._files.own, self._files.tree, self._files.index
         now = index.with_name("index.new")
+        now.with_name("index.new.lock").unlink(missing_ok=True)  # Of a call of git that was killed.
+        index.with_name(f"{index.name}.lock").unlink(missing_ok=True)
         nothing = "0" * len(self.state)
         names = {
             each.path: store(own, "blob", each.content, len(nothing)) for each in kept if each.mode

@@ -138,6 +138,12 @@ class WorkInCopy:
                     f"{self._copy.where}.",
                     is_error=True,
                 )
+            elif self._copy.is_stuck:
+                self.handover = Handover(
+                    "It worked in a copy. Its changes were not applied and can't be kept as a commit; "
+                    f"its files are left in {self._copy.folder}.",
+                    is_error=True,
+                )
         if self.handover is None:
             return
         text = f"agent {quoted(self._order.ids.agent)}: {self.handover.text}"

@@ -52,7 +52,7 @@ _DANGEROUS = frozenset(
             "in-place inplace command eval",
             # wget, curl
             "execute use-askpass dump-header cookie-jar trace-ascii libcurl stderr etag-save",
-            "remote-name engine",
+            "remote-name engine hsts alt-svc",
             # npm
             "script-shell node-options userconfig globalconfig",
         )
@@ -88,6 +88,7 @@ _SHORT = "coO"
 _LONG_OF = {
     "gmake": ("file", "makefile"),
     "make": ("file", "makefile"),
+    "man": ("config-file", "html", "pager"),
     "node": ("experimental-loader", "import", "loader", "print", "require"),
 }
 """Such options of single programs, which may be shortened."""
@@ -102,7 +103,7 @@ _SHORT_OF = {
     "gmake": "Ef",
     "gsed": "fi",
     "make": "Ef",
-    "man": "HP",
+    "man": "CHP",
     "node": "epr",
     "perl": "eEiMm",
     "php": "BdERr",
@@ -194,8 +195,10 @@ def rule_warning(allowance: str) -> str | None:
     of_command = re.fullmatch(_COMMAND, rule)
     if of_command is None or of_command[1] == START or rule_fault(rule) is not None:
         return None
-    words = _words(_without_star(of_command[2])[0])
-    program = [*_programs(words or ())][-1]
+    words = _words(_without_star(of_command[2])[0]) or ()
+    # Behind the program may be options with numbers, and variables.
+    named = [word for word in words if "=" not in word and word[:1] not in "-0123456789"]
+    program = next(_programs(reversed(named)), "")
     if program not in _RUN_OPERANDS:
         return None
     return f"allows all commands: {program} runs the program that its operands name"

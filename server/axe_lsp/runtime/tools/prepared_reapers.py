@@ -20,6 +20,7 @@ from pathlib import Path
 import anyio
 from anyio import EndOfStream
 from anyio.abc import ByteReceiveStream, Process
+from anyio.lowlevel import checkpoint
 
 from axe_lsp.runtime.safety import orphans
 from axe_lsp.runtime.safety.process_hardening import bare_environment
@@ -106,6 +107,7 @@ class _Output(ByteReceiveStream):
         self._file = file
 
     async def receive(self, max_bytes: int = _PIECE) -> bytes:
+        await checkpoint()  # A command that always has output lets others go on.
         while True:
             try:
                 piece = os.read(self._file, max_bytes)
@@ -182,10 +184,12 @@ class _Forks:
             raise NoForkError
         if any("\0" in each for each in (*command, *environment, *environment.values())):
             raise ValueError("embedded null byte")
+        for each in (*command, *environment, *environment.values()):
+            os.fsencode(each)  # Raises UnicodeEncodeError.
         wanted = {"command": list(command), "folder": str(folder), "environment": {**environment}}
         files = _Files()
         try:
-            request = files.new(os.memfd_create("command"))
+            request = files.new(_file_in_memory())
             os.write(request, json.dumps(wanted).encode())
             os.lseek(request, 0, os.SEEK_SET)
             source = files.new(os.open(os.devnull, os.O_RDONLY))
@@ -252,6 +256,16 @@ async def start_below_fork(
                 _started.pop().end()
             _started.append(await _Forks.started(program))
         return await _started[0].fork(command, folder, environment, held)
+
+
+def _file_in_memory() -> int:
+    """Raises NoForkError: builds of Python for old Linux lack the call, and systems may forbid it."""
+    if sys.platform != "linux":
+        raise NoForkError
+    try:
+        return os.memfd_create("command")
+    except (AttributeError, OSError) as error:
+        raise NoForkError from error
 
 
 def _has_ended(pid: int) -> None:
