@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from axe_lsp.acp.sessions import Sessions
 
 VERSION = 1
+"""The version of the protocol, whatever the client asks for."""
 
 _PROMPT = "session/prompt"
-"""The version of the protocol, whatever the client asks for."""
 
 _KEY_IN_TERMINAL = {
     "type": "terminal",
