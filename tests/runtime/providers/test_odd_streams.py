@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,11 @@ import pytest
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TextDelta
-from support.answers import DIALECTS, Dialect, content_type, stream_chunks
+from support.answers import DIALECTS, Call, Dialect, content_type, stream_chunks, whole_body
 from support.bodies import FORMATS
 from support.engines import agent, bench
 from support.raw_server import raw_server
-from support.scripted_provider import Raw, Says, ScriptedProvider
+from support.scripted_provider import Answer, Hold, Raw, Says, ScriptedProvider
 
 LINES = [each for each in DIALECTS if not FORMATS[each].SHAPE.is_binary]
 EVENTS = [each for each in LINES if each != "ollama"]
@@ -141,7 +142,9 @@ FAILURES = {
 }
 
 
-@pytest.mark.parametrize("end", [b"", b"\n\ndata: [DONE]\n\n"])
+@pytest.mark.parametrize(
+    "end", [b"", b"\n\ndata: [DONE]\n\n", b"\n: end\nevent: end\ndata: [DONE]\n\n"]
+)
 @pytest.mark.parametrize("failure", FAILURES)
 @pytest.mark.parametrize("dialect", EVENTS)
 async def test_an_error_in_a_stream_is_told_however_it_is_written(
@@ -151,6 +154,80 @@ async def test_an_error_in_a_stream_is_told_however_it_is_written(
         await ask(provider, tmp_path, dialect, FAILURES[failure] + end)
     assert str(caught.value) == "bad_request: it is broken"
     assert caught.value.exit_code == 1
+
+
+async def test_an_error_right_behind_an_event_is_told(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    body = choices({"content": "all"}).rstrip(b"\n") + b"\n" + FAILURES["a proxy"]
+    with pytest.raises(ProviderError, match="bad_request: it is broken"):
+        await ask(provider, tmp_path, "openai", body)
+
+
+@pytest.mark.parametrize("dialect", EVENTS)
+async def test_the_end_mark_of_openai_is_no_fault_elsewhere(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+) -> None:
+    """vLLM and some proxies send it behind Anthropic's events and Google's."""
+    body = b"".join(stream_chunks(dialect, Says("one two"), "m")) + b"data: [DONE]\n\n"
+    assert await ask(provider, tmp_path, dialect, body) == "one two"
+
+
+async def test_the_end_mark_may_stand_for_anthropic_s_last_event(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    *begun, reason, _ = stream_chunks("anthropic", Says("one two"), "m")
+    end = b"data: [DONE]\n\n"
+    assert await ask(provider, tmp_path, "anthropic", b"".join([*begun, reason, end])) == "one two"
+    with pytest.raises(ProviderError, match="the stream ended before the answer was complete"):
+        await ask(provider, tmp_path, "anthropic", b"".join([*begun, end]))
+
+
+@pytest.mark.parametrize("start", [b"", b"data: "])
+@pytest.mark.parametrize("end", [b"", b"\n\ndata: [DONE]\n\n"])
+async def test_a_stream_may_be_one_whole_answer(
+    provider: ScriptedProvider, tmp_path: Path, start: bytes, end: bytes
+) -> None:
+    calls = [Call("list_directory", {"path": "."}), Call("read_file", {"path": "x"})]
+    whole = [whole_body("openai", each, "m") for each in (Says("I ask.", calls), Says("one two"))]
+    bodies = [start + json.dumps(each).encode() + end for each in whole]
+    provider.script("m-solo", *(stream("openai", each) for each in bodies))
+    agents = agent("solo", tools=["list_directory", "read_file"])
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        result = await work.run("solo")
+        assert [each.delta for each in work.of(TextDelta)] == ["I ask.", "one two"]
+    assert (result.content, result.input_tokens) == ("one two", 20)
+    _, asked, *answers = provider.requests[1].body["messages"]
+    functions = [each["function"] for each in asked["tool_calls"]]
+    assert [(each["name"], json.loads(each["arguments"])) for each in functions] == [
+        (each.name, each.arguments) for each in calls
+    ]
+    assert len(answers) == 2
+
+
+async def test_a_whole_answer_behind_the_pieces_of_one_is_not_read_twice(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    """Perplexity sends all that was said so far beside each piece."""
+    body = choices({"content": "one "}, {"content": "two"})
+    message = {"role": "assistant", "content": "one two"}
+    last = {"choices": [{"index": 0, "message": message, "finish_reason": "stop"}]}
+    assert await ask(provider, tmp_path, "openai", body + events(last)) == "one two"
+
+
+@pytest.mark.parametrize("dialect", ["openai", "bedrock"])
+async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+) -> None:
+    says = Says("one two")
+    hold = Hold(len(stream_chunks(dialect, says, "m")))
+    provider.script("m-solo", Answer(says, hold=hold), Says("three"))
+    agents = agent("solo", dialect)
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        result = await asyncio.wait_for(work.run("solo"), 20)
+        assert (result.content, result.input_tokens) == ("one two", 10)
+        await hold.hung_up()
+        assert (await work.run("solo")).content == "three"
 
 
 async def test_an_end_mark_alone_is_no_answer(provider: ScriptedProvider, tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from anyio import move_on_after
 from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import NoAnswerError
@@ -83,6 +84,11 @@ def _without_key(response: Response, key: str) -> Response:
     return replace(response, content=content, thoughts=thoughts)
 
 
+_REST_SECONDS = 1.0
+"""How long the end of a body is waited for behind the end of the answer: with it, the connection can be
+used again. Some proxies leave the connection open and say no more."""
+
+
 class _Reader:
     """Reads a stream, and shows what it adds to the answer without the key."""
 
@@ -102,8 +108,12 @@ class _Reader:
         """The whole answer."""
         try:
             async for piece in pieces:
-                self._heard()
-                self._show(self._decoder.feed(piece))
+                self._take(piece)
+                if self._decoder.is_over:
+                    break
+            with move_on_after(_REST_SECONDS):
+                async for piece in pieces:
+                    self._take(piece)
         except NoAnswerError:
             if not self._decoder.is_over:  # Else the server has only hung up too early.
                 raise
@@ -113,6 +123,10 @@ class _Reader:
         response = self._decoder.finish()
         self._tell(Delta(self._text.rest(), self._thought.rest()))
         return response
+
+    def _take(self, piece: bytes) -> None:
+        self._heard()
+        self._show(self._decoder.feed(piece))
 
     def _show(self, delta: Delta) -> None:
         self._tell(Delta(self._text.feed(delta.text), self._thought.feed(delta.thought)))

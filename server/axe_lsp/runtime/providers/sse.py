@@ -9,29 +9,47 @@ from __future__ import annotations
 
 from axe_lsp.runtime.plain_text import decode
 
+DONE = "[DONE]"
+"""The data of the last event of OpenAI's streams. Proxies add it to those of others."""
+
+_WITHOUT_DATA = ("event", "id", "retry", "")
+"""The fields of an event that say nothing here. A comment is a field without a name."""
+
 
 class SseParser:
     """Collects lines until an event is whole."""
 
     def __init__(self) -> None:
         self._data: list[str] = []
-        self._is_bare = False
+        self._kind = ""
 
     def feed(self, line: bytes) -> str:
         """Take a line without its end; returns the data of the event that it completes, or "".
 
         An empty line completes what has come, also at the end of a stream whose last line lacks it.
+        Between an event and JSON as it is, there may be none.
         """
         if not line:
-            data, self._data, self._is_bare = "\n".join(self._data), [], False
-            return data
+            return self._begin("")
         text = decode(line)
         field, _, value = text.partition(":")
         if field == "data":
-            self._data.append(value.removeprefix(" "))
+            kind, text = field, value.removeprefix(" ")
         elif field == "error":
-            self._data.append(f'{{"error":{value}}}')
-        elif self._is_bare or text[:1] in ("{", "["):
-            self._is_bare = True
-            self._data.append(text)
-        return ""
+            kind, text = field, f'{{"error":{value}}}'
+        elif field not in _WITHOUT_DATA and (self._kind == _BARE or text[:1] in ("{", "[")):
+            kind = _BARE
+        else:
+            return ""
+        whole = self._begin(kind) if kind != self._kind else ""
+        self._data.append(text)
+        return whole
+
+    def _begin(self, kind: str) -> str:
+        """Another event; returns the data of the last one."""
+        data, self._data, self._kind = "\n".join(self._data), [], kind
+        return data
+
+
+_BARE = "bare"
+"""The kind of data that stands in no field."""

@@ -21,7 +21,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
-from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -309,7 +309,10 @@ class AnthropicStream:
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)
-        return self._take(Node(parse_json(data), "event")) if data else Delta()
+        if data == DONE:
+            # Some servers, such as GitHub Copilot, send it in place of the last event, others behind it.
+            self._complete = self._complete or bool(self._body.get("stop_reason"))
+        return self._take(Node(parse_json(data), "event")) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer."""

@@ -24,7 +24,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
-from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -282,7 +282,8 @@ class GeminiStream:
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)
-        return self._take(parse_json(data)) if data else Delta()
+        # Proxies add the end mark of OpenAI.
+        return self._take(parse_json(data)) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer."""

@@ -21,7 +21,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
-from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -36,8 +36,6 @@ from axe_lsp.runtime.providers.wire import (
 )
 
 SHAPE = Shape(any_version=True)
-
-_DONE = "[DONE]"
 
 _THOUGHTS = ("reasoning_content", "reasoning")
 """The fields in which services put them: DeepSeek, Kimi and llama.cpp the one, vLLM and OpenRouter the other."""
@@ -264,9 +262,9 @@ class OpenAIStream:
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)
-        if data == _DONE:
+        if data == DONE:
             self._complete = True
-        return self._take(parse_json(data)) if data and data != _DONE else Delta()
+        return self._take(parse_json(data)) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
@@ -310,7 +308,10 @@ class OpenAIStream:
         reason = choice["finish_reason"].text()
         _raise_failed(choice, reason)
         self._finish_reason = reason or self._finish_reason
-        return self._add(choice["delta"])
+        delta = choice["delta"]
+        if delta.value is None and not self._has_answer:
+            delta = choice["message"]  # Of a server that answers at once, in one event or in none.
+        return self._add(delta)
 
     def _add(self, delta: Node) -> Delta:
         added = delta.table()

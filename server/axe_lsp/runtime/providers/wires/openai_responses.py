@@ -25,7 +25,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import LEAST_OUTPUT, Restrictions
-from axe_lsp.runtime.providers.sse import SseParser
+from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
@@ -50,8 +50,6 @@ _THOUGHT_DELTAS = frozenset(
     {"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
 )
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
-_DONE = "[DONE]"
-"""OpenAI sends no such mark. Some local servers do."""
 
 _OUTPUT_LIMIT = "max_output_tokens"
 
@@ -215,7 +213,8 @@ class ResponsesStream:
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)
-        return self._take(parse_json(data)) if data and data != _DONE else Delta()
+        # OpenAI sends no such mark here. Some local servers do.
+        return self._take(parse_json(data)) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer. What has been shown is its text."""
