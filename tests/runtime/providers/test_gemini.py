@@ -21,6 +21,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
     ToolResult,
 )
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import WireError, address
 from axe_lsp.runtime.providers.wires import gemini
 from support.bodies import encode
@@ -148,7 +149,7 @@ def test_a_model_that_takes_no_budget_gets_none_and_the_user_is_told(model: str)
     level = {"thinkingLevel": "LOW", "includeThoughts": True}
     assert thinking(model, thinking_budget=512, effort="low") == level
     request = Request(model, (ASK,), params=Params(thinking_budget=512))
-    (told,) = gemini.dropped(request, "google")
+    (told,) = gemini.dropped(request, Restrictions())
     assert told.startswith(f"params.thinking_budget is not sent: the model {model} takes a level")
 
 

@@ -12,6 +12,7 @@ from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.agentfile.schema.providers import Wire
 from axe_lsp.runtime.messages import Image, Message, Request, ToolResult
 from axe_lsp.runtime.providers.http_provider import format_of
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wires import anthropic, ollama
 from support.bodies import encode
 from support.engines import agent, bench
@@ -58,7 +59,7 @@ def test_a_model_that_always_thinks_is_asked_for_the_least_effort(params: dict[s
         assert "thinking" not in body
         assert body["output_config"] == {"effort": "low"}
         request = Request(model, (ASK,), params=Params(**params))
-        assert anthropic.dropped(request, "anthropic") == [
+        assert anthropic.dropped(request, Restrictions()) == [
             f"the model {model} always thinks, so it is asked for the effort low"
         ]
 
@@ -232,18 +233,50 @@ def test_what_is_not_sent_beside_another_parameter_is_named(
     wire: Wire, provider: str, model: str, params: Params, temperature: float | None, told: str
 ) -> None:
     request = Request(model, (ASK,), params=params, temperature=temperature)
-    found = format_of(wire).dropped(request, provider)
+    found = format_of(wire).dropped(request, Restrictions(provider=provider))
     assert len(found) == bool(told)
     assert told in "".join(found)
+
+
+@pytest.mark.parametrize(
+    ("wire", "provider", "model"),
+    [
+        ("anthropic", "anthropic", "our-claude"),
+        ("bedrock", "bedrock", "our-claude"),
+        ("bedrock", "bedrock", "nova"),
+        ("gemini", "google", "gemini-2.5-flash"),
+        ("openai-chat", "openrouter", "m"),
+    ],
+)
+@pytest.mark.parametrize("effort", ["", "low"])
+def test_a_budget_that_was_refused_is_sent_no_more_and_nothing_else_is_left_out_for_it(
+    wire: Wire, provider: str, model: str, effort: Any
+) -> None:
+    known = Restrictions(provider=provider, wire=wire, refused=frozenset({"budget"}))
+    params = Params(effort=effort, thinking_budget=2000, top_k=3)
+    request = Request(model, (ASK,), params=params, temperature=0.5)
+    (told,) = format_of(wire).dropped(request, known)
+    assert "decides itself how long it thinks" in told
+    body = format_of(wire).head(request, False, known)
+    assert "2000" not in str(body)
+    assert "0.5" in str(body)
+    assert ("low" in str(body).lower()) == bool(effort)
+
+
+def test_the_level_of_an_older_gemini_is_no_budget_once_that_was_refused() -> None:
+    known = Restrictions(wire="gemini", refused=frozenset({"budget"}))
+    request = Request("gemini-2.5-flash", (ASK,), params=Params(effort="low"))
+    config = encode(format_of("gemini"), request, restrictions=known)["generationConfig"]
+    assert config["thinkingConfig"] == {"thinkingLevel": "LOW", "includeThoughts": True}
 
 
 @pytest.mark.parametrize("wire", ["anthropic", "bedrock"])
 def test_a_budget_below_the_least_is_raised_with_a_warning(wire: Wire) -> None:
     request = Request(OLD, (ASK,), params=Params(thinking_budget=1023))
-    (told,) = format_of(wire).dropped(request, wire)
+    (told,) = format_of(wire).dropped(request, Restrictions())
     assert told.startswith("params.thinking_budget is 1023, and 1024 is asked for")
     enough = replace(request, params=Params(thinking_budget=1024))
-    assert format_of(wire).dropped(enough, wire) == []
+    assert format_of(wire).dropped(enough, Restrictions()) == []
 
 
 def test_a_budget_of_0_turns_thinking_off_beside_an_effort() -> None:

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Image, Message, Request
-from axe_lsp.runtime.providers.restrictions import Restrictions, window_told
+from axe_lsp.runtime.messages import Image, Message, Request, ResponseFormat
+from axe_lsp.runtime.providers.restrictions import Restrictions, learnt, window_told
 from axe_lsp.runtime.providers.wires import openai_chat as openai
 from support.bodies import encode
 from support.engines import agent, bench
@@ -135,6 +135,7 @@ async def test_a_gemini_model_without_levels_is_sent_none(
         ({}, 400, DEFAULT_ONLY),
         ({}, 400, NEW_NAME),
         ({"response_format": SCHEMA}, 400, "Invalid schema for response_format"),
+        ({"seed": 7}, 400, "bytedance-seed/seed-1.6 is not supported in your region"),
     ],
 )
 async def test_other_refusals_reach_the_user_at_once(
@@ -223,6 +224,9 @@ def test_a_refusal_for_another_reason_tells_nothing_of_the_context_window() -> N
     # A body that is too large has too many bytes, and a picture has a size that nobody knows.
     assert window_told(ProviderError("context_overflow", "too large", 413), request, 700) is None
     picture = Request("m", (Message("user", images=(Image("image/png", "AA"),)),))
+    for code in ("413", "request_too_large"):  # In a stream the status is a code.
+        too_large = ProviderError("context_overflow", "too large", codes=(code,))
+        assert window_told(too_large, request, 700) is None
     too_long = ProviderError("context_overflow", "Input is too long", 400)
     assert window_told(too_long, picture, 700) is None
     assert window_told(too_long, request, 0) is None
@@ -288,6 +292,60 @@ async def test_a_budget_that_a_model_does_not_take_is_left_out_and_the_user_is_t
     first, last = (each.raw for each in provider.requests)
     assert b"2000" in first
     assert b"2000" not in last
+
+
+async def test_a_gemini_that_refuses_not_to_think_is_asked_without_a_budget(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    refusal = Refuses(400, "Thinking budget is not supported for this model.")
+    provider.script("m-solo", refusal, Says("one"))
+    agents = agent("solo", "google", params={"thinking_budget": 0})
+    async with bench(provider, tmp_path, agents) as runtime:
+        assert (await runtime.run("solo")).content == "one"
+        (warning,) = runtime.warnings
+    assert warning.startswith("params.thinking_budget is not sent: the model m-solo decides itself")
+    assert ["generationConfig" in each.body for each in provider.requests] == [True, False]
+
+
+PICTURE = Message("user", images=(Image("image/png", "AA"),))
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        "Failed to deserialize the JSON body: messages[0]: unknown variant `image_url`, expected `text`",
+        "Invalid content type. image_url is only supported by certain models.",
+        "this model does not support image input",
+    ],
+)
+def test_a_model_that_takes_no_pictures_is_known_by_its_refusal(message: str) -> None:
+    known = learnt(
+        ProviderError("bad_request", message, 400), Request("m", (PICTURE,)), Restrictions()
+    )
+    assert known is not None
+    assert known.refused == {"images"}
+
+
+@pytest.mark.parametrize(
+    ("message", "codes"),
+    [
+        (
+            "You uploaded an unsupported image. Please make sure your image has of one the following "
+            "formats: ['png', 'jpeg', 'gif', 'webp'].",
+            (),
+        ),
+        ("The image type is not supported.", ("invalid_image_format",)),
+        ("Error while downloading the picture.", ("invalid_image_url",)),
+        ("messages.0.content.1.image_url: Input should be a valid URL", ()),
+    ],
+)
+def test_a_fault_of_one_picture_says_nothing_about_the_model(
+    message: str, codes: tuple[str, ...]
+) -> None:
+    error = ProviderError("bad_request", message, 400, codes=codes)
+    wanted = ResponseFormat("json_object", optional=True)
+    for request in (Request("m", (PICTURE,)), Request("m", (PICTURE,), response_format=wanted)):
+        assert learnt(error, request, Restrictions()) is None
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from msgspec import Struct
 
 from axe_lsp.runtime.errors import PASSING, ProviderError, ProviderErrorCategory
 from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.providers.restrictions import PICTURE_CODES
 from axe_lsp.runtime.providers.retry_after import told_wait
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 
@@ -75,14 +76,6 @@ _BY_KIND: Mapping[str, ProviderErrorCategory] = {
 }
 """Codes and types that decide, whatever the status is."""
 
-_IMAGE_CODES = (
-    *("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url"),
-    *("invalid_image_mode", "image_too_large", "image_too_small", "image_parse_error"),
-    *("image_content_policy_violation", "image_file_too_large", "unsupported_image_media_type"),
-    *("empty_image_file", "failed_to_download_image", "image_file_not_found"),
-)
-"""OpenAI's error codes about pictures (`ResponseError.code`)."""
-
 _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
     "authentication_error": "auth",
     "permission_error": "auth",
@@ -92,7 +85,7 @@ _WITHOUT_STATUS: Mapping[str, ProviderErrorCategory] = {
     "bio_policy": "bad_request",
     "misalignment_policy_violation": "bad_request",
     "data_residency_mismatch": "bad_request",
-    **dict.fromkeys(_IMAGE_CODES, "bad_request"),
+    **dict.fromkeys(PICTURE_CODES, "bad_request"),
     "not_found_error": "bad_request",
     "INVALID_ARGUMENT": "bad_request",
     "ValidationException": "bad_request",

@@ -107,7 +107,7 @@ class Service(Struct, frozen=True):
 
     def news(self, request: Request, restrictions: Restrictions) -> list[str]:
         """The notes for the user about a request."""
-        return [*left_out(request, restrictions), *self.wire_format.dropped(request, self.provider)]
+        return [*left_out(request, restrictions), *self.wire_format.dropped(request, restrictions)]
 
     def url(self, model: str, stream: bool) -> str:
         """Where a request goes."""

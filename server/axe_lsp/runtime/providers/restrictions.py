@@ -154,7 +154,7 @@ def learnt(
     error: ProviderError, request: Request, restrictions: Restrictions
 ) -> Restrictions | None:
     """The restrictions with what the error says of them, if the server may be asked again in another way."""
-    if error.status not in _REFUSING:
+    if error.status not in _REFUSING or _is_about_one_picture(error):
         return None
     said = "\n".join((error.message, *error.codes))
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
@@ -166,6 +166,10 @@ def learnt(
     if field == "effort" and efforts:
         return replace(restrictions, efforts=efforts)
     return replace(restrictions, refused=restrictions.refused | {field}) if field else None
+
+
+def _is_about_one_picture(error: ProviderError) -> bool:
+    return _ONE_PICTURE in error.message or not PICTURE_CODES.isdisjoint(error.codes)
 
 
 def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:
@@ -185,6 +189,19 @@ _LEVELS_OF_GEMINI = ("low", "medium", "high")
 
 _REFUSING = (400, 422)
 
+PICTURE_CODES = frozenset(
+    {
+        *("invalid_image", "invalid_image_format", "invalid_base64_image", "invalid_image_url"),
+        *("invalid_image_mode", "image_too_large", "image_too_small", "image_parse_error"),
+        *("image_content_policy_violation", "image_file_too_large", "unsupported_image_media_type"),
+        *("empty_image_file", "failed_to_download_image", "image_file_not_found"),
+    }
+)
+"""OpenAI's error codes about one picture of a request (`ResponseError.code`). The model may read others."""
+
+_ONE_PICTURE = "uploaded an unsupported image"
+"""What OpenAI says of a picture in a format that it does not read."""
+
 _IN_A_STREAM = 0
 """The status of an error that a server reports in an answer of status 200."""
 
@@ -200,7 +217,11 @@ _REFUSALS: dict[Field, str] = {
         r"|temperature.*top_?p.*cannot both"  # Claude 4.5 takes one of them.
     ),
     "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|not permitted|deprecated)",
-    "seed": r"(?i)unsupported.*\bseed\b|\bseed\b.*(unsupported|not support|not allowed|not permitted)",
+    # Not in the name of a model, such as bytedance-seed/seed-1.6.
+    "seed": (
+        r"(?i)unsupported.*(?<![\w/-])seed(?![\w/-])"
+        r"|(?<![\w/-])seed(?![\w/-]).*(unsupported|not support|not allowed|not permitted)"
+    ),
     "stop": (
         r"(?i)unsupported.*'stop'"
         r"|\bstop(_?sequences)?\b.*(unsupported|not support|not allowed|not permitted)"
@@ -210,7 +231,8 @@ _REFUSALS: dict[Field, str] = {
     "think": "does not support thinking",
     "images": (
         r"(?is)(image|vision|multimodal).*(not support|unsupported|not allowed|not enabled|only text)"
-        r"|(not support|unsupported).*(image|vision|multimodal)|image_url"
+        r"|(not support|unsupported).*(image|vision|multimodal)"
+        r"|unknown variant .?image_url|image_url is only supported"
     ),
     "tools_with_effort": "(?i)tools with reasoning_effort are not supported",
     "summary": r"(?i)reasoning.?summar",
@@ -238,7 +260,7 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
         "seed": params.seed is not None,
         "stop": bool(params.stop),
         "tools": bool(request.tools),
-        "budget": bool(effort or params.thinking_budget),
+        "budget": bool(effort) or params.thinking_budget is not None,
         "think": bool(effort),
         "images": _has_images(request),
         "tools_with_effort": bool(request.tools),
@@ -264,7 +286,12 @@ def window_told(error: ProviderError, request: Request, size: int) -> int | None
     found = re.search(_WINDOW, error.message)
     if found is not None:
         return int(next(filter(None, found.groups())).replace(",", ""))
-    return size if size and not _has_images(request) else None
+    is_by_bytes = not _TOO_MANY_BYTES.isdisjoint(error.codes)
+    return size if size and not (is_by_bytes or _has_images(request)) else None
+
+
+_TOO_MANY_BYTES = frozenset({"413", "request_too_large"})
+"""The codes of a body that is too large, whatever its tokens are."""
 
 
 _WINDOW = (
@@ -301,11 +328,6 @@ def left_out(request: Request, restrictions: Restrictions) -> list[str]:
         told.append(f"the model {model} does not support tools, so it is offered none")
     if "think" in restrictions.refused and params.effort:
         told.append(f"the model {model} does not think, so params.effort is left out")
-    if "budget" in restrictions.refused and params.thinking_budget:
-        told.append(
-            f"params.thinking_budget is not sent: the model {model} decides itself how long it thinks, "
-            "and params.effort says how much"
-        )
     if "images" in restrictions.refused and _has_images(request):
         told.append(f"the model {model} takes no pictures, so they are left out")
     effort = accepted(request, restrictions).params.effort

@@ -61,6 +61,14 @@ BUDGET_ONLY = "params.effort is not sent: of the two, the model gets params.thin
 """For models that take one of the two."""
 
 
+def without_budget(model: str) -> str:
+    """The warning about a model that takes no budget."""
+    return (
+        f"params.thinking_budget is not sent: the model {model} decides itself how long it thinks, "
+        "and params.effort says how much"
+    )
+
+
 class Shape(Struct, frozen=True):
     """The shape of the requests and answers of a wire, as other modules need it.
 
@@ -90,7 +98,7 @@ class WireFormat(Protocol):
     def head(self, request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
         """The body of a request without its messages."""
 
-    def dropped(self, request: Request, provider: str) -> list[str]:
+    def dropped(self, request: Request, restrictions: Restrictions) -> list[str]:
         """The parameters that others exclude, so they are not sent: a sentence for each."""
 
     def opening(self, request: Request) -> list[Json]:

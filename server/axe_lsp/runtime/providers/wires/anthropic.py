@@ -31,6 +31,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_json,
     read_call,
     tool_schema,
+    without_budget,
 )
 
 VERSION = "2023-06-01"
@@ -153,27 +154,24 @@ def _shall_not_think(request: Request) -> bool:
     return params.effort == "none" or (params.thinking_budget == 0 and not params.effort)
 
 
-def dropped(request: Request, _provider: str) -> list[str]:
+def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     """Newer models take an effort and no budget, older ones a budget, which the effort stands for.
 
     A model that thinks by a budget takes no sampling.
     """
     params, model = request.params, request.model
     effort, budget = params.effort, params.thinking_budget
-    is_adaptive = _ADAPTIVE.search(model)
+    is_adaptive = _is_adaptive(request, restrictions)
     told = []
     if _shall_not_think(request) and _ALWAYS_THINKS.search(model):
         told.append(f"the model {model} always thinks, so it is asked for the effort low")
     elif budget and effort == "none":
         told.append("params.thinking_budget is not sent: params.effort turns thinking off")
     elif budget and is_adaptive:
-        told.append(
-            f"params.thinking_budget is not sent: the model {model} decides itself how long it thinks, "
-            "and params.effort says how much"
-        )
+        told.append(without_budget(model))
     elif budget is not None and effort not in ("", "none") and not is_adaptive:
         told.append(BUDGET_ONLY)
-    if "budget_tokens" in thinking_of(request):
+    if "budget_tokens" in thinking_of(request, restrictions):
         if budget is not None and budget < _LEAST_BUDGET:
             told.append(
                 f"params.thinking_budget is {budget}, and {_LEAST_BUDGET} is asked for, the lowest "

@@ -35,6 +35,7 @@ from axe_lsp.runtime.providers.wire import (
     to_json,
     tool_schema,
     usable_arguments,
+    without_budget,
 )
 from axe_lsp.runtime.providers.wires import anthropic
 
@@ -69,7 +70,7 @@ def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[st
     """The body of a request without its messages."""
     marks = [_MARK] if caches(request, restrictions) else []
     is_claude = _is_claude(request.model)
-    thinking = anthropic.thinking_of(request, restrictions) if is_claude else _budget(request)
+    thinking = (anthropic.thinking_of if is_claude else _thinking)(request, restrictions)
     body: dict[str, Json] = {}
     if request.system.strip():
         body["system"] = [{"text": request.system}, *marks]
@@ -85,23 +86,26 @@ def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[st
     return body
 
 
-def dropped(request: Request, provider: str) -> list[str]:
+def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     """As Anthropic's for its models. Others get both an effort and a budget, and then no sampling either."""
     if _is_claude(request.model):
-        told = anthropic.dropped(request, provider)
+        told = anthropic.dropped(request, restrictions)
         return [each for each in told if "top_k" not in each]  # Which no model gets here.
+    budget = request.params.thinking_budget
+    if budget is not None and "budget" in restrictions.refused:
+        return [without_budget(request.model)]
     sampling = {"temperature": request.temperature, "top_p": request.params.top_p}
     asked = [name for name, value in sampling.items() if value is not None]
-    return [*map(anthropic.without_thinking, asked)] if request.params.thinking_budget else []
+    return [*map(anthropic.without_thinking, asked)] if budget else []
 
 
 def _is_claude(model: str) -> bool:
     return "claude" in model
 
 
-def _budget(request: Request) -> dict[str, Json]:
+def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
     budget = request.params.thinking_budget
-    if budget is None:
+    if budget is None or "budget" in restrictions.refused:
         return {}
     return {"type": "enabled", "budget_tokens": budget} if budget else {"type": "disabled"}
 

@@ -34,6 +34,7 @@ from axe_lsp.runtime.providers.wire import (
     returnable,
     tool_schema,
     usable_arguments,
+    without_budget,
 )
 
 SHAPE = Shape(any_version=True, messages="contents")
@@ -146,9 +147,9 @@ def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
 
     A budget is more exact than a level, and the two together are refused.
     """
-    effort = request.params.effort
-    budget = None if "budget" in restrictions.refused else _budget(request)
-    if budget is None and effort and _COUNTS_THOUGHTS.search(request.model):
+    effort, takes_budget = request.params.effort, "budget" not in restrictions.refused
+    budget = _budget(request) if takes_budget else None
+    if takes_budget and budget is None and effort and _COUNTS_THOUGHTS.search(request.model):
         budget = _BUDGETS[effort]
         if not budget and "-pro" in request.model:
             budget = _LEAST_OF_PRO
@@ -169,7 +170,7 @@ def _budget(request: Request) -> int | None:
     return None if _TAKES_NO_BUDGET.search(request.model) else request.params.thinking_budget
 
 
-def dropped(request: Request, _provider: str) -> list[str]:
+def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     """A model gets a level or a number of tokens."""
     params = request.params
     if params.thinking_budget is None:
@@ -179,6 +180,8 @@ def dropped(request: Request, _provider: str) -> list[str]:
             f"params.thinking_budget is not sent: the model {request.model} takes a level of "
             "thinking and no number of tokens; params.effort is the level"
         ]
+    if "budget" in restrictions.refused:
+        return [without_budget(request.model)]
     return [BUDGET_ONLY] if params.effort else []
 
 

@@ -65,7 +65,7 @@ def _options(request: Request) -> dict[str, Json]:
     return {name: value for name, value in named.items() if value is not None}
 
 
-def dropped(_request: Request, _provider: str) -> list[str]:
+def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
     """Nothing: no parameter excludes another one here."""
     return []
 

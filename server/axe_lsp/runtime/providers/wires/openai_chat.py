@@ -33,6 +33,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_json,
     read_call,
     to_json,
+    without_budget,
 )
 
 SHAPE = Shape(any_version=True)
@@ -88,7 +89,7 @@ def _encode_effort(request: Request, restrictions: Restrictions) -> dict[str, Js
     effort, budget = request.params.effort, request.params.thinking_budget
     if restrictions.provider == "openrouter":
         effort = "none" if budget == 0 else effort
-        if budget:
+        if budget and "budget" not in restrictions.refused:
             return {"reasoning": {"max_tokens": budget}}
         return {"reasoning": {"effort": effort} if effort else None}
     if request.tools and "tools_with_effort" in restrictions.refused:
@@ -96,11 +97,14 @@ def _encode_effort(request: Request, restrictions: Restrictions) -> dict[str, Js
     return {"reasoning_effort": effort or None}
 
 
-def dropped(request: Request, provider: str) -> list[str]:
+def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     """OpenRouter takes an effort or a number of tokens, others take no number."""
     params = request.params
-    has_both = params.effort and params.thinking_budget is not None
-    return [BUDGET_ONLY] if has_both and provider == "openrouter" else []
+    if restrictions.provider != "openrouter" or params.thinking_budget is None:
+        return []
+    if params.thinking_budget and "budget" in restrictions.refused:
+        return [without_budget(request.model)]
+    return [BUDGET_ONLY] if params.effort else []
 
 
 def opening(request: Request) -> list[Json]:

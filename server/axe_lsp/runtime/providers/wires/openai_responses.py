@@ -79,7 +79,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
     return {"model": request.model, "store": False, **asked}
 
 
-def dropped(_request: Request, _provider: str) -> list[str]:
+def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
     """Nothing: no parameter excludes another one here."""
     return []
 
