@@ -306,6 +306,19 @@ async def test_a_model_that_its_provider_lacks_comes_with_the_one_that_it_has(
     assert bool(hint) == bool(caught.value.hint)
 
 
+async def test_a_wrong_address_with_the_model_in_it_is_no_missing_model(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("gemini-2.0-flash", Raw(b"", 404))
+    agents = {"solo": 'name = "solo"\nmodel = "google/gemini-2.0-flash"\n'}
+    async with bench(provider, tmp_path, agents) as work:
+        with pytest.raises(
+            ProviderError, match=r"gemini-2.0-flash.* \(check the base URL\)"
+        ) as caught:
+            await work.run("solo")
+    assert caught.value.hint == ""
+
+
 async def test_a_number_that_json_does_not_have_is_a_clear_error(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -223,3 +223,13 @@ def test_a_stand_in_may_write_arguments_as_text_and_numbers_with_a_point() -> No
     answer = anthropic.decode({"content": [block], "stop_reason": "tool_use", "usage": usage})
     assert answer.tool_calls == (ToolCall("a", "t", {"n": 1}),)
     assert answer.input_tokens == 12
+
+
+def test_arguments_that_came_as_text_go_back_as_an_object() -> None:
+    """The blocks of a model that has thought go back as they came, and Anthropic takes no text there."""
+    thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
+    block = {"type": "tool_use", "id": "a", "name": "t", "input": '{"n": 1}'}
+    answer = anthropic.decode({"content": [thought, block], "stop_reason": "tool_use"})
+    assert answer.original == [thought, {**block, "input": {"n": 1}}]
+    broken = anthropic.decode({"content": [thought, {**block, "input": "{"}]})
+    assert broken.original == [thought, {**block, "input": {}}]

@@ -116,6 +116,16 @@ def test_a_status_without_a_name_is_a_number() -> None:
         (429, {"message": "no", "error_code": "contract_spend_limit_reached"}, "quota"),
         (429, {"message": "no", "details": {"error_code": "ramp_limit_exceeded"}}, "rate_limit"),
         (400, {"message": "no", "details": [{"reason": "API_KEY_INVALID"}]}, "auth"),
+        (
+            429,
+            {"message": "no", "details": [{"violations": 2}, {"violations": True}]},
+            "rate_limit",
+        ),
+        (
+            429,
+            {"message": "no", "details": {"violations": [3, {"code": "spend_limit_reached"}]}},
+            "quota",
+        ),
         (503, {"message": "no", "code": 503, "status": "UNAVAILABLE"}, "overloaded"),
         (503, {"message": "Service temporarily unavailable"}, "server"),
         (503, "server busy, please try again", "overloaded"),

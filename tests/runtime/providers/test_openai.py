@@ -309,6 +309,14 @@ def test_reasoning_details_of_two_calls_stay_apart_although_they_have_one_index(
     assert sent_back(found)["reasoning_details"] == pieces
 
 
+def test_reasoning_details_may_have_any_ids() -> None:
+    piece = {"type": "reasoning.text", "index": 0, "text": "a", "id": ["x"]}
+    pieces = [piece, piece, {**piece, "id": {"y": 1}}]
+    deltas = [{"reasoning_details": [each]} for each in pieces]
+    found, _ = streamed(*deltas, {"tool_calls": [called()]})
+    assert sent_back(found)["reasoning_details"] == [{**piece, "text": "aa"}, pieces[2]]
+
+
 def test_thoughts_are_shown_as_they_come_and_text_in_parts_is_read() -> None:
     parts = [
         [{"type": "thinking", "thinking": [{"type": "text", "text": "Well."}]}],

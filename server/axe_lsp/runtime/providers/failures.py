@@ -258,7 +258,8 @@ def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
     for detail in details if isinstance(details, list) else [details]:
         if isinstance(detail, dict):
             violations = detail.get("violations")
-            places += [detail, *(each for each in violations or () if isinstance(each, dict))]
+            listed = violations if isinstance(violations, list) else ()
+            places += [detail, *(each for each in listed if isinstance(each, dict))]
     for place in places:
         for key in ("code", "type", "status", "reason", "quotaId", "error_code", "__type", "param"):
             value = place.get(key)

@@ -136,7 +136,7 @@ class Service(Struct, frozen=True):
         hint = ""
         if error.status == _WHO_ASKS and (origin := self.config.key_origin(self.provider)):
             hint = f"Check the key, which is that of {origin}"
-        elif error.status == _NOT_FOUND and model in message:
+        elif error.status == _NOT_FOUND and model in message and _WRONG_PLACE not in message:
             hint = _about_model(f"{self.provider}/{model}")
         explained.hint = ". ".join(filter(None, (hint, error.hint)))
         return explained
@@ -158,6 +158,10 @@ _WHO_ASKS = 401
 """The status of a key that is refused; 403 means what it may be used for."""
 
 _NOT_FOUND = 404
+
+_WRONG_PLACE = "(check the base URL)"
+"""What we say of a status without a message. The address before it may hold the name of the model."""
+
 _NO_SUCH_PATH = (_NOT_FOUND, 405, 501)
 
 _UNREADABLE_CODE = "invalid_encrypted_content"
@@ -478,8 +482,8 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
     if 300 <= answer.status < 400:
         location = answer.headers.get("location")
         target = f" to {_shown(location)}" if location else ""
-        return f": {_shown(url)} redirects{target}, which is not followed (check the base URL)"
-    return f": {_shown(url)} (check the base URL)" if answer.status == _NOT_FOUND else ""
+        return f": {_shown(url)} redirects{target}, which is not followed {_WRONG_PLACE}"
+    return f": {_shown(url)} {_WRONG_PLACE}" if answer.status == _NOT_FOUND else ""
 
 
 def _about_model(name: str) -> str:

@@ -279,7 +279,14 @@ def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
     has_thought = {kind for kind, _ in blocks} & {"thinking", "redacted_thinking"}
     if not (has_thought or is_paused):
         return None
-    return [block.table() for kind, block in blocks if kind != "text" or block["text"].text()]
+    return [_returned(block) for kind, block in blocks if kind != "text" or block["text"].text()]
+
+
+def _returned(block: Node) -> dict[str, Json]:
+    """A block as the provider wants it back: its input is an object, also if it came as a JSON text."""
+    table = block.table()
+    given = table.get("input")
+    return {**table, "input": dict(parse_arguments(given))} if isinstance(given, str) else table
 
 
 def stream_decoder() -> AnthropicStream:

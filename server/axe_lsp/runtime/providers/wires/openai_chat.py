@@ -428,8 +428,9 @@ def _with_details(before: list[Json], more: list[Json]) -> list[Json]:
 def _is_same_detail(one: Json, other: Json) -> bool:
     if not isinstance(one, dict) or not isinstance(other, dict) or other.get("index") is None:
         return False
-    ids = {one.get("id"), other.get("id")} - {None, ""}
-    return len(ids) < 2 and all(one.get(key) == other.get(key) for key in ("index", "type"))
+    ids = [each for each in (one.get("id"), other.get("id")) if each not in (None, "")]
+    is_same_id = len(ids) < 2 or ids[0] == ids[1]
+    return is_same_id and all(one.get(key) == other.get(key) for key in ("index", "type"))
 
 
 def _encode_format(wanted: ResponseFormat | None) -> Json:
