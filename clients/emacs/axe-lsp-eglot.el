@@ -77,9 +77,10 @@ Eglot alone uses it, and only where nothing else makes a project."
     (plist-put all :experimental '(:axe (:approve t :ask t)))))
 
 (defun axe-lsp-eglot--settings (settings-of server &rest more)
-  "Have SETTINGS-OF say the settings of SERVER, with MORE, without those of the project for ours.
-Emacs takes `eglot-workspace-configuration' from .dir-locals.el, without a question, so that a
-repository could allow commands."
+  "Get the settings of SERVER from SETTINGS-OF with MORE.
+Those of axe-lsp are read without those of the project: Emacs takes
+`eglot-workspace-configuration' from .dir-locals.el without a question,
+so that a repository could allow commands."
   (if (not (cl-typep server 'axe-lsp-server))
       (apply settings-of server more)
     (with-temp-buffer

@@ -64,7 +64,7 @@ It counts for buffers that are made afterwards."
              (axe-lsp-tree--fence item here))))))
 
 (defun axe-lsp-tree--fence (item here)
-  "The sign that opened the block of code of ITEM that goes on at HERE, or nil.
+  "The sign that opened the block of code of ITEM that is open at HERE, or nil.
 A text is read on from where it was read last, since it only grows."
   (let* ((start (axe-lsp-item-start item))
          (known (axe-lsp-item-fence item))

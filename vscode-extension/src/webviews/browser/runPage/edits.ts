@@ -32,7 +32,7 @@ export class Edits {
 
   /** The button that lets the reader change the task of a root run. */
   buttonFor(runId: string, task: HTMLElement): HTMLButtonElement {
-    const change = button('Edit', () => this.begin({ runId, text: task.textContent ?? '', key: Date.now() }), 'Edit this task, to send it again');
+    const change = button('Edit', () => this.begin({ runId, text: task.textContent ?? '', key: Date.now() }), 'Edit this task');
     this.places.set(runId, { task, change });
     return change;
   }
