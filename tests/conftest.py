@@ -129,6 +129,14 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     return ByFile(config, log)
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Why something had to be tried again: behind a click that was lost there may be a fault."""
+    for report in terminalreporter.stats.get("rerun", ()):
+        terminalreporter.section(f"first try of {report.nodeid}")
+        terminalreporter.write_line(report.longreprtext)
+        terminalreporter.write_line(report.capstdout)
+
+
 @pytest.fixture(scope="session", autouse=True)
 def no_history_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """What runs leave behind goes elsewhere."""

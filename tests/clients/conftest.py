@@ -20,14 +20,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.timeout(_LONGEST))
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why something had to be tried again: behind a click that was lost there may be a fault."""
-    for report in terminalreporter.stats.get("rerun", ()):
-        terminalreporter.section(f"first try of {report.nodeid}")
-        terminalreporter.write_line(report.longreprtext)
-        terminalreporter.write_line(report.capstdout)
-
-
 @pytest.fixture(scope="session")
 def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The VS Code extension, built and packaged."""
