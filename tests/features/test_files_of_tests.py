@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
@@ -18,6 +20,7 @@ from axe_lsp.features.hover import hover
 from axe_lsp.features.references import references
 from axe_lsp.features.rename import follow_move, renamable, rename
 from axe_lsp.features.rules import fixes_of
+from axe_lsp.lsp.file_operations import same
 from axe_lsp.runtime.children.delegation import call_agent_tool
 from axe_lsp.runtime.children.task import task_tools
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
@@ -537,6 +540,49 @@ def test_a_rename_puts_no_recording_in_place_of_another_file() -> None:
     new = f"{ROOT}/axe/tests/boss.toml"
     with pytest.raises(RenameError, match=r'a file "recordings/boss/looks\.toml" already'):
         follow_move(snapshot, TESTS, new, RECORDED.__getitem__, there.__contains__)
+
+
+def test_a_rename_may_change_case_alone_on_a_disk_that_ignores_case() -> None:
+    snapshot, file = recorded("recordings/lead/looks.toml")
+    there = {f"{RECORDINGS_OF}/lead/looks.toml"}
+    offset = RECORDED[TESTS].index('"looks"') + 1
+
+    def exists(uri: str) -> bool:
+        return uri.casefold() in there
+
+    def is_same(uri: str, other: str) -> bool:
+        return uri.casefold() == other.casefold()
+
+    texts = RECORDED.__getitem__
+    edit = rename(snapshot, file, offset, "Looks", texts, exists=exists, same=is_same)
+    assert edit is not None
+    assert edit[-1] == MovedFile(
+        f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/lead/Looks.toml"
+    )
+    edit = follow_move(snapshot, TESTS, f"{ROOT}/axe/tests/Lead.toml", texts, exists, same=is_same)
+    assert edit[-1] == MovedFile(
+        f"{RECORDINGS_OF}/lead/looks.toml", f"{RECORDINGS_OF}/Lead/looks.toml"
+    )
+    with pytest.raises(RenameError, match=r'a file "recordings/lead/Looks\.toml" already'):
+        rename(snapshot, file, offset, "Looks", texts, exists=exists)
+
+
+def test_two_names_that_differ_in_case_are_one_file_if_the_disk_says_so(tmp_path: Path) -> None:
+    small, great, third = (tmp_path / name for name in ("looks.toml", "Looks.toml", "seen.toml"))
+    small.touch()
+    assert not same(small.as_uri(), third.as_uri())
+    if not great.exists():  # The disk tells them apart.
+        assert not same(small.as_uri(), great.as_uri())
+        great.touch()
+        assert not same(small.as_uri(), great.as_uri())
+        great.unlink()
+        great.symlink_to(small)
+        assert not same(great.as_uri(), small.as_uri()), "a move would replace what it leads to"
+        great.unlink()
+        great.hardlink_to(small)
+    assert same(small.as_uri(), great.as_uri())
+    third.hardlink_to(small)
+    assert not same(small.as_uri(), third.as_uri()), "a move would put an end to the other name"
 
 
 def test_a_recording_in_an_inner_folder_of_recordings_is_followed() -> None:

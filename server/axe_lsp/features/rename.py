@@ -23,6 +23,7 @@ from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, Text
 from axe_lsp.features.naming import named_at, type_keys
 from axe_lsp.features.rename_recording import (
     Exists,
+    Same,
     follow_recording,
     follow_tests,
     named_in_test,
@@ -77,6 +78,7 @@ def rename(
     text_of: TextOf,
     *,
     exists: Exists = lambda _: False,
+    same: Same = lambda *_: False,
 ) -> Edit | None:
     """The edit that renames the agent, or another named thing, at `offset` of an open file.
 
@@ -87,7 +89,7 @@ def rename(
         in_test = named_in_test(file, offset)
         if in_test is None:
             return None
-        return rename_in_test(snapshot, file, in_test, new_name, text_of, exists=exists)
+        return rename_in_test(snapshot, file, in_test, new_name, text_of, exists=exists, same=same)
     _check_is_defined(named.meaning)
     if named.meaning.kind is Kind.INLINE_TYPE:
         return tuple(_type_changes(snapshot, file, named.meaning, new_name))
@@ -143,6 +145,8 @@ def follow_move(
     new_uri: str,
     text_of: TextOf,
     exists: Exists = lambda _: False,
+    *,
+    same: Same = lambda *_: False,
 ) -> Edit:
     """The changes that go with a file's move, which the user makes. Raises RenameError.
 
@@ -153,7 +157,7 @@ def follow_move(
     if agent is None:
         return follow_recording(snapshot, old_uri, new_uri, text_of)
     if agent.place.dialect is AGENT_TESTS:
-        return follow_tests(snapshot, agent, new, text_of, exists)
+        return follow_tests(snapshot, agent, new, text_of, exists, same=same)
     if Scope.LOOSE in (agent.place.scope, new.scope):
         return ()
     if agent.place.dialect.has_names:

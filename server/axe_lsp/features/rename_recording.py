@@ -26,6 +26,9 @@ from axe_lsp.workspace.snapshot import Snapshot
 Exists = Callable[[str], bool]
 """Whether there is a file at a URI."""
 
+Same = Callable[[str, str], bool]
+"""Whether two URIs lead to one file, because the disk ignores case."""
+
 _REST_OF_LINE = re.compile(r"[ \t]*(#[^\r\n]*)?(?=[\r\n]|\Z)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -63,6 +66,7 @@ def rename_in_test(
     text_of: TextOf,
     *,
     exists: Exists,
+    same: Same,
 ) -> Edit:
     """The edit that renames a case, with the recording that is named after it, or a recording. Raises RenameError."""
     if not new.strip() or _CONTROL.search(new):
@@ -84,7 +88,7 @@ def rename_in_test(
     found = snapshot.facts_about(file).paths.get(old_path)
     if not found or not found.exists:
         return (here, *others)
-    return (here, *others, _moved(place, found.uri, new_path, exists))
+    return (here, *others, _moved(place, found.uri, new_path, exists, same))
 
 
 def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:
@@ -104,7 +108,7 @@ def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: Te
 
 
 def follow_tests(
-    snapshot: Snapshot, tests: AgentFile, new: Place, text_of: TextOf, exists: Exists
+    snapshot: Snapshot, tests: AgentFile, new: Place, text_of: TextOf, exists: Exists, *, same: Same
 ) -> Edit:
     """The changes that go with the move of a file of tests within its folder, which names its recordings.
 
@@ -118,16 +122,16 @@ def follow_tests(
         before, after = (_path(case.recording(each.stem)) for each in (tests.place, new))
         uri = _uri(tests.place, before)
         if case.name and not case.replay and uri not in moves and exists(uri):
-            moves[uri] = _moved(new, uri, after, exists)
+            moves[uri] = _moved(new, uri, after, exists, same)
             own = (tests.uri, case.name)
             changes += _changes(snapshot, tests.place, before, after, text_of, but=own)
     return (*changes, *moves.values())
 
 
-def _moved(place: Place, uri: str, path: str, exists: Exists) -> MovedFile:
+def _moved(place: Place, uri: str, path: str, exists: Exists, same: Same) -> MovedFile:
     """The move of a recording to a path. Raises RenameError if another file is there, which no case may use."""
     new = _uri(place, path)
-    if exists(new):
+    if exists(new) and not same(uri, new):
         raise RenameError(
             f"there is a file {quoted(path)} already; delete it or choose another name"
         )

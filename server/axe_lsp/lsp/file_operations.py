@@ -72,10 +72,22 @@ def exists(uri: str) -> bool:
     return path is not None and path.is_file()
 
 
+def same(uri: str, other: str) -> bool:
+    """Whether two URIs that differ in case alone lead to one file: on many disks of macOS and Windows."""
+    one, two = path_of(uri), path_of(other)
+    if one is None or two is None or str(one).casefold() != str(two).casefold():
+        return False
+    try:
+        return one.samefile(two) and not one.is_symlink()
+    except OSError:
+        return False
+
+
 def _follow(session: Session, old: str, new: str, locations: Locations) -> Edit:
     """The edit that adapts the names of a moved file in others; a message says why there is none."""
     try:
-        return follow_move(session.view.snapshot, old, new, locations.text_of, exists)
+        snapshot, text_of = session.view.snapshot, locations.text_of
+        return follow_move(snapshot, old, new, text_of, exists, same=same)
     except RenameError as error:
         message = f"The names in other files were not changed: {error}."
         _log.info("%s", message)

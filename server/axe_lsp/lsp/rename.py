@@ -11,7 +11,7 @@ from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.edit import Edit, MovedFile, RenameError
 from axe_lsp.features.rename import renamable, rename
 from axe_lsp.lsp import to_proto
-from axe_lsp.lsp.file_operations import exists
+from axe_lsp.lsp.file_operations import exists, same
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
@@ -46,7 +46,13 @@ def register(session: Session) -> None:
         with _refusals():
             text_of = locations.text_of
             edit = rename(
-                snapshot, place.file, place.offset, params.new_name, text_of, exists=exists
+                snapshot,
+                place.file,
+                place.offset,
+                params.new_name,
+                text_of,
+                exists=exists,
+                same=same,
             )
         if edit is None:
             return None
