@@ -123,9 +123,10 @@ def test_an_earlier_task_is_changed_and_sent_again(
     writer = project / "axe" / "agents" / "writer.toml"
     writer.parent.mkdir(parents=True)
     writer.write_text(agent("writer")["writer"], encoding="utf-8")
-    texts = ("It is done.", "Because.", "For this.", "Never.")
-    fails = Refuses(400, "no such model")
-    provider.script("m-writer", *map(Says, texts), fails)
+    texts = ("It is done.", "Because.", "For this.", "Never.", "Again.")
+    hold = Hold()
+    first, second, *others = map(Says, texts)
+    provider.script("m-writer", first, Answer(second, hold=hold), *others)
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
@@ -137,12 +138,24 @@ def test_an_earlier_task_is_changed_and_sent_again(
         box = page.get_by_role("textbox", name="Reply")
         box.fill("Why?")
         box.press("Enter")
+        hold.wait_until_arrived()
+        change = page.get_by_role("button", name="Edit this task")
+        task = page.get_by_role("textbox", name="The task, to be sent again")
+        change.click()
+        task.fill("Make that")
+        again = page.get_by_role("button", name="Send Again")
+        again.and_(page.locator(":enabled")).wait_for()
+        hold.release()
         page.locator("article .text", has_text=texts[1]).wait_for()
         page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+        task.evaluate(_ENDS_COMPOSING)
+        change.click()
+        task.and_(page.locator(":focus")).wait_for()
+        assert task.input_value() == "Make that", "one at a time, and what was written is not lost"
+        task.press("Escape")
 
         def edit(index: int, text: str) -> None:
-            page.get_by_role("button", name="Edit this task").nth(index).click()
-            task = page.get_by_role("textbox", name="The task, to be sent again")
+            change.nth(index).click()
             task.and_(page.locator(":focus")).wait_for()
             task.fill(text)
             check_accessible(page)
@@ -162,6 +175,14 @@ def test_an_earlier_task_is_changed_and_sent_again(
         assert page.locator("article .task").all_inner_texts() == ["Forget it"]
         page.get_by_role("status").filter(has_text="writer: completed").wait_for()
 
+        change.click()
+        task.evaluate(_WRITES_ON, ["Do it", "Do it now"])
+        page.locator("article .text", has_text=texts[4]).wait_for()
+        assert page.locator("article .task").all_inner_texts() == ["Do it"]
+        window.show_file("writer: Forget it")
+        task.wait_for()
+        assert task.input_value() == "Do it now", "what is written after it was sent is not lost"
+
         window.show_file("writer: Make it")
         page.locator("article .text", has_text=texts[1]).wait_for()
         assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]
@@ -172,10 +193,23 @@ def test_an_earlier_task_is_changed_and_sent_again(
         window.show_file("writer: Make it")
         edit(0, "Once more")
         window.wait_for_message("writer.toml:1:9")
-        task = page.get_by_role("textbox", name="The task, to be sent again")
         assert task.input_value() == "Once more", "what has not begun is not lost"
         task.press("Escape")
         page.locator("article .task", has_text="Make it").wait_for()
+
+
+_ENDS_COMPOSING = """(box) => {
+  box.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", isComposing: true }));
+}"""
+
+_WRITES_ON = """(box, texts) => {
+  for (const text of texts) {
+    box.value = text;
+    box.dispatchEvent(new Event("input"));
+    box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", cancelable: true }));
+  }
+}"""
+"""All at once, so that no run begins meanwhile."""
 
 
 @pytest.mark.editor

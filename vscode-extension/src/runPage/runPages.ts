@@ -34,26 +34,32 @@ export type Wish =
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
   | { readonly do: 'link'; readonly target: string };
 
+/** The page on which a run was ordered. */
+export interface Origin {
+  onBegin(): void;
+}
+
 /** What pages can't do themselves. */
 export interface Actions {
   stop(run: RunNode): Promise<void>;
   again(run: RunNode): Promise<void>;
   /** Goes on with a root run that ended before it was completed. */
-  continue(run: RunNode): Promise<void>;
+  continue(run: RunNode, origin: Origin): Promise<void>;
   /** A new run that shares the turns before one. */
   retry(run: RunNode, turn: number): Promise<void>;
   timeline(run: RunNode): Promise<void>;
   /** Sends a further message in the conversation of a run. */
-  reply(run: RunNode, text: string): Promise<void>;
+  reply(run: RunNode, text: string, origin: Origin): Promise<void>;
   /** A new run that answers another message at the place of the one that a run answers. */
-  edit(run: RunNode, text: string, onBegin: () => void): Promise<void>;
+  edit(run: RunNode, text: string, origin: Origin): Promise<void>;
   answer(asked: OpenQuestion, choice: string, text?: string): Promise<void>;
 }
 
 /** A run that the user has started. Others may begin at the same time: those of other clients and of tests. */
 interface Order {
   fits(root: RunNode): boolean;
-  onBegin(): void;
+  /** None if it was ordered elsewhere, such as in the view Runs. */
+  readonly origin: Origin | undefined;
 }
 
 interface Page {
@@ -90,8 +96,8 @@ export class RunPages implements Disposable {
   }
 
   /** While `work` goes on, the next run that begins and `fits` is one that the user of this window wants to see. */
-  async following<Result>(work: () => Promise<Result>, fits: Order['fits'], onBegin: Order['onBegin'] = () => undefined): Promise<Result> {
-    const order = { fits, onBegin };
+  async following<Result>(work: () => Promise<Result>, fits: Order['fits'], origin?: Origin): Promise<Result> {
+    const order = { fits, origin };
     this.expected.add(order);
     try {
       return await work();
@@ -131,12 +137,12 @@ export class RunPages implements Disposable {
   private begun(root: RunNode): void {
     const former = [...this.pages].find(({ telling }) => telling.newest.runId === root.continues);
     const order = [...this.expected].find(({ fits }) => fits(root));
+    former?.telling.add(root);
     if (order) {
       this.expected.delete(order);
-      order.onBegin();
+      order.origin?.onBegin();
     }
     if (former) {
-      former.telling.add(root);
       former.panel.refresh();
     } else if (this.pageOf(root.runId)) {
       this.pageOf(root.runId)?.panel.refresh();
@@ -147,7 +153,7 @@ export class RunPages implements Disposable {
     }
   }
 
-  /** Of the page that has the focus: what is started there stands in its place. */
+  /** Of the page that is the active editor: what is started stands in its place. */
   private activeColumn(): ViewColumn | undefined {
     return [...this.pages].find(({ panel }) => panel.isActive)?.panel.column;
   }
@@ -226,26 +232,27 @@ export class RunPages implements Disposable {
     return key;
   }
 
-  /** The page keeps the text of a reply until its run has begun; it may fail before. */
-  private async goOn({ telling, panel }: Page, send: () => Promise<void>): Promise<void> {
+  /** A page keeps the text of a reply until its run has begun; it may fail before. Then the page is free for the next one. */
+  private async goOn({ telling, panel }: Page, send: (origin: Origin) => Promise<void>, onBegin: () => void = () => undefined): Promise<void> {
+    let isOnItsWay = true;
+    const arrive = () => {
+      if (isOnItsWay) {
+        telling.isReplying = isOnItsWay = false;
+        panel.refresh();
+      }
+    };
     telling.isReplying = true;
     panel.refresh();
     try {
-      await send();
+      await send({
+        onBegin: () => {
+          onBegin();
+          arrive();
+        },
+      });
     } finally {
-      telling.isReplying = false;
-      panel.refresh();
+      arrive();
     }
-  }
-
-  /** The same for a changed task. Its run stands in another page, so this one is free again as soon as it has begun. */
-  private goElsewhere(page: Page, key: number, send: (onBegin: () => void) => Promise<void>): Promise<void> {
-    const onBegin = () => {
-      page.telling.edited = key;
-      page.telling.isReplying = false;
-      page.panel.refresh();
-    };
-    return this.goOn(page, () => send(onBegin));
   }
 
   private async obey(page: Page, wish: Wish): Promise<void> {
@@ -271,15 +278,15 @@ export class RunPages implements Disposable {
           return env.clipboard.writeText(turn?.text ?? '');
         }
         if (wish.do === 'reply') {
-          return this.goOn(page, () => actions.reply(run, wish.text));
+          return this.goOn(page, (origin) => actions.reply(run, wish.text, origin));
         }
         if (wish.do === 'edit') {
-          return this.goElsewhere(page, wish.key, (onBegin) => actions.edit(run, wish.text, onBegin));
+          return this.goOn(page, (origin) => actions.edit(run, wish.text, origin), () => (page.telling.edited = wish.key));
         }
         if (wish.do === 'retry') {
           return actions.retry(run, wish.turn);
         }
-        return wish.do === 'continue' ? this.goOn(page, () => actions.continue(run)) : actions[wish.do](run);
+        return wish.do === 'continue' ? this.goOn(page, (origin) => actions.continue(run, origin)) : actions[wish.do](run);
       }
     }
   }

@@ -5,7 +5,7 @@ import { ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { isToldByPage } from '../failures';
 import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type ReplyParams, type RunParams } from '../protocol';
 import type { Register } from '../register';
-import type { Actions, RunPages } from '../runPage/runPages';
+import type { Actions, Origin, RunPages } from '../runPage/runPages';
 import { NewTestRequest } from '../tests/protocol';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
@@ -90,17 +90,17 @@ export class RunCommands {
 
   /** What pages can do, which are about one run. */
   forPages(running: () => Promise<LanguageClient | undefined>, answer: Actions['answer']): Actions {
-    const asking = (act: (client: LanguageClient, run: RunNode, text: string) => Promise<void>) => async (run: RunNode, text = '') => {
+    const asking = <Given extends unknown[]>(act: (client: LanguageClient, ...given: Given) => Promise<void>) => async (...given: Given) => {
       const client = await running();
-      await (client && act(client, run, text));
+      await (client && act(client, ...given));
     };
     return {
-      stop: asking((client, run) => this.end(client, run)),
-      again: asking(inTrust((client, run) => this.runAgain(client, run))),
-      continue: asking(inTrust((client, run) => this.resume(client, run))),
-      reply: asking(inTrust((client, run, text) => this.sendReply(client, run, text))),
-      edit: async (run, text, onBegin) => asking(inTrust((client) => this.sendAgain(client, run, text, onBegin)))(run),
-      retry: async (run, turn) => asking(inTrust((client) => this.forkAt(client, run, turn, '')))(run),
+      stop: asking((client, run: RunNode) => this.end(client, run)),
+      again: asking(inTrust((client, run: RunNode) => this.runAgain(client, run))),
+      continue: asking(inTrust((client, run: RunNode, origin: Origin) => this.resume(client, run, origin))),
+      reply: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendReply(client, run, text, origin))),
+      edit: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendAgain(client, run, text, origin))),
+      retry: asking(inTrust((client, run: RunNode, turn: number) => this.forkAt(client, run, turn, ''))),
       timeline: (run) => this.timelines.show(run),
       answer,
     };
@@ -114,10 +114,10 @@ export class RunCommands {
   }
 
   /** The server says why a run can't go on. */
-  private async resume(client: LanguageClient, given: unknown): Promise<void> {
+  private async resume(client: LanguageClient, given: unknown, origin?: Origin): Promise<void> {
     const run = await this.chosen(given, 'Continue which run?');
     if (run) {
-      await this.follow(() => client.sendRequest(ResumeRequest, { runId: run.rootRunId }), (root) => root === run);
+      await this.follow(() => client.sendRequest(ResumeRequest, { runId: run.rootRunId }), (root) => root === run, origin);
     }
   }
 
@@ -131,26 +131,26 @@ export class RunCommands {
   }
 
   /** A further message in the conversation of a run. */
-  private async sendReply(client: LanguageClient, run: RunNode, task: string): Promise<void> {
-    await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }), (root) => root.continues === run.rootRunId);
+  private async sendReply(client: LanguageClient, run: RunNode, task: string, origin?: Origin): Promise<void> {
+    await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }), (root) => root.continues === run.rootRunId, origin);
   }
 
   /** Another message at the place of the one that a run answers: what was said before it is shared. */
-  private async sendAgain(client: LanguageClient, run: RunNode, task: string, onBegin: () => void): Promise<void> {
+  private async sendAgain(client: LanguageClient, run: RunNode, task: string, origin: Origin): Promise<void> {
     const former = run.continues;
     const params: RunParams | ReplyParams = former === undefined ? { agent: run.agent, task } : { continue: former, task, session: true };
     const fits = (root: RunNode) => root.continues === former && root.task.trim() === task;
-    await this.follow(() => client.sendRequest(RunRequest, params), fits, onBegin);
+    await this.follow(() => client.sendRequest(RunRequest, params), fits, origin);
   }
 
   /** Shows the run that begins: its page, or the output with all that happens. */
-  private async follow(work: () => Promise<unknown>, fits: (root: RunNode) => boolean, onBegin: () => void = () => undefined): Promise<void> {
+  private async follow(work: () => Promise<unknown>, fits: (root: RunNode) => boolean, origin?: Origin): Promise<void> {
     if (workspace.getConfiguration('axe').get('editor.showRuns') === 'output') {
       this.runs.show();
       await work();
-      onBegin();
+      origin?.onBegin();
     } else {
-      await this.pages.following(work, fits, onBegin).catch((error: unknown) => {
+      await this.pages.following(work, fits, origin).catch((error: unknown) => {
         if (!(error instanceof ResponseError && isToldByPage(error, (runId) => this.pages.isInSight(runId)))) {
           throw error;
         }

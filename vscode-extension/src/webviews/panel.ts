@@ -26,7 +26,10 @@ export function newPanel(name: string, title: string, viewColumn = ViewColumn.Ac
   return window.createWebviewPanel(viewType(name), title, { viewColumn, preserveFocus });
 }
 
+/** VS Code throws when a closed panel is asked anything; what was begun on its page may end later. */
 export class Panel<State, Message> implements Disposable {
+  private isClosed = false;
+
   /** `panel` is one that was open before; else it is a new one. */
   constructor(
     private readonly extension: Uri,
@@ -40,7 +43,10 @@ export class Panel<State, Message> implements Disposable {
       localResourceRoots: [Uri.joinPath(extension, 'out'), Uri.joinPath(extension, 'media')],
     };
     this.panel.iconPath = Uri.joinPath(extension, 'icon.png');
-    this.panel.onDidDispose(onClosed);
+    this.panel.onDidDispose(() => {
+      this.isClosed = true;
+      onClosed();
+    });
     this.panel.webview.onDidReceiveMessage((message: Message | 'ready') => {
       if (message === 'ready') {
         subject.begin?.();
@@ -54,22 +60,22 @@ export class Panel<State, Message> implements Disposable {
 
   /** A page that is hidden asks when it is shown again. */
   refresh(): void {
-    if (this.panel.visible) {
+    if (this.isVisible) {
       void this.panel.webview.postMessage(this.subject.state());
     }
   }
 
   get isVisible(): boolean {
-    return this.panel.visible;
+    return !this.isClosed && this.panel.visible;
   }
 
-  /** Whether it has the focus. */
+  /** Whether it is the active editor; the focus may be in a view or a terminal all the same. */
   get isActive(): boolean {
-    return this.panel.active;
+    return !this.isClosed && this.panel.active;
   }
 
   get column(): ViewColumn | undefined {
-    return this.panel.viewColumn;
+    return this.isClosed ? undefined : this.panel.viewColumn;
   }
 
   reveal(): void {

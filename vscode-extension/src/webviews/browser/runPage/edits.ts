@@ -11,6 +11,8 @@ export interface Edit {
   readonly text: string;
   /** Tells it apart from others of the page. */
   readonly key: number;
+  /** What was sent of it last; the reader may go on writing until the run has begun. */
+  readonly sent?: string;
 }
 
 interface Place {
@@ -40,8 +42,9 @@ export class Edits {
   /** `begun` is the key of the last one whose run has begun; while one is on its way, none can be sent. */
   draw(begun: number | undefined, isOnItsWay: boolean): void {
     if (this.current && this.current.key === begun) {
-      this.end();
-    } else if (this.current && !this.form?.isConnected) {
+      this.goOn(this.current);
+    }
+    if (this.current && !this.form?.isConnected) {
       this.show(this.current);
     }
     if (this.send) {
@@ -49,7 +52,22 @@ export class Edits {
     }
   }
 
+  /** What was written after it was sent is another task, and stays. */
+  private goOn({ runId, text, sent }: Edit): void {
+    if (text.trim() === sent) {
+      this.end();
+    } else {
+      this.current = { runId, text, key: Date.now() };
+      this.onChange();
+    }
+  }
+
+  /** Leads to a task that is being changed already, whose text would be lost. */
   private begin(edit: Edit): void {
+    if (this.form?.isConnected && this.current && this.current.text !== this.places.get(this.current.runId)?.task.textContent) {
+      this.form.querySelector('textarea')?.focus();
+      return;
+    }
     this.end();
     this.show(edit)?.focus();
     this.onChange();
@@ -67,7 +85,7 @@ export class Edits {
     const hint = element('span', { class: 'quiet' }, 'A new conversation shares what is above this task.');
     box.value = edit.text;
     box.addEventListener('input', () => {
-      this.current = { ...edit, text: box.value };
+      this.current = { ...(this.current ?? edit), text: box.value };
       this.onChange();
     });
     box.addEventListener('keydown', (event) => this.onKey(event));
@@ -83,17 +101,20 @@ export class Edits {
     if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
       event.preventDefault();
       this.tell();
-    } else if (event.key === 'Escape') {
+    } else if (event.key === 'Escape' && !event.isComposing) {
       event.preventDefault();
       this.cancel();
     }
   }
 
   private tell(): void {
-    const text = this.current?.text.trim();
-    if (text && this.send && !this.send.disabled) {
+    const { current } = this;
+    const text = current?.text.trim();
+    if (current && text && this.send && !this.send.disabled) {
       this.send.disabled = true;
-      tell({ do: 'edit', runId: this.current?.runId, text, key: this.current?.key });
+      this.current = { ...current, sent: text };
+      this.onChange();
+      tell({ do: 'edit', runId: current.runId, text, key: current.key });
     }
   }
 
