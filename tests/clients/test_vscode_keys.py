@@ -10,6 +10,7 @@ from support.editors import server_program
 from support.engines import agent
 from support.extension import TRUSTING, put_server_into, vscode
 from support.scripted_provider import Says, ScriptedProvider
+from support.secrets import files_with
 
 KEY = "key-of-a-test-1234567890"
 
@@ -41,5 +42,4 @@ def test_a_missing_key_is_asked_for_and_sent_to_its_provider_alone(
         window.wait_for_text("Settings for providers, shared by axe and axe-lsp.")
     (request,) = provider.requests
     assert request.headers["authorization"] == f"Bearer {KEY}"
-    kept = [path for path in tmp_path.rglob("*") if path.is_file() and not path.is_symlink()]
-    assert [path for path in kept if KEY.encode() in path.read_bytes()] == []
+    assert files_with(KEY, tmp_path) == []
