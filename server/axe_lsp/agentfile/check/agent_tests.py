@@ -42,6 +42,7 @@ RECORDINGS = "recordings"
 
 _TEXT_WORDS = ("contains", "lacks", "matches", "equals", "schema")
 _TOOLS = frozenset({*TOOLS, "call_agent", "Task"})
+_ARGUMENT_WORDS = frozenset(key.dotted for key in ARGUMENT_WORDS)
 _NOWHERE = TextRange(0, 0)
 
 
@@ -605,7 +606,7 @@ class _Reader:
         for name, value in _members(node).items():
             here = (*above, name)
             words = _members(value)
-            if not words or not set(words) <= {*ARGUMENT_WORDS}:
+            if not words or not words.keys() <= _ARGUMENT_WORDS:
                 if value.members:
                     yield from self._arguments(value, path, here)
                 else:

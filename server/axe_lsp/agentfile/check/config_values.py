@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.check.problem import Problem, problem
-from axe_lsp.agentfile.schema.config_keys import PROVIDERS
 from axe_lsp.agentfile.schema.key_spec import Names
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.providers import PROVIDERS as KNOWN
+from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.addresses import address_fault
 from axe_lsp.agentfile.text.machine_addresses import dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import quoted
@@ -55,12 +54,12 @@ def _providers(lookup: Lookup) -> Iterator[Problem]:
     tables = (table.path for table in lookup.parse.document.tables if table.complete)
     paths = [*tables, *(item.path for item in lookup.located)]
     stated = {item.path for item in lookup.located}
-    names = dict.fromkeys(path[1] for path in paths if path[:1] == (PROVIDERS,) and len(path) > 1)
+    names = dict.fromkeys(path[1] for path in paths if path[:1] == ("providers",) and len(path) > 1)
     for name in names:
-        path = (PROVIDERS, name)
+        path = ("providers", name)
         spec, where = lookup.schema.find(path), lookup.place(path)
         if (
-            name not in KNOWN
+            name not in PROVIDERS
             and (*path, "wire") not in stated
             and spec is not None
             and where is not None

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeyPath, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.rows import count, row, table
+
+_S, _B, _F = KeyType.STRING, KeyType.BOOLEAN, KeyType.FLOAT
+_SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES
+_SCHEMA, _OPEN, _ANY = KeyType.JSON_SCHEMA, KeyType.ANY_TABLE, KeyType.ANY
 
 STATUSES = ("completed", "failed", "timeout", "cancelled", "killed")
 """The ways in which a run can end."""
@@ -25,201 +30,190 @@ NUMBERS = {
 TOOLS = ("run", "recorded")
 """Where results of tools come from in a replay. The first is the default."""
 
-ARGUMENT_WORDS = {
-    "equals": (KeyType.STRING, "The whole argument."),
-    "contains": (KeyType.STRINGS, "Texts that must occur in it."),
-    "lacks": (KeyType.STRINGS, "Texts that must not occur in it."),
-    "matches": (KeyType.STRING, "A regular expression (Python's) found in it."),
-    "schema": (KeyType.JSON_SCHEMA, "A JSON Schema that it fits."),
-    "any": (KeyType.BOOLEAN, "It is there, whatever it is."),
-}
+ARGUMENT_WORDS = (
+    row("equals", _S, "The whole argument."),
+    row("contains", _SS, "Texts that must occur in it."),
+    row("lacks", _SS, "Texts that must not occur in it."),
+    row("matches", _S, "A regular expression (Python's) found in it."),
+    row("schema", _SCHEMA, "A JSON Schema that it fits."),
+    row("any", _B, "It is there, whatever it is."),
+)
 """The checks of one argument of a call."""
 
 _MAX_DEPTH = 5
 """Deeper than this no agent is called."""
 
-_CASE: KeyPath = ("case",)
-_EXPECT: KeyPath = (*_CASE, "expect")
-FORBIDDEN: KeyPath = (*_EXPECT, "forbidden")
+FORBIDDEN: KeyPath = ("case", "expect", "forbidden")
 
 
-def _row(path: KeyPath, type_: KeyType, doc: str, **more: object) -> KeySpec:
-    return KeySpec(path, type_, doc, since=EXTENSION, **more)  # type: ignore[arg-type] # fields of the row
-
-
-def _text(path: KeyPath, doc: str) -> Iterator[KeySpec]:
+def _text(name: str, doc: str) -> tuple[KeySpec, ...]:
     """A table of checks of a text."""
-    words = (KeyType.STRING,)
-    yield _row(path, KeyType.TABLE, doc)
-    yield _row((*path, "contains"), KeyType.STRINGS, "Texts that must occur in it.", also=words)
-    yield _row((*path, "lacks"), KeyType.STRINGS, "Texts that must not occur in it.", also=words)
-    yield _row((*path, "matches"), KeyType.STRING, "A regular expression (Python's) found in it.")
-    yield _row(
-        (*path, "equals"), KeyType.ANY, "The whole text; for a value of another type, its JSON."
-    )
-    yield _row((*path, "schema"), KeyType.JSON_SCHEMA, "A JSON Schema that it fits as JSON.")
-
-
-def _run(path: KeyPath) -> Iterator[KeySpec]:
-    """The expectations about one run."""
-    yield from _text((*path, "answer"), "The last text of the run.")
-    yield _row(
-        (*path, "status"),
-        KeyType.STRING,
-        "How the run ends. A case that expects no `error` expects `completed`.",
-        choices=STATUSES,
-    )
-    yield _row((*path, "error"), KeyType.STRING, "A text in the message of the failed run.")
-    for names, type_ in ((WHOLE_NUMBERS, KeyType.INTEGER), (NUMBERS, KeyType.FLOAT)):
-        for name, doc in names.items():
-            yield _row((*path, name), KeyType.TABLE, doc)
-            for word, meaning in (("min", "At least"), ("max", "At most"), ("equals", "Exactly")):
-                yield _row((*path, name, word), type_, f"{meaning} this.", minimum=0)
-    tools = (*path, "tools")
-    yield _row(tools, KeyType.TABLES, "Tool calls of the run itself.")
-    yield _row(
-        (*tools, "match"),
-        KeyType.STRING,
-        "`ordered`: these calls in this order, others between them. `exact`: these calls and no others, in this order. "
-        "`unordered`: these and no others, in any order. `subset`: at least these. `superset`: no others than these.",
-        default='"ordered"',
-        choices=MATCHES,
-    )
-    yield _row((*tools, "calls"), KeyType.TABLES, "The expected calls.", required=True)
-    yield from _call((*tools, "calls"))
-    yield _row(
-        (*tools, "calls", "error"), KeyType.BOOLEAN, "Whether the call fails. Default: either."
-    )
-    yield _row(
-        (*tools, "calls", "times"),
-        KeyType.INTEGER,
-        "How many such calls are expected.",
-        default="1",
-        minimum=1,
+    return table(
+        name,
+        doc,
+        row("contains", _SS, "Texts that must occur in it.", also=(_S,)),
+        row("lacks", _SS, "Texts that must not occur in it.", also=(_S,)),
+        row("matches", _S, "A regular expression (Python's) found in it."),
+        row("equals", _ANY, "The whole text; for a value of another type, its JSON."),
+        row("schema", _SCHEMA, "A JSON Schema that it fits as JSON."),
     )
 
 
-def _call(path: KeyPath) -> Iterator[KeySpec]:
-    yield _row(
-        (*path, "name"),
-        KeyType.STRING,
+def _number(name: str, type_: KeyType, doc: str) -> tuple[KeySpec, ...]:
+    """A table of checks of a number."""
+    words = (("min", "At least"), ("max", "At most"), ("equals", "Exactly"))
+    return table(
+        name, doc, *(row(word, type_, f"{meaning} this.", minimum=0) for word, meaning in words)
+    )
+
+
+_CALL = (
+    row(
+        "name",
+        _S,
         "The tool; a glob such as `issues/*` means several.",
         names=Names.TOOL,
         required=True,
-    )
-    yield _row(
-        (*path, "args"),
-        KeyType.ANY_TABLE,
+    ),
+    row(
+        "args",
+        _OPEN,
         "A part of the arguments. Each has a value, or a table of `equals`, `contains`, `lacks`, `matches`, `schema`, `any`.",
-    )
+    ),
+)
+
+_RUN = (
+    *_text("answer", "The last text of the run."),
+    row(
+        "status",
+        _S,
+        "How the run ends. A case that expects no `error` expects `completed`.",
+        choices=STATUSES,
+    ),
+    row("error", _S, "A text in the message of the failed run."),
+    *(key for name, doc in WHOLE_NUMBERS.items() for key in _number(name, KeyType.INTEGER, doc)),
+    *(key for name, doc in NUMBERS.items() for key in _number(name, _F, doc)),
+    *table(
+        "tools",
+        "Tool calls of the run itself.",
+        row(
+            "match",
+            _S,
+            "`ordered`: these calls in this order, others between them. `exact`: these calls and no others, in this order. "
+            "`unordered`: these and no others, in any order. `subset`: at least these. `superset`: no others than these.",
+            default='"ordered"',
+            choices=MATCHES,
+        ),
+        *table(
+            "calls",
+            "The expected calls.",
+            *_CALL,
+            row("error", _B, "Whether the call fails. Default: either."),
+            count("times", "How many such calls are expected.", 1, default="1"),
+            type_=_TT,
+            required=True,
+        ),
+        type_=_TT,
+    ),
+)
+"""The expectations about one run."""
 
 
-def _children(path: KeyPath, depth: int) -> Iterator[KeySpec]:
+def _children(depth: int) -> tuple[KeySpec, ...]:
     """The expectations about the children of a run, and about theirs."""
     if depth > _MAX_DEPTH:
-        return
-    here = (*path, "children")
-    yield _row(here, KeyType.TABLES, "Agents that the run calls.")
-    yield _row(
-        (*here, "agent"),
-        KeyType.STRING,
-        "The name of the called agent.",
-        names=Names.AGENT,
-        required=True,
+        return ()
+    return table(
+        "children",
+        "Agents that the run calls.",
+        row("agent", _S, "The name of the called agent.", names=Names.AGENT, required=True),
+        count("times", "How often the agent is called with such a task. Default: at least once."),
+        *_text("task", "The task that the child gets; selects among its calls."),
+        *_RUN,
+        *_children(depth + 1),
+        type_=_TT,
     )
-    yield _row(
-        (*here, "times"),
-        KeyType.INTEGER,
-        "How often the agent is called with such a task. Default: at least once.",
-        minimum=0,
-    )
-    yield from _text((*here, "task"), "The task that the child gets; selects among its calls.")
-    yield from _run(here)
-    yield from _children(here, depth + 1)
 
 
-def _rows() -> Iterator[KeySpec]:
-    yield _row(
-        ("agent",), KeyType.STRING, "The agent of all cases.", names=Names.AGENT, required=True
-    )
-    yield _row(
-        ("workspace",),
-        KeyType.STRING,
+_KEYS = (
+    row("agent", _S, "The agent of all cases.", names=Names.AGENT, required=True),
+    row(
+        "workspace",
+        _S,
         "A folder of the project, from the folder of this file, that is copied for each case. Default: an empty one.",
-    )
-    yield _row(
-        ("allow",),
-        KeyType.STRINGS,
+    ),
+    row(
+        "allow",
+        _SS,
         "Rules for tools that change something or run commands, as in the setting `tools.allow`. Needs your trust; "
         "all else is denied.",
-    )
-    yield _row(
-        ("tools",),
-        KeyType.STRING,
+    ),
+    row(
+        "tools",
+        _S,
         "In a replay, `run` executes tools in the copied workspace. `recorded` takes their results from the recording, "
         "also those of MCP servers, which are not connected.",
         default='"run"',
         choices=TOOLS,
-    )
-    yield _row(_CASE, KeyType.TABLES, "The cases.")
-    yield _row((*_CASE, "name"), KeyType.STRING, "The name of the case.", required=True)
-    yield _row(
-        (*_CASE, "task"),
-        KeyType.STRING,
-        "The task; an array is a conversation, a message each.",
-        also=(KeyType.STRINGS,),
-    )
-    yield _row((*_CASE, "input"), KeyType.ANY_TABLE, "The input of an agent with `[input]`.")
-    yield _row(
-        (*_CASE, "replay"),
-        KeyType.STRING,
-        "The recording, from the folder `recordings` next to this file. Default: `FILE/NAME.toml`, named by file and case.",
-    )
-    yield _row(
-        (*_CASE, "rate"),
-        KeyType.FLOAT,
-        "The part of the runs that have to pass with `--live`.",
-        default="1.0",
-        minimum=0,
-        maximum=1,
-    )
-    yield _row(_EXPECT, KeyType.TABLE, "The expectations. Without any: the run completes.")
-    yield from _run(_EXPECT)
-    yield _row(
-        (*_EXPECT, "files"),
-        KeyType.ANY_TABLE,
-        "Files of the copied workspace after the run: `true` (there), `false` (not there), or checks of the content.",
-    )
-    yield _row(
-        FORBIDDEN,
-        KeyType.STRINGS,
-        "Tools that nobody in the whole tree calls: names, globs, or tables with `name` and `args`.",
-        also=(KeyType.TABLES,),
-    )
-    yield from _call(FORBIDDEN)
-    yield _row(
-        (*_EXPECT, "judge"), KeyType.TABLES, "Agents of yours that judge the run, with `[output]`."
-    )
-    yield _row(
-        (*_EXPECT, "judge", "agent"),
-        KeyType.STRING,
-        "The agent that judges. Its `[input]` has `task`, `answer`, `transcript` and `criteria`, its `[output]` "
-        "`pass` and `reason`.",
-        names=Names.AGENT,
-        required=True,
-    )
-    yield _row(
-        (*_EXPECT, "judge", "criteria"),
-        KeyType.STRING,
-        "The criteria that it judges by.",
-        required=True,
-    )
-    yield from _children(_EXPECT, 1)
-
+    ),
+    *table(
+        "case",
+        "The cases.",
+        row("name", _S, "The name of the case.", required=True),
+        row("task", _S, "The task; an array is a conversation, a message each.", also=(_SS,)),
+        row("input", _OPEN, "The input of an agent with `[input]`."),
+        row(
+            "replay",
+            _S,
+            "The recording, from the folder `recordings` next to this file. Default: `FILE/NAME.toml`, named by file and case.",
+        ),
+        row(
+            "rate",
+            _F,
+            "The part of the runs that have to pass with `--live`.",
+            default="1.0",
+            minimum=0,
+            maximum=1,
+        ),
+        *table(
+            "expect",
+            "The expectations. Without any: the run completes.",
+            *_RUN,
+            row(
+                "files",
+                _OPEN,
+                "Files of the copied workspace after the run: `true` (there), `false` (not there), or checks of the content.",
+            ),
+            *table(
+                "forbidden",
+                "Tools that nobody in the whole tree calls: names, globs, or tables with `name` and `args`.",
+                *_CALL,
+                type_=_SS,
+                also=(_TT,),
+            ),
+            *table(
+                "judge",
+                "Agents of yours that judge the run, with `[output]`.",
+                row(
+                    "agent",
+                    _S,
+                    "The agent that judges. Its `[input]` has `task`, `answer`, `transcript` and `criteria`, its `[output]` "
+                    "`pass` and `reason`.",
+                    names=Names.AGENT,
+                    required=True,
+                ),
+                row("criteria", _S, "The criteria that it judges by.", required=True),
+                type_=_TT,
+            ),
+            *_children(1),
+        ),
+        type_=_TT,
+    ),
+)
 
 TESTS = Schema(
     "tests of agents",
-    tuple(_rows()),
+    tuple(replace(key, since=EXTENSION) for key in _KEYS),
     program="axe-lsp",
     rejects_unknown=True,
     empty_is_absent=False,

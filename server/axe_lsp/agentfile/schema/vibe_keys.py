@@ -6,9 +6,12 @@ overrides. Vibe takes a text for a number or a switch if it reads as one (`"1"`,
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
+from axe_lsp.agentfile.schema.rows import below, choice, count, row, rows, table
 
 _S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
 _SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES
@@ -29,68 +32,43 @@ _STRIPPED = "Vibe ignores it in an agent, since it says where keys are sent."
 _RETIRED = "Vibe does not use it any more."
 
 
-def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
-    columns = {"since": "Vibe", "also": _LIKE.get(type_, ()), **columns}
-    return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)  # type: ignore[arg-type]
-
-
-def _flags(docs: dict[str, str], default: str, **columns: object) -> tuple[KeySpec, ...]:
-    return tuple(_key(name, _B, doc, default=default, **columns) for name, doc in docs.items())
-
-
-def _texts(docs: dict[str, str], **columns: object) -> tuple[KeySpec, ...]:
-    return tuple(_key(name, _S, doc, **columns) for name, doc in docs.items())
-
-
-def _lists(docs: dict[str, str]) -> tuple[KeySpec, ...]:
-    return tuple(_key(name, _SS, doc) for name, doc in docs.items())
-
-
-def _seconds(docs: dict[str, str]) -> tuple[KeySpec, ...]:
-    return tuple(_key(name, _F, doc) for name, doc in docs.items())
-
-
 _AGENT_KEYS = (
-    _key("display_name", _S, "The name that is shown.", also=(_ANY,), default="from the file name"),
-    _key(
+    row("display_name", _S, "The name that is shown.", also=(_ANY,), default="from the file name"),
+    row(
         "description",
         _S,
         "The purpose of the agent. Vibe offers a subagent to other agents only if it has one.",
         also=(_ANY,),
     ),
-    _key(
+    row(
         "safety",
         _S,
         "How the agent is marked. It gives and takes no permissions.",
         choices=SAFETY,
         default='"neutral"',
     ),
-    _key(
+    row(
         "agent_type",
         _S,
         "`agent` for a mode that a person chooses, `subagent` for an agent that other agents call.",
         choices=AGENT_TYPES,
         default='"agent"',
     ),
-    _key("instructions", _S, "The instructions of the agent: its system prompt.", also=(_ANY,)),
+    row("instructions", _S, "The instructions of the agent: its system prompt.", also=(_ANY,)),
 )
 
 _MODEL_TABLE = (
-    *_texts(
-        {
-            "name": "The model, as the provider names it.",
-            "provider": "The provider, by its name in `providers`.",
-            "alias": "The name by which `active_model` means the model.",
-            "display_name": "The name that is shown.",
-        }
-    ),
-    _key("temperature", _F, "The sampling temperature.", default="0.2"),
-    _key("top_p", _F, "Nucleus sampling."),
-    _key("max_output_tokens", _I, "The most tokens of an answer.", minimum=1),
-    _key("input_price", _F, "Dollars for a million tokens that are sent.", default="0"),
-    _key("output_price", _F, "Dollars for a million tokens of answers.", default="0"),
-    _key("cached_input_price", _F, "Dollars for a million tokens from the cache."),
-    _key(
+    row("name", _S, "The model, as the provider names it."),
+    row("provider", _S, "The provider, by its name in `providers`."),
+    row("alias", _S, "The name by which `active_model` means the model."),
+    row("display_name", _S, "The name that is shown."),
+    row("temperature", _F, "The sampling temperature.", default="0.2"),
+    row("top_p", _F, "Nucleus sampling."),
+    row("max_output_tokens", _I, "The most tokens of an answer.", minimum=1),
+    row("input_price", _F, "Dollars for a million tokens that are sent.", default="0"),
+    row("output_price", _F, "Dollars for a million tokens of answers.", default="0"),
+    row("cached_input_price", _F, "Dollars for a million tokens from the cache."),
+    row(
         "thinking",
         _S,
         "How much the model thinks. Another word is left out.",
@@ -98,10 +76,10 @@ _MODEL_TABLE = (
         also=(_ANY,),
         default='"off"',
     ),
-    _key("thinking_levels", _SS, "The levels that the model offers.", also=(_ANY,)),
-    _key("supports_images", _B, "Whether the model reads pictures."),
-    _key("max_context_length", _I, "The size of the context window, in tokens.", minimum=1),
-    _key(
+    row("thinking_levels", _SS, "The levels that the model offers.", also=(_ANY,)),
+    row("supports_images", _B, "Whether the model reads pictures."),
+    row("max_context_length", _I, "The size of the context window, in tokens.", minimum=1),
+    row(
         "auto_compact_threshold",
         _I,
         "The number of tokens at which the conversation is compacted.",
@@ -110,66 +88,47 @@ _MODEL_TABLE = (
 )
 
 
-def _below(table: str, rows: tuple[KeySpec, ...], *required: str) -> tuple[KeySpec, ...]:
-    """The rows of a table, of which some are required."""
-    above = tuple(table.split("."))
-    return tuple(
-        replace(row, path=(*above, *row.path), required=row.dotted in required) for row in rows
-    )
-
-
 _MODEL_KEYS = (
-    _key("active_model", _S, "The model, by its alias in `models`.", default="the session's"),
-    _key("models", _TT, "Models, one table each; or tables by alias.", also=(_OPEN,)),
-    *_below("models", _MODEL_TABLE),
-    _key("models.*", _OPEN, "A model by its alias.", also=(_ANY,)),
-    _key("providers", _TT, "Providers of models. One of the same name is replaced."),
-    *_below(
+    row("active_model", _S, "The model, by its alias in `models`.", default="the session's"),
+    row("models", _TT, "Models, one table each; or tables by alias.", also=(_OPEN,)),
+    *below("models", *_MODEL_TABLE),
+    row("models.*", _OPEN, "A model by its alias.", also=(_ANY,)),
+    *table(
         "providers",
-        (
-            *_texts(
-                {
-                    "name": "The name of the provider.",
-                    "api_base": "The address of the service.",
-                    "api_key_env_var": "The environment variable with the key.",
-                    "browser_auth_base_url": "The address of the login.",
-                    "browser_auth_api_base_url": "The address that the login asks.",
-                    "reasoning_field_name": "The field of answers with the model's reasoning.",
-                    "project_id": "The project, at Google.",
-                    "region": "The region, at Google.",
-                }
-            ),
-            _key("api_style", _S, "The wire format.", default='"openai"'),
-            _key(
-                "backend",
-                _S,
-                "The client that sends requests.",
-                choices=("mistral", "generic"),
-                default='"generic"',
-            ),
-            *_flags(
-                {
-                    "browser_auth_allow_origin_rewrite": "Whether a login may move to another address."
-                },
-                "false",
-            ),
-            *_flags({"emits_finish_reason": "Whether streams say how they ended."}, "true"),
-            _key("extra_headers", _MAP, "Headers of each request."),
+        "Providers of models. One of the same name is replaced.",
+        row("name", _S, "The name of the provider.", required=True),
+        row("api_base", _S, "The address of the service.", required=True),
+        row("api_key_env_var", _S, "The environment variable with the key."),
+        row("browser_auth_base_url", _S, "The address of the login."),
+        row("browser_auth_api_base_url", _S, "The address that the login asks."),
+        row("reasoning_field_name", _S, "The field of answers with the model's reasoning."),
+        row("project_id", _S, "The project, at Google."),
+        row("region", _S, "The region, at Google."),
+        row("api_style", _S, "The wire format.", default='"openai"'),
+        choice(
+            "backend", "mistral generic", "The client that sends requests.", default='"generic"'
         ),
-        "name",
-        "api_base",
+        row(
+            "browser_auth_allow_origin_rewrite",
+            _B,
+            "Whether a login may move to another address.",
+            default="false",
+        ),
+        row("emits_finish_reason", _B, "Whether streams say how they ended.", default="true"),
+        row("extra_headers", _MAP, "Headers of each request."),
+        type_=_TT,
     ),
-    _key("allowed_models", _SS, f"The only models that can be chosen. {_PATTERNS}"),
-    _key("compaction_model", _T, "The model that compacts conversations."),
-    *_below("compaction_model", _MODEL_TABLE),
-    _key("vision_model", _T, "The model that describes pictures for a model that can't see them."),
-    *_below("vision_model", _MODEL_TABLE),
-    _key("utility_models", _T, "Models for small tasks, by alias; `active` is the agent's own."),
-    *_below(
-        "utility_models",
-        _texts({"title": "Titles of sessions.", "smart_approve": "The approval of tool calls."}),
+    row("allowed_models", _SS, f"The only models that can be chosen. {_PATTERNS}"),
+    *table("compaction_model", "The model that compacts conversations.", *_MODEL_TABLE),
+    *table(
+        "vision_model",
+        "The model that describes pictures for a model that can't see them.",
+        *_MODEL_TABLE,
     ),
-    _key(
+    row("utility_models", _T, "Models for small tasks, by alias; `active` is the agent's own."),
+    row("utility_models.title", _S, "Titles of sessions."),
+    row("utility_models.smart_approve", _S, "The approval of tool calls."),
+    row(
         "auto_compact_threshold",
         _I,
         "The number of tokens at which a conversation is compacted, for models without their own.",
@@ -182,142 +141,108 @@ _SPOKEN = (
     ("tts", "Text to speech", (), ("voice",)),
 )
 _SPEECH_KEYS = tuple(
-    row
+    key
     for kind, title, numbers, texts in _SPOKEN
-    for row in (
-        _key(f"active_{kind}_model", _S, f"{title}: the model, by its alias."),
-        _key(f"{kind}_providers", _TT, f"{title}: providers."),
-        *_below(
+    for key in (
+        row(f"active_{kind}_model", _S, f"{title}: the model, by its alias."),
+        *table(
             f"{kind}_providers",
-            (
-                *_texts(
-                    {
-                        "name": "The name of the provider.",
-                        "api_base": "The address of the service.",
-                        "api_key_env_var": "The environment variable with the key.",
-                    }
-                ),
-                _key("client", _S, "The client.", choices=("mistral",)),
-            ),
-            "name",
+            f"{title}: providers.",
+            row("name", _S, "The name of the provider.", required=True),
+            row("api_base", _S, "The address of the service."),
+            row("api_key_env_var", _S, "The environment variable with the key."),
+            choice("client", "mistral", "The client."),
+            type_=_TT,
         ),
-        _key(f"{kind}_models", _TT, f"{title}: models."),
-        *_below(
+        *table(
             f"{kind}_models",
-            (
-                *_texts(
-                    {
-                        "name": "The model, as the provider names it.",
-                        "provider": "The provider, by its name.",
-                        "alias": "The name by which it is chosen.",
-                    }
-                ),
-                *(_key(name, _I, "A setting of the model.") for name in numbers),
-                *(_key(name, _S, "A setting of the model.") for name in texts),
-                *(
-                    [_key("encoding", _S, "The encoding.", choices=("pcm_s16le",))]
-                    if numbers
-                    else [
-                        _key(
-                            "response_format",
-                            _S,
-                            "The format of the sound.",
-                            choices=("wav", "pcm", "mp3", "flac", "opus"),
-                        )
-                    ]
-                ),
+            f"{title}: models.",
+            row("name", _S, "The model, as the provider names it.", required=True),
+            row("provider", _S, "The provider, by its name.", required=True),
+            row("alias", _S, "The name by which it is chosen."),
+            *(row(name, _I, "A setting of the model.") for name in numbers),
+            *(row(name, _S, "A setting of the model.") for name in texts),
+            *(
+                [choice("encoding", "pcm_s16le", "The encoding.")]
+                if numbers
+                else [
+                    choice("response_format", "wav pcm mp3 flac opus", "The format of the sound.")
+                ]
             ),
-            "name",
-            "provider",
+            type_=_TT,
         ),
     )
 )
 
 _TOOL_KEYS = (
-    _key("tools", _T, "Settings of tools, one table each.", also=(_ANY,)),
-    _key("tools.*", _OPEN, "Settings of one tool.", also=(_ANY,)),
-    _key(
+    row("tools", _T, "Settings of tools, one table each.", also=(_ANY,)),
+    row("tools.*", _OPEN, "Settings of one tool.", also=(_ANY,)),
+    row(
         "tools.*.permission",
         _S,
         "Whether a call of the tool is asked for.",
         suggestions=("always", "ask", "never"),
         also=(_ANY,),
     ),
-    _key("enabled_tools", _SS, f"The only tools of the agent. {_PATTERNS}"),
-    _key("disabled_tools", _SS, f"Tools that the agent does not have. {_PATTERNS}"),
-    _key(
-        "bypass_tool_permissions", _B, "Whether tools are called without asking.", default="false"
-    ),
-    _key(
+    row("enabled_tools", _SS, f"The only tools of the agent. {_PATTERNS}"),
+    row("disabled_tools", _SS, f"Tools that the agent does not have. {_PATTERNS}"),
+    row("bypass_tool_permissions", _B, "Whether tools are called without asking.", default="false"),
+    choice(
         "outside_workdir",
-        _S,
+        "ask deny",
         "The effect of a tool that reaches a path outside the working directory.",
-        choices=("ask", "deny"),
         default='"ask"',
     ),
-    _key("mcp_servers", _TT, "MCP servers. One of the same name is replaced."),
-    *_below(
+    *table(
         "mcp_servers",
-        (
-            _key("name", _S, "The name, with which its tools begin."),
-            _key(
-                "transport",
-                _S,
-                "How the server is reached.",
-                choices=("stdio", "http", "streamable-http"),
-            ),
-            _key("command", _S, "The program to start.", also=(_SS,)),
-            _key("args", _SS, "The arguments of the program."),
-            _key("env", _MAP, "Environment variables of the program."),
-            *_texts(
-                {
-                    "cwd": "The working directory of the program.",
-                    "prompt": "A hint for the model, added to the tools.",
-                    "url": "The address of the server.",
-                    "api_key_env": "The environment variable with a token.",
-                    "api_key_header": "The header that has the token.",
-                    "api_key_format": "The header's value, with `{token}` for the token.",
-                }
-            ),
-            _key("headers", _MAP, "Headers of each request."),
-            _key("auth", _OPEN, "How the client shows who it is."),
-            _key("startup_timeout_sec", _F, "Seconds that the server has to start.", default="10"),
-            _key("tool_timeout_sec", _F, "Seconds that a tool call may take.", default="60"),
-            *_flags({"sampling_enabled": "Whether the server may ask the model."}, "true"),
-            *_flags({"disabled": "Whether the tools of the server are hidden."}, "false"),
-            _key("disabled_tools", _SS, "Tools of the server that are not offered."),
+        "MCP servers. One of the same name is replaced.",
+        row("name", _S, "The name, with which its tools begin.", required=True),
+        choice(
+            "transport", "stdio http streamable-http", "How the server is reached.", required=True
         ),
-        "name",
-        "transport",
+        row("command", _S, "The program to start.", also=(_SS,)),
+        row("args", _SS, "The arguments of the program."),
+        row("env", _MAP, "Environment variables of the program."),
+        row("cwd", _S, "The working directory of the program."),
+        row("prompt", _S, "A hint for the model, added to the tools."),
+        row("url", _S, "The address of the server."),
+        row("api_key_env", _S, "The environment variable with a token."),
+        row("api_key_header", _S, "The header that has the token."),
+        row("api_key_format", _S, "The header's value, with `{token}` for the token."),
+        row("headers", _MAP, "Headers of each request."),
+        row("auth", _OPEN, "How the client shows who it is."),
+        row("startup_timeout_sec", _F, "Seconds that the server has to start.", default="10"),
+        row("tool_timeout_sec", _F, "Seconds that a tool call may take.", default="60"),
+        row("sampling_enabled", _B, "Whether the server may ask the model.", default="true"),
+        row("disabled", _B, "Whether the tools of the server are hidden.", default="false"),
+        row("disabled_tools", _SS, "Tools of the server that are not offered."),
+        type_=_TT,
     ),
-    _key("connectors", _TT, "Settings of connectors."),
-    *_below(
+    *table(
         "connectors",
-        (
-            _key("name", _S, "The connector."),
-            *_flags({"disabled": "Whether its tools are hidden."}, "false"),
-            _key("disabled_tools", _SS, "Tools that are not offered."),
-        ),
-        "name",
+        "Settings of connectors.",
+        row("name", _S, "The connector.", required=True),
+        row("disabled", _B, "Whether its tools are hidden.", default="false"),
+        row("disabled_tools", _SS, "Tools that are not offered."),
+        type_=_TT,
     ),
 )
 
-_LISTS = _lists(
-    {
-        "tool_paths": "Folders and files with further tools.",
-        "agent_paths": "Folders with further agents.",
-        "enabled_agents": f"The only agents that are available. {_PATTERNS}",
-        "disabled_agents": f"Agents that are not available. {_PATTERNS}",
-        "installed_agents": "Built-in agents that have been installed.",
-        "skill_paths": "Folders with further skills.",
-        "enabled_skills": f"The only skills that are available. {_PATTERNS}",
-        "disabled_skills": f"Skills that are not available. {_PATTERNS}",
-        "applied_migrations": "Changes that Vibe has made to the file.",
-    }
+_LISTS = (
+    row("tool_paths", _SS, "Folders and files with further tools."),
+    row("agent_paths", _SS, "Folders with further agents."),
+    row("enabled_agents", _SS, f"The only agents that are available. {_PATTERNS}"),
+    row("disabled_agents", _SS, f"Agents that are not available. {_PATTERNS}"),
+    row("installed_agents", _SS, "Built-in agents that have been installed."),
+    row("skill_paths", _SS, "Folders with further skills."),
+    row("enabled_skills", _SS, f"The only skills that are available. {_PATTERNS}"),
+    row("disabled_skills", _SS, f"Skills that are not available. {_PATTERNS}"),
+    row("applied_migrations", _SS, "Changes that Vibe has made to the file."),
 )
 
 _SWITCHES = (
-    *_flags(
+    *rows(
+        _B,
         {
             "enable_connectors": "Whether connectors are used.",
             "enable_mcp": "Whether MCP servers are used.",
@@ -340,9 +265,10 @@ _SWITCHES = (
             "enable_notifications": "Whether notifications are shown.",
             "experimental_enable_tab_status": "Whether the tab shows the state.",
         },
-        "true",
+        default="true",
     ),
-    *_flags(
+    *rows(
+        _B,
         {
             "experimental_enable_document_library_connector": "Whether the document library is used.",
             "experimental_enable_registry_skills": "Whether skills of the registry are used.",
@@ -359,117 +285,93 @@ _SWITCHES = (
             "strict_config": "Whether unknown keys are refused.",
             "enable_system_trust_store": "Whether certificates of the system count.",
         },
-        "false",
+        default="false",
     ),
-    *_flags(
-        {
-            "context_warnings": "Warnings about the context.",
-            "raise_on_compaction_failure": "Errors of compaction.",
-            "include_model_info": "The model in the prompt.",
-            "include_prompt_detail": "Details in the prompt.",
-        },
-        "",
-        no_effect=_RETIRED,
-    ),
+    row("context_warnings", _B, "Warnings about the context.", default="", no_effect=_RETIRED),
+    row("raise_on_compaction_failure", _B, "Errors of compaction.", default="", no_effect=_RETIRED),
+    row("include_model_info", _B, "The model in the prompt.", default="", no_effect=_RETIRED),
+    row("include_prompt_detail", _B, "Details in the prompt.", default="", no_effect=_RETIRED),
 )
 
 _TEXTS = (
-    *_texts(
-        {
-            "routed_default_model": "The default model of an experiment.",
-            "catalog_recommended_model": "The model that the catalog recommends.",
-            "default_agent": "The mode in which a session starts.",
-            "system_prompt_id": "The system prompt, by the name of its file.",
-            "compaction_prompt_id": "The prompt of compaction, by the name of its file.",
-            "title_prompt_id": "The prompt for titles, by the name of its file.",
-            "otel_endpoint": "The address that traces are sent to.",
-            "theme": "The theme.",
-        }
-    ),
-    _key("displayed_workdir", _S, "The working directory that is shown.", no_effect=_RETIRED),
-    _key(
+    row("routed_default_model", _S, "The default model of an experiment."),
+    row("catalog_recommended_model", _S, "The model that the catalog recommends."),
+    row("default_agent", _S, "The mode in which a session starts."),
+    row("system_prompt_id", _S, "The system prompt, by the name of its file."),
+    row("compaction_prompt_id", _S, "The prompt of compaction, by the name of its file."),
+    row("title_prompt_id", _S, "The prompt for titles, by the name of its file."),
+    row("otel_endpoint", _S, "The address that traces are sent to."),
+    row("theme", _S, "The theme."),
+    row("displayed_workdir", _S, "The working directory that is shown.", no_effect=_RETIRED),
+    choice(
         "otel_redaction",
-        _S,
+        "default none strict",
         "The data that traces leave out.",
-        choices=("default", "none", "strict"),
         default='"default"',
     ),
-    _key("log_level", _S, "`DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."),
-    *_texts(
-        {
-            "vibe_base_url": "The address of Vibe.",
-            "console_base_url": "The address of the console.",
-            "vibe_code_sessions_base_url": "The address of sessions.",
-        },
+    row("log_level", _S, "`DEBUG`, `INFO`, `WARNING`, `ERROR` or `CRITICAL`."),
+    row("vibe_base_url", _S, "The address of Vibe.", no_effect=_STRIPPED, also=(_ANY,)),
+    row("console_base_url", _S, "The address of the console.", no_effect=_STRIPPED, also=(_ANY,)),
+    row(
+        "vibe_code_sessions_base_url",
+        _S,
+        "The address of sessions.",
         no_effect=_STRIPPED,
         also=(_ANY,),
     ),
 )
 
 _NUMBERS = (
-    _key("worktree_limit", _I, "The most worktrees that are kept.", minimum=0, maximum=100),
-    _key("max_subagents", _I, "The most subagents at once.", minimum=1, default="32"),
-    _key(
+    count("worktree_limit", "The most worktrees that are kept.", maximum=100),
+    row("max_subagents", _I, "The most subagents at once.", minimum=1, default="32"),
+    row(
         "max_concurrent_subagents",
         _I,
         "The most subagents that work at once.",
         minimum=1,
         default="32",
     ),
-    _key(
+    count(
         "compaction_reasoning_limit_tokens",
-        _I,
         "The most tokens of reasoning in a compaction; 0 for no limit.",
-        minimum=0,
     ),
-    _key("output_limit_retries", _I, "How often a cut answer is asked for again.", minimum=0),
-    *_seconds(
-        {
-            "api_timeout": "Seconds for a request.",
-            "api_retry_max_elapsed_time": "Seconds in which a request is sent again.",
-            "api_connect_timeout": "Seconds for a connection.",
-            "api_write_timeout": "Seconds for sending.",
-            "api_pool_timeout": "Seconds for a free connection.",
-        }
-    ),
-    _key("api_stream_idle_timeout", _F, "Seconds of silence in an answer.", minimum=0),
+    count("output_limit_retries", "How often a cut answer is asked for again."),
+    row("api_timeout", _F, "Seconds for a request."),
+    row("api_retry_max_elapsed_time", _F, "Seconds in which a request is sent again."),
+    row("api_connect_timeout", _F, "Seconds for a connection."),
+    row("api_write_timeout", _F, "Seconds for sending."),
+    row("api_pool_timeout", _F, "Seconds for a free connection."),
+    row("api_stream_idle_timeout", _F, "Seconds of silence in an answer.", minimum=0),
 )
 
 _GROUPS = (
-    _key("project_context", _T, "The text of the prompt about the project."),
-    _key("project_context.default_commit_count", _I, "How many commits it has."),
-    _key("project_context.timeout_seconds", _F, "Seconds for finding out."),
-    _key("session_logging", _T, "Logs of sessions."),
-    *_below(
+    row("project_context", _T, "The text of the prompt about the project."),
+    row("project_context.default_commit_count", _I, "How many commits it has."),
+    row("project_context.timeout_seconds", _F, "Seconds for finding out."),
+    *table(
         "session_logging",
-        (
-            *_texts({"save_dir": "Their folder.", "session_prefix": "How their names begin."}),
-            *_flags(
-                {
-                    "enabled": "Whether they are kept.",
-                    "generate_titles": "Whether they get titles.",
-                },
-                "true",
-            ),
-        ),
+        "Logs of sessions.",
+        row("save_dir", _S, "Their folder."),
+        row("session_prefix", _S, "How their names begin."),
+        row("enabled", _B, "Whether they are kept.", default="true"),
+        row("generate_titles", _B, "Whether they get titles.", default="true"),
     ),
-    _key("experiments", _T, "Experiments."),
-    *_below(
+    *table(
         "experiments",
-        (
-            *_flags({"enable": "Whether they are on."}, "true"),
-            *_texts({"api_host": "Their address.", "client_key": "Their key."}),
-        ),
+        "Experiments.",
+        row("enable", _B, "Whether they are on.", default="true"),
+        row("api_host", _S, "Their address."),
+        row("client_key", _S, "Their key."),
     ),
-    _key("routed_model_config", _ANY, "The model of an experiment."),
-    _key("routed_extra_models", _ANY, "Models of experiments."),
-    _key("catalog_model_aliases", _OPEN, "Other names of models."),
+    row("routed_model_config", _ANY, "The model of an experiment."),
+    row("routed_extra_models", _ANY, "Models of experiments."),
+    row("catalog_model_aliases", _OPEN, "Other names of models."),
 )
 
 _FORMER = (
-    _key("base_disabled", _ANY, "Former name of `disabled_tools`; Vibe rewrites the file."),
+    row("base_disabled", _ANY, "Former name of `disabled_tools`; Vibe rewrites the file."),
     *(
-        _key(name, _ANY, _RETIRED)
+        row(name, _ANY, _RETIRED)
         for name in (
             "auto_approve",
             "experiment_overrides",
@@ -493,13 +395,12 @@ _KEYS = (
     *_FORMER,
 )
 
-VIBE_AGENT = Schema(
-    "Vibe agent file", (*_AGENT_KEYS, *_KEYS), program="Vibe", empty_is_absent=False
-)
 
-VIBE_CONFIG = Schema(
-    "Vibe config.toml",
-    tuple(replace(key, no_effect="") for key in _KEYS),
-    program="Vibe",
-    empty_is_absent=False,
-)
+def _schema(name: str, keys: Iterable[KeySpec]) -> Schema:
+    rows = (replace(key, since="Vibe", also=key.also or _LIKE.get(key.type, ())) for key in keys)
+    return Schema(name, tuple(rows), program="Vibe", empty_is_absent=False)
+
+
+VIBE_AGENT = _schema("Vibe agent file", (*_AGENT_KEYS, *_KEYS))
+
+VIBE_CONFIG = _schema("Vibe config.toml", (replace(key, no_effect="") for key in _KEYS))

@@ -25,16 +25,15 @@ def argument_keys(
         return ()
     below = cursor.parent[cursor.parent.index(_ARGS) + 1 :]
     if len(below) == 1:
-        return [KeySpec((*cursor.parent, *each.path), each.type, each.doc) for each in _WORDS]
+        return [
+            KeySpec((*cursor.parent, *each.path), each.type, each.doc) for each in ARGUMENT_WORDS
+        ]
     if below:
         return ()
     found = _arguments(snapshot, file, _called(lookup, cursor.range.start))
     return [
         KeySpec((*cursor.parent, name), KeyType.STRING, doc, since=EXTENSION) for name, doc in found
     ]
-
-
-_WORDS = tuple(KeySpec((word,), type_, doc) for word, (type_, doc) in ARGUMENT_WORDS.items())
 
 
 def _arguments(snapshot: Snapshot, file: AgentFile, called: str) -> Iterator[tuple[str, str]]:
