@@ -17,6 +17,7 @@ import pytest
 from axe_lsp.runtime.errors import ConfigError, ProviderError
 from axe_lsp.runtime.providers import http_client
 from axe_lsp.runtime.providers.http_client import HttpClient
+from support.raw_server import raw_server
 from support.scripted_provider import PATIENCE, Raw, ScriptedProvider
 
 PROXY_VARIABLES = ("http_proxy", "https_proxy", "all_proxy", "no_proxy")
@@ -194,6 +195,23 @@ async def test_a_byte_order_mark_before_the_first_line_is_none_of_its_text(
         lines = [line async for line in answer.lines()]
     await client.close()
     assert lines == [b"data: 1", b"\xef\xbb\xbfdata: 2"]
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 100])
+@pytest.mark.parametrize("end", [b"\n", b"\r\n", b"\r"])
+async def test_lines_end_at_each_line_end_of_the_standard_across_chunks(
+    end: bytes, size: int
+) -> None:
+    wanted = [b"data: a\xe2\x80\xa8b", b"", b": c", b"", b"", b"data: d"]
+    body = end.join(wanted)
+    pieces = [body[start : start + size] for start in range(0, len(body), size)]
+    chunks = b"".join(b"%x\r\n%b\r\n" % (len(each), each) for each in (*pieces, b""))
+    head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
+    async with raw_server(lambda _: head + chunks) as server:
+        client = HttpClient()
+        async with client.post(f"{server.url}/v1/messages", {}, b'{"model": "m"}') as answer:
+            assert [line async for line in answer.lines()] == wanted
+        await client.close()
 
 
 @pytest.mark.parametrize("is_bare", [False, True])

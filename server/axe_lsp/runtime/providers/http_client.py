@@ -108,15 +108,21 @@ class HttpAnswer:
     async def lines(self) -> AsyncIterator[bytes]:
         """The lines of the body as they arrive, without their ends.
 
-        They end at LF or CR LF only, and not at U+2028 and others, which may stand in the JSON of an
-        event. A byte order mark before the first one is none of its text (HTML standard, 9.2.6).
+        They end at LF, CR LF or CR (HTML standard, 9.2.6), and not at U+2028 and others, which may stand
+        in the JSON of an event. A byte order mark before the first one is none of its text.
         """
         pending: list[bytes] = []
-        mark = BOM_UTF8
+        mark, ended_at_cr = BOM_UTF8, False
         async for chunk in self.chunks():
-            *ends, rest = chunk.split(b"\n")
+            piece = chunk
+            if ended_at_cr:  # An LF at the beginning belongs to it.
+                piece, ended_at_cr = piece.removeprefix(b"\n"), not piece
+            if b"\r" in piece:
+                ended_at_cr = piece.endswith(b"\r")
+                piece = piece.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+            *ends, rest = piece.split(b"\n")
             for end in ends:
-                yield b"".join((*pending, end)).removesuffix(b"\r").removeprefix(mark)
+                yield b"".join((*pending, end)).removeprefix(mark)
                 pending, mark = [], b""
             pending.append(rest)
         if any(pending):
