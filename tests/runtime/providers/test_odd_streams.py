@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TextDelta
+from axe_lsp.runtime.providers import read_answer
 from support.answers import DIALECTS, Call, Dialect, content_type, stream_chunks, whole_body
 from support.bodies import FORMATS
 from support.engines import agent, bench
@@ -215,19 +217,58 @@ async def test_a_whole_answer_behind_the_pieces_of_one_is_not_read_twice(
     assert await ask(provider, tmp_path, "openai", body + events(last)) == "one two"
 
 
-@pytest.mark.parametrize("dialect", ["openai", "bedrock"])
+@pytest.mark.parametrize(
+    ("dialect", "missing"),
+    [("openai", 0), ("bedrock", 0), ("google", 0), ("openai", 1), ("openai", 2)],
+)
 async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
-    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect
+    provider: ScriptedProvider,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    dialect: Dialect,
+    missing: int,
 ) -> None:
+    """The end mark of the chat wire may be missing, and the tokens before it."""
+    monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 0.2)
     says = Says("one two")
-    hold = Hold(len(stream_chunks(dialect, says, "m")))
+    hold = Hold(len(stream_chunks(dialect, says, "m")) - missing)
     provider.script("m-solo", Answer(says, hold=hold), Says("three"))
     agents = agent("solo", dialect)
     async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
-        result = await asyncio.wait_for(work.run("solo"), 20)
-        assert (result.content, result.input_tokens) == ("one two", 10)
+        assert (await asyncio.wait_for(work.run("solo"), 20)).content == "one two"
         await hold.hung_up()
         assert (await work.run("solo")).content == "three"
+
+
+async def test_comments_behind_the_end_are_not_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """They keep the connection open for proxies."""
+    monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 0.2)
+    hung_up = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(
+            b"HTTP/1.1 200 OK\r\n" + TYPE + b"\r\n" + choices({"content": "all"}, finish="stop")
+        )
+        with suppress(ConnectionError):
+            while not writer.is_closing():
+                writer.write(b": keep-alive\n\n")
+                await writer.drain()
+                await asyncio.sleep(0.02)
+        writer.close()
+        hung_up.set()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    places = {"AXE_OPENAI_BASE_URL": f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"}
+    with ScriptedProvider() as unused:
+        async with (
+            listener,
+            bench(unused, tmp_path, agent("solo"), places, streams=lambda _: True) as work,
+        ):
+            assert (await asyncio.wait_for(work.run("solo"), 20)).content == "all"
+            await asyncio.wait_for(hung_up.wait(), 20)
 
 
 async def test_an_end_mark_alone_is_no_answer(provider: ScriptedProvider, tmp_path: Path) -> None:

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import suppress
+from math import inf
 from typing import TYPE_CHECKING
 
-from anyio import move_on_after
+from anyio import CancelScope, current_time
 from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import NoAnswerError
 from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.provider import OnDelta
-from axe_lsp.runtime.providers.wire import StreamDecoder, WireError, WireFormat, parse_json
+from axe_lsp.runtime.providers.thinking_tags import (
+    TagSplitter,
+    is_whole,
+    without_tagged_thoughts,
+)
+from axe_lsp.runtime.providers.wire import (
+    Shape,
+    StreamDecoder,
+    WireError,
+    WireFormat,
+    parse_json,
+)
 from axe_lsp.runtime.safety.redaction import StreamRedactor, without
 
 if TYPE_CHECKING:
@@ -33,20 +45,21 @@ async def read_answer(
     """
     shape = wire_format.SHAPE
     if on_delta is None:
-        return _without_key(_decode(wire_format, await answer.read()), key)
+        return _ready(_decode(wire_format, await answer.read()), shape, key)
     pieces = answer.chunks() if shape.is_binary else answer.lines()
     if answer.media_type not in shape.stream_types:
         begun = [piece async for piece in _beginning(pieces)]
         if not (_EVENTS in shape.stream_types and begun[-1:] and begun[-1].startswith(_FIELDS)):
             begun += [piece async for piece in pieces]
             body = (b"" if shape.is_binary else b"\n").join(begun)
-            response = _without_key(_decode(wire_format, body), key)
+            response = _ready(_decode(wire_format, body), shape, key)
             if response.content or response.thoughts:
                 on_delta(Delta(response.content, response.thoughts))
             return response
         pieces = _chain(begun, pieces)
-    reader = _Reader(wire_format.stream_decoder(), key, on_delta, heard)
-    return _without_key(await reader.read(pieces), key)
+    tags = TagSplitter() if shape.has_tags else None
+    reader = _Reader(wire_format.stream_decoder(), key, on_delta, heard, tags)
+    return _ready(await reader.read(pieces), shape, key)
 
 
 _EVENTS = "text/event-stream"
@@ -77,7 +90,10 @@ def _decode(wire_format: WireFormat, body: bytes) -> Response:
     return wire_format.decode(value)
 
 
-def _without_key(response: Response, key: str) -> Response:
+def _ready(response: Response, shape: Shape, key: str) -> Response:
+    """The answer without thoughts in its text, and without the key."""
+    if shape.has_tags:
+        response = without_tagged_thoughts(response)
     content, thoughts = without(response.content, key), without(response.thoughts, key)
     if (content, thoughts) == (response.content, response.thoughts):
         return response
@@ -87,6 +103,10 @@ def _without_key(response: Response, key: str) -> Response:
 _REST_SECONDS = 1.0
 """How long the end of a body is waited for behind the end of the answer: with it, the connection can be
 used again. Some proxies leave the connection open and say no more."""
+
+_TOKENS_SECONDS = 3.0
+"""How long the tokens and the end mark are waited for behind the model's last word. Some servers send none, and
+keep the connection open with comments (bifrost#6784, vllm-mlx#101); claude-code-router waits one second."""
 
 
 class _Reader:
@@ -98,22 +118,23 @@ class _Reader:
         key: str,
         on_delta: OnDelta,
         heard: Callable[[], object],
+        tags: TagSplitter | None,
     ) -> None:
         self._decoder = decoder
         self._text, self._thought = StreamRedactor(key), StreamRedactor(key)
         self._on_delta = on_delta
         self._heard = heard
+        self._tags = tags
+        self._has_thoughts = False
 
     async def read(self, pieces: AsyncIterator[bytes]) -> Response:
         """The whole answer."""
         try:
-            async for piece in pieces:
-                self._take(piece)
-                if self._decoder.is_over:
-                    break
-            with move_on_after(_REST_SECONDS):
+            with CancelScope() as scope:
                 async for piece in pieces:
                     self._take(piece)
+                    if self._decoder.is_ending:
+                        scope.deadline = self._last_moment(piece, scope.deadline)
         except NoAnswerError:
             if not self._decoder.is_over:  # Else the server has only hung up too early.
                 raise
@@ -121,14 +142,36 @@ class _Reader:
         with suppress(WireError):
             self._show(self._decoder.feed(b""))
         response = self._decoder.finish()
+        if self._tags is not None:
+            self._redact(self._tags.rest(is_whole=is_whole(response)))
         self._tell(Delta(self._text.rest(), self._thought.rest()))
         return response
+
+    def _last_moment(self, piece: bytes, before: float) -> float:
+        """How long to wait on after a piece near the end. One that says nothing only keeps the connection open."""
+        if self._decoder.is_over:
+            return min(before, current_time() + _REST_SECONDS)
+        is_news = piece.strip() and not piece.startswith(b":")
+        if is_news or before == inf:
+            return current_time() + _TOKENS_SECONDS
+        return before
 
     def _take(self, piece: bytes) -> None:
         self._heard()
         self._show(self._decoder.feed(piece))
 
     def _show(self, delta: Delta) -> None:
+        self._redact(delta if self._tags is None else self._split(delta, self._tags))
+
+    def _split(self, delta: Delta, tags: TagSplitter) -> Delta:
+        """The piece without tags. Where a server writes the thoughts twice, those in the text are left out."""
+        self._has_thoughts = self._has_thoughts or bool(delta.thought)
+        split = tags.feed(delta.text) if delta.text else delta
+        if tags.is_behind:
+            self._tags = None  # All that follows is the answer.
+        return Delta(split.text, delta.thought if self._has_thoughts else split.thought)
+
+    def _redact(self, delta: Delta) -> None:
         self._tell(Delta(self._text.feed(delta.text), self._thought.feed(delta.thought)))
 
     def _tell(self, shown: Delta) -> None:

@@ -47,6 +47,10 @@ class StreamDecoder(Protocol):
     def is_over(self) -> bool:
         """Whether the end mark of the wire has come, so that nothing is missing if the connection breaks."""
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether the model has said its last word. Tokens and the end mark may still follow."""
+
     def feed(self, line: bytes) -> Delta:
         """Take a line without its end, or a chunk; returns what it adds to the answer.
 
@@ -76,7 +80,8 @@ class Shape(Struct, frozen=True):
     of a streamed answer, whose pieces are lines, or frames of bytes if it `is_binary`. With `any_version`
     a base URL may hold a version of its own in place of the path's. `messages` is the field of a
     request's body that holds them, and `cache_mark` what is at the end of the last block of a message up
-    to which the provider shall cache, nothing if it does not want to be told.
+    to which the provider shall cache, nothing if it does not want to be told. `has_tags`: servers without a
+    parser for thoughts leave them between tags in the text.
     """
 
     headers: Mapping[str, str] = {}
@@ -85,6 +90,7 @@ class Shape(Struct, frozen=True):
     is_binary: bool = False
     messages: str = "messages"
     cache_mark: bytes = b""
+    has_tags: bool = False
 
 
 class WireFormat(Protocol):

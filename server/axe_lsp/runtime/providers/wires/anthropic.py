@@ -311,6 +311,11 @@ class AnthropicStream:
         """Whether the last event has come."""
         return self._complete
 
+    @property
+    def is_ending(self) -> bool:
+        """The same, as it comes at once."""
+        return self.is_over
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)

@@ -230,6 +230,11 @@ class BedrockStream:
         """Whether the event has come that is behind the last one."""
         return self._stop_reason is not None and self._usage is not None
 
+    @property
+    def is_ending(self) -> bool:
+        """The same, as it comes at once."""
+        return self.is_over
+
     def feed(self, chunk: bytes) -> Delta:
         """Take some bytes; returns what they add."""
         deltas = [self._take(message) for message in self._messages.feed(chunk)]

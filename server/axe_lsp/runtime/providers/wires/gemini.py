@@ -282,6 +282,11 @@ class GeminiStream:
         """Whether anything shows that no event will follow: there is no end mark."""
         return False
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether there is a reason for the end."""
+        return bool(self._candidate.get("finishReason"))
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)

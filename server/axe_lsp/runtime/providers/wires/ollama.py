@@ -8,6 +8,7 @@ from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolResult
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
+from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
@@ -18,7 +19,10 @@ from axe_lsp.runtime.providers.wire import (
 )
 
 MODELS_PATH = "api/tags"
-SHAPE = Shape(stream_types=frozenset({"application/x-ndjson", "application/jsonl", "text/plain"}))
+SHAPE = Shape(
+    stream_types=frozenset({"application/x-ndjson", "application/jsonl", "text/plain"}),
+    has_tags=True,
+)
 
 _THINK: Mapping[str, bool | str] = {
     "none": False,
@@ -111,22 +115,26 @@ def decode(body: Json) -> Response:
         raise failure
     answer = Node(body)
     message = answer["message"]
-    thoughts = message["thinking"].text()
+    thoughts, content = message["thinking"].text(), message["content"].text()
+    calls = message["tool_calls"].items()
+    original = {"thinking": thoughts} if thoughts else {}
+    if calls and has_tags(content):
+        original["content"] = content
     is_cut = answer["done_reason"].text() == "length"
     return Response(
-        content=message["content"].text(),
+        content=content,
         tool_calls=tuple(
             read_call(
                 f"ollama_{index}", call["function"]["name"].text(), call["function"]["arguments"]
             )
-            for index, call in enumerate(message["tool_calls"].items())
+            for index, call in enumerate(calls)
         ),
         model=answer["model"].text(),
         stop_reason=answer["done_reason"].text(),
         incomplete="length" if is_cut else None,
         incomplete_detail="num_predict or num_ctx" if is_cut else "",
         thoughts=thoughts,
-        original={"thinking": thoughts} if thoughts else None,
+        original=original or None,
         input_tokens=answer["prompt_eval_count"].integer(),
         output_tokens=answer["eval_count"].integer(),
     )
@@ -162,6 +170,11 @@ class OllamaStream:
     def is_over(self) -> bool:
         """Whether the last line has come."""
         return self._last is not None
+
+    @property
+    def is_ending(self) -> bool:
+        """The same, as it comes at once."""
+        return self.is_over
 
     def feed(self, line: bytes) -> Delta:
         """Take a line, a JSON object of its own; returns what it adds."""

@@ -22,6 +22,7 @@ from axe_lsp.runtime.messages import (
 from axe_lsp.runtime.providers.failures import reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import DONE, SseParser
+from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -36,7 +37,7 @@ from axe_lsp.runtime.providers.wire import (
     without_budget,
 )
 
-SHAPE = Shape(any_version=True)
+SHAPE = Shape(any_version=True, has_tags=True)
 
 _THOUGHTS = ("reasoning_content", "reasoning")
 """The fields in which services put them: DeepSeek, Kimi and llama.cpp the one, vLLM and OpenRouter the other."""
@@ -211,8 +212,10 @@ def _original(message: Node, calls: Sequence[Node]) -> Json:
         for key, value in message.table().items()
         if key not in _OWN_FIELDS and value is not None
     }
-    if isinstance(message["content"].value, list):
-        fields["content"] = message["content"].value
+    content = message["content"].value
+    # Qwen's and DeepSeek's templates read the thoughts between tags again, until the user says something.
+    if isinstance(content, list) or (isinstance(content, str) and has_tags(content)):
+        fields["content"] = content
     known = ("id", "type", "function", "index")
     signed = [{k: v for k, v in call.table().items() if k not in known} for call in calls]
     if not fields and not any(signed):
@@ -262,6 +265,11 @@ class OpenAIStream:
     def is_over(self) -> bool:
         """Whether the end mark has come, which is behind the tokens."""
         return self._complete
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether there is a reason for the end. Some servers then send neither tokens nor the end mark."""
+        return self._complete or bool(self._finish_reason)
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""

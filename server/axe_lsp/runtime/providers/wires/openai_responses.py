@@ -38,7 +38,7 @@ from axe_lsp.runtime.providers.wire import (
     tool_schema,
 )
 
-SHAPE = Shape(any_version=True, messages="input")
+SHAPE = Shape(any_version=True, messages="input", has_tags=True)
 
 _LONGEST_CACHE_KEY = 64
 
@@ -209,6 +209,11 @@ class ResponsesStream:
     def is_over(self) -> bool:
         """Whether the last event has come."""
         return self._last is not None
+
+    @property
+    def is_ending(self) -> bool:
+        """The same, as it comes at once."""
+        return self.is_over
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
