@@ -109,7 +109,7 @@ def find_out(
         skill_fault=skill.fault if skill is not None else "",
         matches={pattern: found.matches for pattern, found in measured.items()},
         key=_key(model, path_context, seen) if model is not None else None,
-        named_providers=_named_providers(path_context),
+        named_providers=_named_providers(path_context, seen),
         recording=_recording(model, folder, path_context),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
         reaches=_reaches(question, path_context, seen),
@@ -212,13 +212,15 @@ class _Measured(Struct, frozen=True):
 class Searched(Struct):
     """The facts of other agents at the same moment and in the same environment, which mostly repeat.
 
-    What `globs` match goes by the folder in which they start, `keys` by the model, `skills` by what
-    agents write, `reaches` by all that an agent asks for and the workspace.
+    What `globs` match goes by the folder in which they start, `keys` by the model, `named_providers` by
+    the text of config.toml in an editor, `skills` by what agents write, `reaches` by all that an agent asks
+    for and the workspace.
     """
 
     globs: dict[tuple[Path, str], _Measured] = field(default_factory=dict)
     folders: dict[Path, Found] = field(default_factory=dict)
     keys: dict[str, ProviderKey | None] = field(default_factory=dict)
+    named_providers: dict[str | None, tuple[str, ...] | None] = field(default_factory=dict)
     skills: dict[str, SkillFile | None] = field(default_factory=dict)
     reaches: dict[tuple[Asked, Path], tuple[Reach, ...]] = field(default_factory=dict)
 
@@ -277,12 +279,15 @@ def _model(text: str) -> ModelName | None:
         return None
 
 
-def _named_providers(path_context: PathContext) -> tuple[str, ...] | None:
+def _named_providers(path_context: PathContext, searched: Searched) -> tuple[str, ...] | None:
     """The providers that config.toml adds to those that are built in."""
-    try:
-        return _config(path_context).named_providers()
-    except ConfigError:
-        return None
+    text = path_context.open_config
+    if text not in searched.named_providers:
+        try:
+            searched.named_providers[text] = _config(path_context).named_providers()
+        except ConfigError:
+            searched.named_providers[text] = None
+    return searched.named_providers[text]
 
 
 def _key(model: ModelName, path_context: PathContext, searched: Searched) -> ProviderKey | None:

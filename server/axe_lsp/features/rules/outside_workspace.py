@@ -17,9 +17,12 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    reaches = snapshot.facts_about(file).reaches
+    if not reaches:
+        return  # The places of globs would be looked for in vain.
     outside, globs = file.outside, file.question.globs
     by_pattern = {each.value: each.range for each in reversed(outside.globs)}
-    for each in snapshot.facts_about(file).reaches:
+    for each in reaches:
         where = _place(outside, globs, by_pattern, each)
         if where is not None:
             severity = Severity.WARNING if each.refused else RULE.severity
