@@ -198,6 +198,35 @@ def test_an_earlier_task_is_changed_and_sent_again(
         page.locator("article .task", has_text="Make it").wait_for()
 
 
+@pytest.mark.editor
+def test_a_page_in_place_of_another_leaves_the_focus_in_a_terminal(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    writer = project / "axe" / "agents" / "writer.toml"
+    writer.parent.mkdir(parents=True)
+    writer.write_text(agent("writer")["writer"], encoding="utf-8")
+    provider.script("m-writer", Says("It is done."), Says("Done again."))
+    put_server_into(project).symlink_to(server_program())
+    typed = project / "typed.txt"
+    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        window.press_lens("Run")
+        window.answer_question("Run writer", "Make it")
+        page = window.webview()
+        answer = page.locator("article .text", has_text="It is done.")
+        is_in_page = "() => document.hasFocus()"
+        window.repeat_until(
+            "the focus on the page", answer.click, lambda: answer.evaluate(is_in_page)
+        )
+        window.focus_terminal()
+        window.run_command("axe: Run Again")
+        window.pick("writer")
+        page.locator("article .text", has_text="Done again.").wait_for()
+        window.type_on(f"touch {typed}\n")
+        window.wait_until("what the terminal has executed", typed.exists)
+
+
 _ENDS_COMPOSING = """(box) => {
   box.dispatchEvent(new KeyboardEvent("keydown", { key: "Escape", isComposing: true }));
 }"""

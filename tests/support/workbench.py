@@ -228,6 +228,11 @@ class Workbench(TextEditor, Questions):
         self._screen.act(f"the view {title}", open_unless_open, header.is_visible)
         return self.view(title)
 
+    def focus_terminal(self) -> None:
+        """Opens a terminal, into which what is typed goes."""
+        terminal = self._page.locator(".terminal-wrapper.active .xterm.focus")
+        self.press_until("Control+Backquote", "the focus on a terminal", terminal.is_visible)
+
     def badge(self) -> str:
         """What the badge at the extension's icon says."""
         icon = self._page.locator('.activitybar .action-label[aria-label^="axe"]')

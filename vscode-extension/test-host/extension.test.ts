@@ -15,6 +15,7 @@ import {
   type Hover,
   type TextDocument,
 } from 'vscode';
+import { Panel } from '../src/webviews/panel';
 import { closed, document, eventually, show } from './workspace';
 
 const OURS = 'axe-lsp.axe-lsp';
@@ -128,6 +129,21 @@ describe('Runs', () => {
     await commands.executeCommand('axe.run', { agent: 'lint', task: 'Work' });
     assert.deepEqual(await commands.executeCommand('axe.stop'), { stopped: true }, 'it still waits');
     await Promise.allSettled([waiting]);
+  });
+});
+
+describe('A page', () => {
+  it('that is closed can be told and asked, as what was begun on it may end later', async () => {
+    const extension = extensions.getExtension(OURS);
+    assert.ok(extension);
+    let isClosed = false;
+    const subject = { name: 'runPage', title: 'A run', state: () => ({}), receive: () => undefined };
+    const panel = new Panel(extension.extensionUri, subject, () => (isClosed = true));
+    await eventually('the page', () => panel.isVisible && panel.isActive);
+    await commands.executeCommand('workbench.action.closeActiveEditor');
+    await eventually('its end', () => isClosed);
+    panel.refresh();
+    assert.deepEqual([panel.isVisible, panel.isActive, panel.hasFocus, panel.column], [false, false, false, undefined]);
   });
 });
 

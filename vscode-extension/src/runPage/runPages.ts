@@ -131,8 +131,8 @@ export class RunPages implements Disposable {
   }
 
   /**
-   * A reply stands in the page of its conversation; what the user has started opens a page, and the focus stays, unless it was
-   * in a page in whose place this one stands.
+   * A reply stands in the page of its conversation. What the user has started opens a page, in place of one that is the active
+   * editor. The focus stays, unless it was in that page.
    */
   private begun(root: RunNode): void {
     const former = [...this.pages].find(({ telling }) => telling.newest.runId === root.continues);
@@ -147,15 +147,10 @@ export class RunPages implements Disposable {
     } else if (this.pageOf(root.runId)) {
       this.pageOf(root.runId)?.panel.refresh();
     } else if (order) {
-      const column = this.activeColumn();
-      this.open([root], newPanel(NAME, titleOf(root), column ?? ViewColumn.Beside, column === undefined));
+      const active = [...this.pages].find(({ panel }) => panel.isActive)?.panel;
+      this.open([root], newPanel(NAME, titleOf(root), active?.column ?? ViewColumn.Beside, !active?.hasFocus));
       void this.prepend(root);
     }
-  }
-
-  /** Of the page that is the active editor: what is started stands in its place. */
-  private activeColumn(): ViewColumn | undefined {
-    return [...this.pages].find(({ panel }) => panel.isActive)?.panel.column;
   }
 
   /** The runs before one that was begun elsewhere stand above it. */

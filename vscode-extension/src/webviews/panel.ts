@@ -12,7 +12,7 @@ export interface Subject<State, Message> {
   state(): State;
   /** The page knows nothing: it is new, or was hidden. */
   begin?(): void;
-  /** What the page says but `ready`, and was written by nobody else. */
+  /** What the page says of its subject, written by nobody else. */
   receive(message: Message): void;
 }
 
@@ -29,6 +29,7 @@ export function newPanel(name: string, title: string, viewColumn = ViewColumn.Ac
 /** VS Code throws when a closed panel is asked anything; what was begun on its page may end later. */
 export class Panel<State, Message> implements Disposable {
   private isClosed = false;
+  private isInPage = false;
 
   /** `panel` is one that was open before; else it is a new one. */
   constructor(
@@ -47,10 +48,12 @@ export class Panel<State, Message> implements Disposable {
       this.isClosed = true;
       onClosed();
     });
-    this.panel.webview.onDidReceiveMessage((message: Message | 'ready') => {
+    this.panel.webview.onDidReceiveMessage((message: Message | 'ready' | 'focus' | 'blur') => {
       if (message === 'ready') {
         subject.begin?.();
         this.refresh();
+      } else if (message === 'focus' || message === 'blur') {
+        this.isInPage = message === 'focus';
       } else {
         subject.receive(message);
       }
@@ -72,6 +75,11 @@ export class Panel<State, Message> implements Disposable {
   /** Whether it is the active editor; the focus may be in a view or a terminal all the same. */
   get isActive(): boolean {
     return !this.isClosed && this.panel.active;
+  }
+
+  /** Whether what is typed goes to the page. A page that is hidden says nothing. */
+  get hasFocus(): boolean {
+    return this.isActive && this.isInPage;
   }
 
   get column(): ViewColumn | undefined {

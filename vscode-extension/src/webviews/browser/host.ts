@@ -14,6 +14,10 @@ const host = acquireVsCodeApi<unknown>();
 export function follow<State>(show: (state: State) => void): void {
   window.addEventListener('message', ({ data }: MessageEvent<State>) => show(data));
   tell('ready');
+  const tellFocus = () => tell(document.hasFocus() ? 'focus' : 'blur');
+  window.addEventListener('focus', tellFocus);
+  window.addEventListener('blur', tellFocus);
+  tellFocus();
 }
 
 export function tell(message: unknown): void {
