@@ -11,12 +11,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
 from axe_lsp.runtime.errors import ConfigError, ProviderError
 from axe_lsp.runtime.providers import http_client
 from axe_lsp.runtime.providers.http_client import HttpClient
+from axe_lsp.runtime.providers.proxies import proxy_for
 from support.raw_server import raw_server
 from support.scripted_provider import PATIENCE, Raw, ScriptedProvider
 
@@ -64,8 +66,11 @@ async def test_this_machine_is_not_asked_through_a_proxy(
     assert [each.path for each in provider.requests] == ["/v1/messages"]
 
 
-async def test_where_no_proxy_is_wanted_none_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("http_proxy", "http://127.0.0.1:1")
+@pytest.mark.parametrize("variable", ["http_proxy", "ALL_PROXY"])
+async def test_where_no_proxy_is_wanted_none_is_asked(
+    monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    monkeypatch.setenv(variable, "http://127.0.0.1:1")
     with pytest.raises(ProviderError, match="the proxy refuses connections"):
         await post("http://models.invalid/v1/messages")
     monkeypatch.setenv("no_proxy", "models.invalid")
@@ -73,10 +78,58 @@ async def test_where_no_proxy_is_wanted_none_is_asked(monkeypatch: pytest.Monkey
         await post("http://models.invalid/v1/messages")
 
 
+NAMED = {
+    "*": ["http://models.example/", "https://10.1.2.3/"],
+    "other.example, *": ["http://models.example/"],
+    "models.example": ["http://models.example/", "https://eu.models.example:8080/"],
+    "MODELS.example": ["http://Models.example/"],
+    ".models.example": ["http://eu.models.example/"],
+    "*.models.example": ["http://eu.models.example/"],
+    "models.example:8080": ["http://models.example:8080/"],
+    "models.example:443": ["https://models.example/"],
+    "https://models.example": ["https://models.example/"],
+    "http://10.1.2.3": ["http://10.1.2.3/"],
+    "10.0.0.0/8": ["http://10.1.2.3/", "https://10.255.0.1:8080/"],
+    "10.1.2.3": ["http://10.1.2.3:8080/"],
+    "fd00::/8": ["http://[fd00::1]/"],
+    "[fd00::1]": ["http://[fd00::1]:8080/"],
+    "fd00::1": ["http://[fd00::1]/"],
+}
+"""Addresses that an entry of NO_PROXY means: to httpx2 as well, but for port 443."""
+
+NOT_NAMED = {
+    "": ["http://models.example/"],
+    "models.example": ["http://notmodels.example/", "http://models.example.com/"],
+    ".models.example": ["http://models.example/"],
+    "models.example:8080": ["http://models.example/"],
+    "https://models.example": ["http://models.example/"],
+    "10.0.0.0/8": ["http://11.1.2.3/", "http://models.example/", "http://[fd00::1]/"],
+    "10.0.0.0/99, models.example:x, [": ["http://10.1.2.3/", "http://models.example/"],
+}
+
+
+@pytest.mark.parametrize("entry", [*NAMED, *NOT_NAMED])
+def test_no_proxy_names_hosts_domains_networks_and_ports(entry: str) -> None:
+    proxies = {"all": "http://proxy.example", "no": entry}
+    for url in NAMED.get(entry, []):
+        assert proxy_for(urlsplit(url), proxies) == "", url
+    for url in NOT_NAMED.get(entry, []):
+        assert proxy_for(urlsplit(url), proxies) == "http://proxy.example", url
+
+
+def test_the_proxy_of_a_scheme_wins() -> None:
+    proxies = {"all": "all.example", "http": "http.example", "https": ""}
+    assert proxy_for(urlsplit("http://models.example"), proxies) == "http://http.example"
+    assert proxy_for(urlsplit("https://models.example"), proxies) == "http://all.example"
+
+
 @pytest.mark.parametrize("proxy", ["socks5://user:word@127.0.0.1:1", "http://user:word@host:x"])
 async def test_a_proxy_that_can_not_be_used_is_a_clear_error_without_its_password(
     monkeypatch: pytest.MonkeyPatch, proxy: str
 ) -> None:
+    monkeypatch.setenv("ALL_PROXY", proxy)
+    with pytest.raises(ConfigError, match="ALL_PROXY"):
+        await post(FAR_AWAY)
     monkeypatch.setenv("http_proxy", proxy)
     with pytest.raises(ConfigError, match="HTTP_PROXY") as caught:
         await post(FAR_AWAY)

@@ -31,9 +31,8 @@ from msgspec import Struct
 from axe_lsp import __version__
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
-from axe_lsp.runtime.errors import ConfigError, NoAnswerError
+from axe_lsp.runtime.errors import NoAnswerError
 from axe_lsp.runtime.providers.light_import import import_parts
-from axe_lsp.runtime.providers.wire import is_http_address
 from axe_lsp.tasks import Tasks
 
 import_parts(
@@ -437,7 +436,7 @@ class HttpClient:
         return self._routes[url]
 
     def _server(self, origin: httpcore2.Origin, parts: SplitResult) -> _Server:
-        proxy = _proxy_for(parts, self._proxies)
+        proxy = _proxy_for(parts, self._proxies) if self._proxies else ""
         place = origin.scheme, origin.host, origin.port, proxy
         if place not in self._servers:
             self._servers[place] = _Server(origin, _as_proxy(proxy) if proxy else None)
@@ -469,8 +468,8 @@ def _host_header(origin: httpcore2.Origin) -> str:
     return host if is_default else f"{host}:{origin.port}"
 
 
-def _environment_proxies() -> dict[str, str]:
-    """The proxies that the environment names, or else the system, each by its scheme."""
+def _environment_proxies() -> Mapping[str, str]:
+    """The proxies that the environment names, or else the system, each by its scheme, `all` or `no`."""
     asks_system = sys.platform in ("darwin", "win32")
     if not asks_system and not any(name.lower().endswith("_proxy") for name in os.environ):
         return {}
@@ -479,27 +478,10 @@ def _environment_proxies() -> dict[str, str]:
     return getproxies()
 
 
-def _proxy_for(url: SplitResult, proxies: dict[str, str]) -> str:
-    """The proxy that the environment names for an address, or "".
+def _proxy_for(url: SplitResult, proxies: Mapping[str, str]) -> str:
+    from axe_lsp.runtime.providers.proxies import proxy_for
 
-    As for axe, the usual variables count, and this machine itself is never asked through a proxy.
-    """
-    proxy, host = proxies.get(url.scheme, ""), url.hostname or ""
-    if not proxy or _is_this_machine(host) or _is_bypassed(host):
-        return ""
-    proxy = proxy if "://" in proxy else f"http://{proxy}"
-    if not is_http_address(proxy):  # Which is not shown, as it may hold a password.
-        raise ConfigError(
-            f"the proxy for {url.scheme} addresses is not an http or https address itself "
-            f"(check {url.scheme.upper()}_PROXY)"
-        )
-    return proxy
-
-
-def _is_this_machine(host: str) -> bool:
-    from ipaddress import ip_address
-
-    return host == "localhost" or (_is_address(host) and ip_address(host).is_loopback)
+    return proxy_for(url, proxies)
 
 
 def _is_address(host: str) -> bool:
@@ -508,13 +490,6 @@ def _is_address(host: str) -> bool:
         return ":" in host or bool(socket.inet_pton(socket.AF_INET, host))
     except (OSError, ValueError):
         return False
-
-
-def _is_bypassed(host: str) -> bool:
-    """Whether the environment or the system wants no proxy for a host."""
-    from urllib.request import proxy_bypass
-
-    return bool(proxy_bypass(host))
 
 
 def _as_proxy(address: str) -> httpcore2.Proxy:
