@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 
 
 def agent_globs() -> Iterator[str]:

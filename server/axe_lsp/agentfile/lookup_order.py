@@ -15,11 +15,25 @@ from urllib.parse import unquote
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.text.ranges import quoted
+
+SUFFIX = ".toml"
+"""The suffix of an agent's file. The rest of the file's name is the name by which the agent is found."""
+
 AGENT_FOLDERS = ("axe/agents", ".axe/agents")
 """Where a workspace keeps its agents."""
 
 TEST_FOLDERS = ("axe/tests", ".axe/tests")
 """Where a workspace keeps the tests of its agents."""
+
+
+def objection(name: str) -> str | None:
+    """Why no agent can have this name: it is blank, or would leave the folder of agents. The texts are axe's own."""
+    if not name.strip():
+        return "agent name must not be empty"
+    if "/" in name or "\\" in name or ".." in name or "\0" in name:
+        return f"agent name {quoted(name)} must not contain path separators or traversal sequences"
+    return None
 
 
 class Caller(Struct, frozen=True):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder

@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.cli.agent_search import agent_search, project_agents_folder
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person

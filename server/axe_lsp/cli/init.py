@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from shlex import quote
 
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.splices import literal

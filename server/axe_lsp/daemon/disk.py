@@ -10,9 +10,8 @@ from pathlib import Path, PurePath
 from msgspec import Struct
 
 from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 from axe_lsp.agentfile.schema.agent_keys import KEYS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.toml import parse_tree
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8

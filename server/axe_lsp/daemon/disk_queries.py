@@ -60,7 +60,7 @@ class Queries:
 
     def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[AgentFile]:
         """Those of the files that use the skill at `uri`."""
-        from axe_lsp.daemon.skills import users_of
+        from axe_lsp.daemon.skill_file import users_of
 
         path = path_of(uri)
         return list(users_of(path, files, self._environment)) if path is not None else []

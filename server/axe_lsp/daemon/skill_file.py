@@ -1,4 +1,4 @@
-"""The file that the `skill` of an agent names, and its faults. May block.
+"""The file that the `skill` of an agent names, its faults, and the agents that use it. May block.
 
 A run appends a SKILL.md to the prompt as it is. It may begin with front matter, lines of YAML between
 two lines `---`, which other programs read. Of these only a `name` on a line of its own is understood
@@ -9,6 +9,8 @@ lower case as all keys of skills are.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +19,7 @@ from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, skill_path
 from axe_lsp.runtime.files.regular_files import is_file, is_folder, read_file
+from axe_lsp.workspace.agent_file import AgentFile
 
 _FILE_NAME = "SKILL.md"
 
@@ -78,3 +81,21 @@ def skill_fault(text: str, name: str) -> str:
     if name and called is not None and called.group(2) not in ("", name):
         return f"its front matter calls it {quoted(called.group(2))}, but it is found as {quoted(name)}"
     return ""
+
+
+def users_of(
+    skill: Path, files: Iterable[AgentFile], environment: Environment
+) -> Iterator[AgentFile]:
+    """The agents whose `skill` leads to this file, by the names of their files."""
+
+    @cache  # Many agents share a skill.
+    def leads_there(written: str) -> bool:
+        try:
+            return skill_path(written, environment) == skill
+        except ConfigError:
+            return False
+
+    for file in sorted(files, key=lambda each: each.uri):
+        written = file.outside.skill
+        if written is not None and written.value and leads_there(written.value):
+            yield file

@@ -15,9 +15,8 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.file_patterns import usual_folders
-from axe_lsp.agentfile.lookup_order import AgentPlaces
+from axe_lsp.agentfile.lookup_order import SUFFIX, AgentPlaces
 from axe_lsp.agentfile.other_programs import AGENTS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.disk_queries import Queries

@@ -113,11 +113,17 @@ def respell(case: Case, content: str, *, preferred: bool = True, certain: bool =
     return replace(case, new, title=title, preferred=preferred, certain=certain)
 
 
+def respell_as_suggested(case: Case) -> Iterator[Fix]:
+    """The word that was meant, if it is known."""
+    if case.finding.suggestion is not None:
+        yield respell(case, case.finding.suggestion)
+
+
 def remove_item(
-    case: Case, title: str, *, preferred: bool = False, certain: bool = False
+    case: Case, title: str = "", *, preferred: bool = False, certain: bool = False
 ) -> Iterator[Fix]:
     """The item that the finding is about taken out of its array."""
-    found = find_value(case)
+    found, title = find_value(case), title or f"Remove {case.token} from the list"
     if found is not None and found.array is not None:
         removal = splices.without_part(case.text, found.array, found.value)
         yield change(case, title, removal, preferred=preferred, certain=certain)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from urllib.parse import quote
 
+from axe_lsp.agentfile import lookup_order
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.scaffold import NO_MODEL, scaffold
-from axe_lsp.agentfile.schema import agent_name
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
 from axe_lsp.agentfile.text.parse import Parse
@@ -24,7 +24,7 @@ def new_agent(snapshot: Snapshot, name: str, seen_from: AgentFile) -> NewFile | 
     None for what can't be the name of an agent, and where there is no folder for it.
     """
     folder = folder_for(snapshot, seen_from)
-    if not folder or agent_name.objection(name) is not None:
+    if not folder or lookup_order.objection(name) is not None:
         return None
     return NewFile(agent_uri(folder, name), scaffold(name, model_for(seen_from)))
 

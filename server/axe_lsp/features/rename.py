@@ -16,7 +16,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.dialects import AGENT_TESTS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX, objection
+from axe_lsp.agentfile.lookup_order import SUFFIX, objection
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.splices import literal, requoted
 from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf

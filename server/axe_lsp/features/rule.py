@@ -9,8 +9,10 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.dialects import AXE, Dialect
-from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Fixer
+from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.features.finding import Finding, Related, Severity
+from axe_lsp.features.fix import Case, Fix, Fixer
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -32,6 +34,11 @@ def once_looked(snapshot: Snapshot, file: AgentFile) -> bool:
     """The check needs the facts from outside the file."""
     facts = snapshot.facts.get(file.uri)
     return facts is not None and facts.question == file.question
+
+
+def no_fixes(_: Case) -> Iterable[Fix]:
+    """What was meant is not known."""
+    return ()
 
 
 class Subject(Enum):
@@ -71,12 +78,27 @@ class Rule(Struct, frozen=True):
     summary: str
     documentation: str
     check: Check
-    fixes: Fixer
+    fixes: Fixer = no_fixes
     is_on: bool = True
     about: Subject = Subject.FILE
     is_for: Dialects = Dialects.AXE
     is_settled: Settled = always
     is_protecting: bool = False
+
+    def finding(
+        self,
+        where: TextRange,
+        message: str,
+        *,
+        severity: Severity | None = None,
+        related: tuple[Related, ...] = (),
+        unnecessary: bool = False,
+        suggestion: str | None = None,
+        path: KeyPath = (),
+    ) -> Finding:
+        """A finding of this rule, with its severity if no other one is given."""
+        severity = severity or self.severity
+        return Finding(self.code, severity, where, message, related, unnecessary, suggestion, path)
 
 
 def problems_with(code: str, severity: Severity) -> Check:

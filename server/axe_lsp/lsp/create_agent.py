@@ -10,8 +10,8 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.agentfile.schema import agent_name
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.features.edit import NewFile
@@ -42,7 +42,7 @@ def create(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
             raise JsonRpcInvalidParams(f'{CREATE_AGENT}: "{member}" must be a string')
     if uri is not None and folder is not None:
         raise JsonRpcInvalidParams(f'{CREATE_AGENT}: give either "uri" or "folder"')
-    objection = agent_name.objection(name)
+    objection = lookup_order.objection(name)
     if objection is not None:
         raise RequestFailed(objection)
     caller = _caller(session, uri) if uri is not None else None

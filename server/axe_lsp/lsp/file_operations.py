@@ -6,7 +6,7 @@ import logging
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.edit import Edit, MovedFile, RenameError
 from axe_lsp.features.rename import follow_move

@@ -1,4 +1,4 @@
-"""`textDocument/references`: the places in all files that name an agent or use a skill."""
+"""`textDocument/references` and `textDocument/documentHighlight`: the places that name an agent or use a skill."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from lsprotocol import types
 
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.document_link import skill_at
-from axe_lsp.features.references import references
+from axe_lsp.features.references import highlights, references
+from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
+    """Register the handlers of both methods."""
 
     @session.feature(types.TEXT_DOCUMENT_REFERENCES)
     def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
@@ -26,6 +27,22 @@ def register(session: Session) -> None:
         if not found and (skill := skill_at(session.view.snapshot, place.file, place.offset)):
             return _skill_users(session, skill)
         return [locations.location(each.uri, each.range) for each in found] or None
+
+    @session.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
+    def on_document_highlight(
+        params: types.DocumentHighlightParams,
+    ) -> list[types.DocumentHighlight] | None:
+        place = position_of(session, params)
+        if place is None:
+            return None
+        kinds, encoding = types.DocumentHighlightKind, session.position_encoding
+        return [
+            types.DocumentHighlight(
+                to_proto.text_range(each.range, place.lines, encoding),
+                kinds.Write if each.is_declaration else kinds.Read,
+            )
+            for each in highlights(session.view.snapshot, place.file, place.offset)
+        ] or None
 
 
 def _skill_users(session: Session, uri: str) -> list[types.Location] | None:

@@ -15,8 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
 from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs, usual_folders
-from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
 from axe_lsp.daemon.project_severities import CHECK_FILE
 from axe_lsp.daemon.uris import canonical, uri_of
 from axe_lsp.lsp.session import Session

@@ -26,6 +26,7 @@ from axe_lsp.agentfile.dialects import (
 )
 from axe_lsp.agentfile.lookup_order import (
     AGENT_FOLDERS,
+    SUFFIX,
     TEST_FOLDERS,
     AgentPlaces,
     Caller,
@@ -33,7 +34,6 @@ from axe_lsp.agentfile.lookup_order import (
     root_of,
 )
 from axe_lsp.agentfile.other_programs import AGENTS, Program
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 
 CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"

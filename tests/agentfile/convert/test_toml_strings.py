@@ -7,7 +7,7 @@ import tomli
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.convert.toml_strings import toml_string
+from axe_lsp.agentfile.convert.output_file import toml_string
 
 ANY_TEXT = st.text(
     st.one_of(st.characters(exclude_categories=["Cs"]), st.sampled_from("\"'\\\n\r\t#"))

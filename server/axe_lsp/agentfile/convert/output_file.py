@@ -12,7 +12,6 @@ from typing import Any
 from msgspec import Struct, field
 
 from axe_lsp.agentfile.convert.intermediate import ConversionError
-from axe_lsp.agentfile.convert.toml_strings import toml_string
 from axe_lsp.agentfile.convert.yaml_subset import read_yaml, yaml_lines
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.splices import literal
@@ -101,6 +100,36 @@ def toml_value(value: Any) -> str:
     if isinstance(value, (list, tuple)):
         return f"[{', '.join(map(toml_value, value))}]"
     return repr(value)
+
+
+_PLAIN_TEXT = re.compile(r"[^\x00-\x08\x0b-\x1f\x7f]*")
+"""Text without control characters other than tab and line feed."""
+
+_ESCAPED = re.compile(r'\\|"""|"\Z|[\x00-\x08\x0b-\x1f\x7f]')
+
+
+def toml_string(content: str) -> str:
+    """The TOML string that is easiest to read and whose value is `content`, on several lines if `content` has several.
+
+    Parsers may normalise line ends inside a string, so a carriage return is always an escape.
+    """
+    if "\n" not in content:
+        return literal(content)
+    if "'''" not in content and not content.endswith("'") and _PLAIN_TEXT.fullmatch(content):
+        has_escapes = "\\" in content or '"""' in content or content.endswith('"')
+        if has_escapes:
+            return f"'''\n{content}'''"
+    return f'"""\n{_ESCAPED.sub(_escaped, content)}"""'
+
+
+def _escaped(match: re.Match[str]) -> str:
+    found = match.group()
+    if found == '"""':
+        return '""\\"'
+    return _SHORT.get(found) or f"\\u{ord(found):04x}"
+
+
+_SHORT = {"\\": "\\\\", '"': '\\"', "\r": "\\r", "\b": "\\b", "\f": "\\f"}
 
 
 def _toml_key(key: str) -> str:

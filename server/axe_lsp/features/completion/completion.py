@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.schema import agent_keys
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema import agent_name
+from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text import splices
@@ -53,7 +53,7 @@ def _objection(snapshot: Snapshot, file: AgentFile, name: str) -> str:
         return f"{quoted(name)} would mean the built-in type of that name"
     if snapshot.agent(name, file) is not None:
         return f"there is an agent {quoted(name)} already"
-    return agent_name.objection(name) or ""
+    return lookup_order.objection(name) or ""
 
 
 def _agent(parse: Parse, table: Table, model: str) -> str:

@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.fix import remove_item
 from axe_lsp.features.rule import Rule, Subject, problems_with
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """The list without the pattern."""
-    yield from remove_item(case, f"Remove {case.token} from the list")
-
 
 RULE = Rule(
     code="bad-glob",
@@ -28,6 +20,6 @@ files = ["src/[a-z.py"]    # the bracket is not closed
 ```
 """,
     check=problems_with("bad-glob", Severity.ERROR),
-    fixes=fixes,
+    fixes=remove_item,
     about=Subject.PROBLEMS,
 )

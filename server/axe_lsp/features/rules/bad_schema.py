@@ -14,11 +14,10 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        yield Finding(
-            RULE.code,
-            RULE.severity if problem.fatal else Severity.WARNING,
+        yield RULE.finding(
             problem.range,
             problem.message,
+            severity=RULE.severity if problem.fatal else Severity.WARNING,
             suggestion=quoted(problem.meant) if problem.meant else None,
             path=problem.path,
         )

@@ -15,7 +15,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     facts, written = snapshot.facts_about(file), file.outside.skill
     if written is not None and facts.skill is not None and facts.skill_fault:
         message = f"skill {facts.skill.shown}: {facts.skill_fault}"
-        yield Finding(RULE.code, RULE.severity, written.range, message, path=("skill",))
+        yield RULE.finding(written.range, message, path=("skill",))
 
 
 _NAME = "SKILL.md"

@@ -2,18 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
 
-
-def fixes(_: Case) -> Iterator[Fix]:
-    """None: what was meant is not known."""
-    return iter(())
-
-
+# It has no fixes: what was meant is not known.
 RULE = Rule(
     code="bad-test",
     severity=Severity.ERROR,
@@ -27,6 +19,5 @@ warning: it may be the name of an agent with `[input]`.
 """,
     is_for=Dialects.OTHERS,
     check=problems_with("bad-test", Severity.ERROR),
-    fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.fix import remove_item
 from axe_lsp.features.rule import Rule, Subject, once_complete
 from axe_lsp.features.shown_calls import calls_along, reference_to
 from axe_lsp.workspace.agent_file import AgentFile
@@ -22,12 +22,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     way = " → ".join(each.place.stem for each in cycle)
     message = f"delegation comes back to this agent: {way}. Only the depth limit ends it."
-    yield Finding(RULE.code, RULE.severity, first.range, message, calls_along(cycle[1:]))
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """Leave out the call that leads back."""
-    yield from remove_item(case, f"Remove {case.token} from the list")
+    yield RULE.finding(first.range, message, related=calls_along(cycle[1:]))
 
 
 RULE = Rule(
@@ -40,7 +35,7 @@ call costs tokens. The message shows a shortest cycle. Cycles of more than 50 ag
 searched, since the depth limit is reached long before.
 """,
     check=check,
-    fixes=fixes,
+    fixes=remove_item,
     about=Subject.REFERENCES,
     is_settled=once_complete,
 )

@@ -27,7 +27,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         message = (
             f"{file.schema.program} reserves the name {quoted(file.place.stem)}; rename the file"
         )
-        yield Finding(RULE.code, RULE.severity, _TOP, message)
+        yield RULE.finding(_TOP, message)
         return
     if any(each.code == "syntax" for each in file.problems):
         return
@@ -38,7 +38,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         verb = "is" if len(missing) == 1 else "are"
         message = f"{keys} {verb} missing; {program} ignores the file"
         where = file.start if missing == ("name",) else _TOP
-        yield Finding(RULE.code, RULE.severity, where, message, path=(missing[0],))
+        yield RULE.finding(where, message, path=(missing[0],))
     elif layers.is_whole(file):
         yield from _taken(snapshot, file, program)
 
@@ -78,7 +78,7 @@ def _taken(snapshot: Snapshot, file: AgentFile, program: str) -> Iterator[Findin
         f"another file has the name {quoted(key[1])} and comes first; {program} ignores this one"
     )
     related = (Related(first.uri, first.start, "this one is used"),)
-    yield Finding(RULE.code, RULE.severity, file.start, message, related)
+    yield RULE.finding(file.start, message, related=related)
 
 
 def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
@@ -89,14 +89,14 @@ def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         declared = snapshot.file(uri) if uri else None
         if uri and declared is None:
             message = f"there is no file {quoted(each.file)} next to this one; {program} ignores the agent"
-            yield Finding(RULE.code, RULE.severity, each.file_range or each.range, message)
+            yield RULE.finding(each.file_range or each.range, message)
         elif not each.has_description and not (
             declared is not None and declared.description.strip()
         ):
             if declared is not None and declared.problems:
                 continue  # There is enough to say about that file.
             message = f"the agent {quoted(each.name)} has no description; {program} ignores it"
-            yield Finding(RULE.code, RULE.severity, each.range, message)
+            yield RULE.finding(each.range, message)
 
 
 def _usual(key: str, stem: str) -> str:

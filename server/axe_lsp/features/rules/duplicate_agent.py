@@ -16,9 +16,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for reference in file.references:
         earlier = first.setdefault((reference.name, reference.key), reference)
         if earlier is not reference:
-            yield Finding(
-                RULE.code,
-                RULE.severity,
+            yield RULE.finding(
                 reference.range,
                 f'"{reference.name}" is listed already',
                 related=(Related(file.uri, earlier.range, "here"),),

@@ -40,7 +40,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 def _finding(file: AgentFile, severity: Severity, message: str, others: list[AgentFile]) -> Finding:
     related = tuple(Related(each.uri, TextRange(0, 0), "defined here") for each in others)
-    return Finding(RULE.code, severity, file.start, message, related)
+    return RULE.finding(file.start, message, severity=severity, related=related)
 
 
 def fixes(case: Case) -> Iterator[Fix]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.fix import remove_item
 from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -21,12 +21,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         matches = facts.matches.get(glob.value)
         if matches is not None and not matches.count and matches.is_complete:
             message = f"{quoted(glob.value)} matches no text file in {folder.shown}"
-            yield Finding(RULE.code, RULE.severity, glob.range, message, path=("files",))
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """The list without the pattern."""
-    yield from remove_item(case, f"Remove {case.token} from the list")
+            yield RULE.finding(glob.range, message, path=("files",))
 
 
 RULE = Rule(
@@ -47,7 +42,7 @@ The editor checks this for open files, in the background. Agents in the user's o
 checked, since they may run in any folder.
 """,
     check=check,
-    fixes=fixes,
+    fixes=remove_item,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.schema.models import ending_of
 from axe_lsp.features.describe import ending_line
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.fix import respell_as_suggested
 from axe_lsp.features.rule import Rule
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -19,13 +19,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     message = f"The model {file.model.value!r} ends: {ending_line(file.model.value)}."
     where = file.model.range
-    yield Finding(RULE.code, RULE.severity, where, message, suggestion=ending.successor or None)
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """The model in its place."""
-    if case.finding.suggestion is not None:
-        yield respell(case, case.finding.suggestion)
+    yield RULE.finding(where, message, suggestion=ending.successor or None)
 
 
 RULE = Rule(
@@ -43,5 +37,5 @@ model = "anthropic/claude-sonnet-4-5"    # until 2026-11-30; claude-sonnet-5-5 i
 ```
 """,
     check=check,
-    fixes=fixes,
+    fixes=respell_as_suggested,
 )

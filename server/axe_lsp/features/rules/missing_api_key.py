@@ -21,7 +21,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         f"no API key for provider {quoted(key.provider)}: set {key.variable} "
         "in the environment, or api_key in config.toml"
     )
-    yield Finding(RULE.code, RULE.severity, file.model.range, message, path=("model",))
+    yield RULE.finding(file.model.range, message, path=("model",))
 
 
 def fixes(case: Case) -> Iterator[Fix]:

@@ -32,7 +32,7 @@ def _paths(file: AgentFile, facts: Facts) -> Iterator[Finding]:
                 if written.key == RECORDING
                 else f"there is no file {found.shown}; a path starts at the folder of this file"
             )
-            yield Finding(RULE.code, RULE.severity, written.range, message, path=written.key)
+            yield RULE.finding(written.range, message, path=written.key)
 
 
 def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:
@@ -40,7 +40,7 @@ def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:
     is_missing = skill is not None and not skill.exists and not facts.skill_fault
     if written is not None and skill is not None and is_missing:
         message = f"skill not found: {skill.shown}{_hint(written.value)}"
-        yield Finding(RULE.code, RULE.severity, written.range, message, path=("skill",))
+        yield RULE.finding(written.range, message, path=("skill",))
 
 
 def _workdir(file: AgentFile, facts: Facts) -> Iterator[Finding]:
@@ -49,7 +49,7 @@ def _workdir(file: AgentFile, facts: Facts) -> Iterator[Finding]:
         return
     if not folder.exists:
         message = f"there is no folder {folder.shown}, so a run finds no files"
-        yield Finding(RULE.code, RULE.severity, written.range, message, path=("workdir",))
+        yield RULE.finding(written.range, message, path=("workdir",))
 
 
 def _recording(file: AgentFile, facts: Facts) -> Iterator[Finding]:
@@ -58,7 +58,7 @@ def _recording(file: AgentFile, facts: Facts) -> Iterator[Finding]:
         name = file.model.value.partition("/")[2]
         places = ", ".join(recording.searched)
         message = f"recording {quoted(name)} not found (looked for {name}.toml in {places})"
-        yield Finding(RULE.code, RULE.severity, file.model.range, message, path=("model",))
+        yield RULE.finding(file.model.range, message, path=("model",))
 
 
 def _hint(skill: str) -> str:

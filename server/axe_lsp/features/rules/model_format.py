@@ -22,7 +22,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     except ModelNameError as error:
         models = meant(snapshot, file.model.value)
         hint = f". Did you mean `{models[0]}`?" if models else ""
-        yield Finding(RULE.code, RULE.severity, file.model.range, f"{error}{hint}")
+        yield RULE.finding(file.model.range, f"{error}{hint}")
 
 
 _SEPARATOR = re.compile(r"\s*(?:[:\\.]|//|\s)\s*")

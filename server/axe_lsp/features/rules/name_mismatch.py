@@ -25,7 +25,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         f"the agent is found as {quoted(stem)}, by the name of its file, "
         f"but calls itself {quoted(name.value)}"
     )
-    yield Finding(RULE.code, RULE.severity, name.range, message, suggestion=quoted(stem))
+    yield RULE.finding(name.range, message, suggestion=quoted(stem))
 
 
 def fixes(case: Case) -> Iterator[Fix]:

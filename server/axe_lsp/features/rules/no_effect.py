@@ -2,17 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.fix import Case, Fix, remove_key
+from axe_lsp.features.fix import remove_key
 from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """The file without the key."""
-    yield from remove_key(case)
-
 
 RULE = Rule(
     code="no-effect",
@@ -25,6 +17,6 @@ works in the sandbox of its parent, with its approvals, MCP servers and provider
 """,
     is_for=Dialects.OTHERS,
     check=problems_with("no-effect", Severity.WARNING),
-    fixes=fixes,
+    fixes=remove_key,
     about=Subject.PROBLEMS,
 )

@@ -27,7 +27,7 @@ def fixes(case: Case) -> Iterator[Fix]:
         if tool is not None and tool not in agent_keys.EXTENSION_TOOLS:
             yield respell(case, tool, certain=True)
         else:
-            yield from remove_item(case, f"Remove {case.token} from the list")
+            yield from remove_item(case)
         return
     key = find_key(case)
     if key is not None and len(key.entry.key.parts) == 1:

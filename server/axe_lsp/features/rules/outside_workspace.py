@@ -27,7 +27,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if where is not None:
             severity = Severity.WARNING if each.refused else RULE.severity
             path = tuple(each.key.split("."))
-            yield Finding(RULE.code, severity, where, _message(each), path=path)
+            yield RULE.finding(where, _message(each), severity=severity, path=path)
 
 
 def _message(found: Reach) -> str:
@@ -57,7 +57,7 @@ def fixes(case: Case) -> Iterator[Fix]:
     if found is None:
         return
     if found.array is not None:
-        yield from remove_item(case, f"Remove {case.token} from the list")
+        yield from remove_item(case)
     elif (entry := case.lookup.statement_at(case.finding.range.start)) is not None:
         title = f"Remove `{'.'.join(case.finding.path)}`"
         yield change(case, title, splices.without_entry(case.text, entry))

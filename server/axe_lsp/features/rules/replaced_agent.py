@@ -21,7 +21,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     program, name = file.schema.program, key[1]
     if name in file.place.dialect.built_in:
         message = f"the agent replaces {program}'s own agent {quoted(name)}"
-        yield Finding(RULE.code, RULE.severity, file.start, message)
+        yield RULE.finding(file.start, message)
     for declared in layers.declared.get(file.uri, ()):
         if file.name is not None and declared.declaration.name.strip() != name:
             message = (
@@ -29,13 +29,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
                 f"the name in the file is used"
             )
             related = (Related(declared.settings, declared.declaration.range, "declared here"),)
-            yield Finding(RULE.code, RULE.severity, file.start, message, related)
+            yield RULE.finding(file.start, message, related=related)
     for uri in layers.names.get(key, ()):
         other = snapshot.file(uri)
         if other is not None and _is_inside(file.place.layer, other.place.layer, snapshot):
             message = f"the agent takes the place of another one of the name {quoted(name)}"
             related = (Related(other.uri, other.start, "this one is hidden"),)
-            yield Finding(RULE.code, RULE.severity, file.start, message, related)
+            yield RULE.finding(file.start, message, related=related)
             return
 
 

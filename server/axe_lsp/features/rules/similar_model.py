@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.schema.models import nearly_named
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.fix import respell_as_suggested
 from axe_lsp.features.rule import Rule
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -18,13 +18,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     message = f"{similar.provider} has no known model of this name. Did you mean `{similar}`?"
     where = file.model.range
-    yield Finding(RULE.code, RULE.severity, where, message, suggestion=str(similar))
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """The model that was meant."""
-    if case.finding.suggestion is not None:
-        yield respell(case, case.finding.suggestion)
+    yield RULE.finding(where, message, suggestion=str(similar))
 
 
 RULE = Rule(
@@ -42,5 +36,5 @@ model = "openai/gpt-6-1-sol"             # gpt-6.1-sol?
 ```
 """,
     check=check,
-    fixes=fixes,
+    fixes=respell_as_suggested,
 )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -16,14 +15,10 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for written in file.outside.paths:
         if reason := stale.get(written.value):
             message = f"the recording is stale: {reason}. `axe-lsp test --record --update` records it again"
-            yield Finding(RULE.code, RULE.severity, written.range, message, path=written.key)
+            yield RULE.finding(written.range, message, path=written.key)
 
 
-def fixes(_: Case) -> Iterator[Fix]:
-    """None: a recording needs real answers, and whether the change was meant is not known."""
-    return iter(())
-
-
+# It has no fixes: a recording needs real answers, and whether the change was meant is not known.
 RULE = Rule(
     code="stale-recording",
     severity=Severity.WARNING,
@@ -37,7 +32,6 @@ The check reads agent files and recordings as they are on the disk. Changed file
 of tools are found by a run only. With `--loose`, a case with a stale recording can still pass.
 """,
     check=check,
-    fixes=fixes,
     about=Subject.FACTS,
     is_for=Dialects.OTHERS,
     is_settled=once_looked,

@@ -23,9 +23,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             if time:
                 message = f"{quoted(reference.name)} may take {time}"
                 can_be_equal = str(called.timeout) if file.call_timeout > 0 else None
-                yield Finding(
-                    RULE.code, RULE.severity, reference.range, message, suggestion=can_be_equal
-                )
+                yield RULE.finding(reference.range, message, suggestion=can_be_equal)
 
 
 def _which_counts(caller: AgentFile, own: int) -> str:

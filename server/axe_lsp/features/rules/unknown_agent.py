@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
@@ -26,9 +26,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if not _is_defined(snapshot, file, reference):
             similar = _meant(snapshot, reference.name)
             hint = f" Did you mean `{similar}`?" if similar else ""
-            yield Finding(
-                RULE.code,
-                RULE.severity,
+            yield RULE.finding(
                 reference.range,
                 f"no agent file defines {quoted(reference.name)}; calling it will fail.{hint}",
                 suggestion=similar,

@@ -8,7 +8,6 @@ from axe_lsp.agentfile.schema.agent_keys import TOOLS
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Dialects, Rule, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import last_caller
@@ -36,14 +35,10 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         message = (
             f"{who} does not have the tool {quoted(call.name)}, so this expectation always fails"
         )
-        yield Finding(RULE.code, RULE.severity, call.range, message)
+        yield RULE.finding(call.range, message)
 
 
-def fixes(_: Case) -> Iterator[Fix]:
-    """None: the agent may lack the tool, or the test expect the wrong one."""
-    return iter(())
-
-
+# It has no fixes: the agent may lack the tool, or the test expect the wrong one.
 RULE = Rule(
     code="unknown-call",
     severity=Severity.WARNING,
@@ -55,7 +50,6 @@ test (`axe/tests/*.toml`) that expects a call of any other tool never passes, un
 to fail (`error = true`).
 """,
     check=check,
-    fixes=fixes,
     is_for=Dialects.OTHERS,
     is_settled=once_complete,
 )

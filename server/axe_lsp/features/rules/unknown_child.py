@@ -9,7 +9,7 @@ from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.fix import respell_as_suggested
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import last_caller
@@ -32,9 +32,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             continue
         similar = nearest_of(reference.name, spelling.near(reference.name))
         hint = f" Did you mean {quoted(similar)}?" if similar else ""
-        yield Finding(
-            RULE.code,
-            RULE.severity,
+        yield RULE.finding(
             reference.range,
             f"{quoted(caller.place.stem)} can't call {quoted(reference.name)}: it is in neither `sub_agents` nor "
             f"`task.types`, so this expectation always fails.{hint}",
@@ -54,12 +52,6 @@ def _callable(caller: AgentFile) -> _Callable:
     return _Callable(names, Spelling(names))
 
 
-def fixes(case: Case) -> Iterator[Fix]:
-    """The agent that was meant."""
-    if case.finding.suggestion is not None:
-        yield respell(case, case.finding.suggestion)
-
-
 RULE = Rule(
     code="unknown-child",
     severity=Severity.WARNING,
@@ -70,7 +62,7 @@ test (`axe/tests/*.toml`) that expects any other agent in `children` never passe
 (`times = 0`) may be any agent.
 """,
     check=check,
-    fixes=fixes,
+    fixes=respell_as_suggested,
     is_for=Dialects.OTHERS,
     about=Subject.REFERENCES,
     is_settled=once_complete,

@@ -26,11 +26,10 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         meant = _meant(schema.name, problem.path, in_header=problem.in_header)
         effect = f"{schema.program} rejects the file" if problem.fatal else "it has no effect"
         message = f"{problem.message}; {effect}{meant.advice}"
-        yield Finding(
-            RULE.code,
-            Severity.ERROR if problem.fatal else RULE.severity,
+        yield RULE.finding(
             problem.range,
             message,
+            severity=Severity.ERROR if problem.fatal else RULE.severity,
             suggestion=meant.key,
             path=problem.path,
         )

@@ -26,7 +26,7 @@ def _of_config(file: AgentFile) -> Iterator[Finding]:
         severity = Severity.WARNING if similar else Severity.INFORMATION
         hint = f". Did you mean `{similar}`?" if similar else ""
         message = problem.message + hint
-        yield Finding(RULE.code, severity, problem.range, message, suggestion=similar)
+        yield RULE.finding(problem.range, message, severity=severity, suggestion=similar)
 
 
 def _of_model(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
@@ -47,7 +47,7 @@ def _of_model(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return
     hint = f"Did you mean `{similar}`?" if similar else f"Supported are: {', '.join(known)}."
     message = f'unsupported provider "{provider}". {hint}'
-    yield Finding(RULE.code, RULE.severity, file.model.range, message, suggestion=similar)
+    yield RULE.finding(file.model.range, message, suggestion=similar)
 
 
 def fixes(case: Case) -> Iterator[Fix]:

@@ -19,7 +19,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
         if not problem.fatal:
             message = f"{problem.message}: no tool matches"
-            yield Finding(RULE.code, Severity.WARNING, problem.range, message)
+            yield RULE.finding(problem.range, message, severity=Severity.WARNING)
             continue
         similar = nearest_of(problem.found, _NAMES)
         hint = f"Did you mean `{similar}`?" if similar else f"There are: {', '.join(TOOLS)}."
@@ -27,13 +27,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
             hint = "Tools of MCP servers are not listed: the model gets all of them."
         if problem.found == "call_agent":
             similar, hint = None, "The model gets it if `sub_agents` names an agent."
-        yield Finding(
-            RULE.code,
-            RULE.severity,
-            problem.range,
-            f"{problem.message}. {hint}",
-            suggestion=similar,
-        )
+        yield RULE.finding(problem.range, f"{problem.message}. {hint}", suggestion=similar)
 
 
 def fixes(case: Case) -> Iterator[Fix]:
@@ -42,7 +36,7 @@ def fixes(case: Case) -> Iterator[Fix]:
     name = found.decoded(case) if found is not None else None
     if similar is not None and isinstance(name, str):
         yield respell(case, similar, certain=similar.lower() == name.strip().lower())
-    yield from remove_item(case, f"Remove {case.token} from the list", preferred=similar is None)
+    yield from remove_item(case, preferred=similar is None)
 
 
 RULE = Rule(

@@ -34,7 +34,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
                 f"{quoted(reference.name)} can't be called from here: {shown} is as deep as "
                 f"{root.place.stem} lets calls go (max_depth {root.depth_limit})"
             )
-            yield Finding(RULE.code, RULE.severity, reference.range, message, related)
+            yield RULE.finding(reference.range, message, related=related)
 
 
 _MAX_DEPTH = ("sub_agents_config", "max_depth")
@@ -43,7 +43,7 @@ _MAX_DEPTH = ("sub_agents_config", "max_depth")
 def fixes(case: Case) -> Iterator[Fix]:
     """More depth from the agent at the top, or the list without the agent that is too deep."""
     yield from _raise_limit(case)
-    yield from remove_item(case, f"Remove {case.token} from the list")
+    yield from remove_item(case)
 
 
 def _raise_limit(case: Case) -> Iterator[Fix]:

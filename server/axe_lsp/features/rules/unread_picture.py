@@ -21,13 +21,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             continue
         matched = "is a picture" if glob.value == matches.picture else f"matches {matches.picture}"
         message = f"{quoted(glob.value)} {matched}, and the model reads text only"
-        yield Finding(RULE.code, RULE.severity, glob.range, message, path=("files",))
+        yield RULE.finding(glob.range, message, path=("files",))
 
 
 def fixes(case: Case) -> Iterator[Fix]:
     """The list without the picture; a pattern may match other files as well, so it stays."""
     if not any(each in case.token for each in "*?["):
-        yield from remove_item(case, f"Remove {case.token} from the list")
+        yield from remove_item(case)
 
 
 RULE = Rule(

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -17,18 +16,14 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         where = file.outside.servers[each.index].range
         if each.program:
             message = f"program {quoted(each.program)} is not on the PATH"
-            yield Finding(RULE.code, RULE.severity, where, message, path=("mcp_servers", "command"))
+            yield RULE.finding(where, message, path=("mcp_servers", "command"))
         if each.variables:
             names = ", ".join(f"${name}" for name in each.variables)
             message = f"a run needs environment variables that are not set here: {names}"
-            yield Finding(RULE.code, Severity.INFORMATION, where, message, path=("mcp_servers",))
+            yield RULE.finding(where, message, severity=Severity.INFORMATION, path=("mcp_servers",))
 
 
-def fixes(_: Case) -> Iterator[Fix]:
-    """None: the program or the value of the variable is the user's to get."""
-    return iter(())
-
-
+# It has no fixes: the program or the value of the variable is the user's to get.
 RULE = Rule(
     code="unready-server",
     severity=Severity.WARNING,
@@ -50,7 +45,6 @@ was started from a desktop may lack programs and variables of your shell. A miss
 variable is only information, since variables are often set for a run only.
 """,
     check=check,
-    fixes=fixes,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

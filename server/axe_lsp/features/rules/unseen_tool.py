@@ -10,7 +10,7 @@ from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
 from axe_lsp.agentfile.text.nearest import KEPT, nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import Case, Fix, respell
+from axe_lsp.features.fix import respell_as_suggested
 from axe_lsp.features.rule import Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -39,7 +39,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         seen = "no MCP server of this file had such a tool when a run last saw its tools"
         hint = f". Did you mean `{similar}`?" if similar else ""
         message = f"{quoted(each.value)}: {seen}{hint}"
-        yield Finding(RULE.code, RULE.severity, each.range, message, suggestion=similar)
+        yield RULE.finding(each.range, message, suggestion=similar)
 
 
 @lru_cache(maxsize=8)
@@ -51,12 +51,6 @@ def _sorted(names: frozenset[str]) -> tuple[str, ...]:
 @lru_cache(maxsize=KEPT)
 def _fits(glob: str, names: tuple[str, ...]) -> bool:
     return any(fnmatchcase(name, glob) for name in names)
-
-
-def fixes(case: Case) -> Iterator[Fix]:
-    """The tool that was meant."""
-    if case.finding.suggestion is not None:
-        yield respell(case, case.finding.suggestion, certain=False)
 
 
 RULE = Rule(
@@ -83,7 +77,7 @@ not report it. A server may have other tools by now. In a file with very many su
 first ones get a "did you mean".
 """,
     check=check,
-    fixes=fixes,
+    fixes=respell_as_suggested,
     about=Subject.FACTS,
     is_settled=once_looked,
 )

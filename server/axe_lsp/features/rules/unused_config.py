@@ -18,19 +18,12 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for problem in problems_of(file, RULE.code):
-        yield Finding(
-            RULE.code,
-            RULE.severity,
-            problem.range,
-            problem.message,
-            unnecessary=True,
-            path=problem.path,
-        )
+        yield RULE.finding(problem.range, problem.message, unnecessary=True, path=problem.path)
     if file.typed is None or file.place.scope is Scope.LOOSE or not snapshot.is_settled(file.place):
         return
     if not any(calling(snapshot, file)) and not _is_tested(snapshot, file):
         message = f"no agent lists {quoted(file.place.stem)} in its sub_agents, so no model uses this input"
-        yield Finding(RULE.code, RULE.severity, file.typed, message, unnecessary=True)
+        yield RULE.finding(file.typed, message, unnecessary=True)
 
 
 def _is_tested(snapshot: Snapshot, file: AgentFile) -> bool:

@@ -56,14 +56,7 @@ def _is_needed(ignore: Ignore, starts: Sequence[int]) -> bool:
 
 
 def _finding(about: Ignore | IgnoredCode, message: str, suggestion: str | None = None) -> Finding:
-    return Finding(
-        RULE.code,
-        RULE.severity,
-        about.range,
-        message,
-        unnecessary=suggestion is None,
-        suggestion=suggestion,
-    )
+    return RULE.finding(about.range, message, unnecessary=suggestion is None, suggestion=suggestion)
 
 
 def fixes(case: Case) -> Iterator[Fix]:

@@ -21,9 +21,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     for param in file.outside.params:
         if param.value not in sent:
             message = f"params.{param.value} is not sent: {key.provider} has no such parameter"
-            yield Finding(
-                RULE.code, RULE.severity, param.range, message, unnecessary=True, path=param.key
-            )
+            yield RULE.finding(param.range, message, unnecessary=True, path=param.key)
 
 
 def fixes(case: Case) -> Iterator[Fix]:

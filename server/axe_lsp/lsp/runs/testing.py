@@ -18,7 +18,7 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.check.agent_tests import read_cases
 from axe_lsp.agentfile.dialects import AGENT_TESTS
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.text.parse import Parse

@@ -14,8 +14,10 @@ from typing import TYPE_CHECKING
 from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
+from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.agent_definition import AgentDefinition, DefinitionError, Source, load
 from axe_lsp.agentfile.lookup_order import (
+    SUFFIX,
     AgentPlaces,
     Caller,
     by_distance,
@@ -23,8 +25,6 @@ from axe_lsp.agentfile.lookup_order import (
     near_folders,
 )
 from axe_lsp.agentfile.other_programs import AGENTS, CODEX, PROGRAMS, Program, program_of
-from axe_lsp.agentfile.schema import agent_name
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
@@ -90,7 +90,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
 
     def _find(self, name: str) -> Path | tuple[DialectAgents, DialectAgent]:
         """An agent of axe, else one of another dialect, whose names may be any text."""
-        objection = agent_name.objection(name)
+        objection = lookup_order.objection(name)
         if objection is None:
             found = self._find_in(self.folders, name) or self._find_in(self.all_folders, name)
             if found is not None:
@@ -294,7 +294,7 @@ def base_of(workdir: str, workspace: Path, environment: Environment) -> str:
 
 def check_name(name: str) -> None:
     """Refuse names that would leave the folders. Raises ConfigError."""
-    message = agent_name.objection(name)
+    message = lookup_order.objection(name)
     if message is not None:
         raise ConfigError(message)
 

@@ -17,8 +17,8 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, valid_values
 from axe_lsp.agentfile.codex_agent import codex_agent, codex_objection
+from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.other_programs import AGENTS, CODEX, VIBE, Program
-from axe_lsp.agentfile.schema.agent_name import SUFFIX
 from axe_lsp.agentfile.text.toml_values import values_of
 from axe_lsp.agentfile.vibe_agent import is_subagent, vibe_agent, vibe_objection
 from axe_lsp.runtime.errors import ConfigError
