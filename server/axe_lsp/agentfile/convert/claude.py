@@ -123,10 +123,7 @@ def _write_copy(writing: Writing) -> None:
 
 
 def _write_name(writing: Writing) -> None:
-    name = slug(writing.agent.name, ascii_only=True).replace("_", "-") or "agent"
-    writing.set("name", name)
-    if name != writing.agent.name:
-        writing.notes.mapped(writing.keys["name"], f"{writing.agent.name!r} is `{name}`")
+    writing.set_name(slug(writing.agent.name, ascii_only=True).replace("_", "-") or "agent")
 
 
 def _write_tools(writing: Writing) -> None:
@@ -145,11 +142,7 @@ def _write_tools(writing: Writing) -> None:
 
 def _write_servers(writing: Writing) -> None:
     servers = [
-        {
-            server.name: {
-                **described_server(writing, server, "stdio"),
-            }
-        }
+        {server.name: described_server(writing, server, "stdio")}
         for server in writing.agent.servers
     ]
     if servers:

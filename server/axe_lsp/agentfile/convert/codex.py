@@ -57,12 +57,6 @@ def _read_tools(reading: Reading) -> None:
     reading.notes.added("tools", f"{', '.join(tools)}: Codex has no list of tools")
 
 
-def _read_servers(reading: Reading) -> None:
-    servers = reading.take("mcp_servers")
-    for name, table in servers.items() if isinstance(servers, dict) else ():
-        reading.take_server("mcp_servers", name, table)
-
-
 def _write_tools(writing: Writing) -> None:
     """Tools that the agent does not have are switched off as far as Codex lets a role do that."""
     has, key = set(writing.agent.tools), writing.keys["tools"]
@@ -106,7 +100,11 @@ CODEX = Format(
         "effort": "model_reasoning_effort",
         "prompt": "developer_instructions",
     },
-    readers={"model": _read_model, "tools": _read_tools, "servers": _read_servers},
+    readers={
+        "model": _read_model,
+        "tools": _read_tools,
+        "servers": lambda reading: reading.take_servers("mcp_servers"),
+    },
     writers={
         "model": lambda writing: write_model(writing, "openai"),
         "effort": write_effort,

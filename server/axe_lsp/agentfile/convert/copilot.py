@@ -50,12 +50,6 @@ def _read_agents(reading: Reading) -> None:
         reading.agent.agents += (name,)
 
 
-def _read_servers(reading: Reading) -> None:
-    servers = reading.take("mcp-servers")
-    for name, table in servers.items() if isinstance(servers, dict) else ():
-        reading.take_server("mcp-servers", name, table)
-
-
 def _write_model(writing: Writing) -> None:
     if writing.agent.model:
         writing.notes.forget(writing.keys["model"])
@@ -79,10 +73,7 @@ def _write_tools(writing: Writing) -> None:
 
 def _write_servers(writing: Writing) -> None:
     servers = {
-        server.name: {
-            **described_server(writing, server, "local"),
-            "tools": ["*"],
-        }
+        server.name: {**described_server(writing, server, "local"), "tools": ["*"]}
         for server in writing.agent.servers
     }
     if servers:
@@ -145,7 +136,7 @@ COPILOT = Format(
         "model": read_model,
         "tools": _read_tools,
         "agents": _read_agents,
-        "servers": _read_servers,
+        "servers": lambda reading: reading.take_servers("mcp-servers"),
     },
     writers={
         "model": _write_model,

@@ -69,6 +69,13 @@ class Reading:
         self.source_keys[name] = key
         setattr(self.agent, name, value)
 
+    def take_servers(self, *keys: str) -> None:
+        """Read the MCP servers in the tables of these keys."""
+        for key in keys:
+            servers = self.take(key)
+            for name, table in servers.items() if isinstance(servers, dict) else ():
+                self.take_server(key, name, table)
+
     def take_server(self, key: str, name: str, table: object) -> None:
         """Read an MCP server whose tools the agent may all use.
 
@@ -138,6 +145,12 @@ class Writing:
             return
         *parents, name = key.split(".")
         under(self.written.values, parents)[name] = value
+
+    def set_name(self, name: str) -> None:
+        """Write the name, and report it if it differs from the agent's."""
+        self.set("name", name)
+        if name != self.agent.name:
+            self.notes.mapped(self.keys["name"], f"{self.agent.name!r} is `{name}`")
 
     def lost(self, name: str, why: str = "") -> None:
         """Report a field that the format can't hold."""

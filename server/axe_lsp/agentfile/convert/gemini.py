@@ -40,18 +40,8 @@ def _read_timeout(reading: Reading) -> None:
         reading.notes.lost("timeout_mins", "the value is not a number of minutes")
 
 
-def _read_servers(reading: Reading) -> None:
-    for key in ("mcp_servers", "mcpServers"):
-        servers = reading.take(key)
-        for name, table in servers.items() if isinstance(servers, dict) else ():
-            reading.take_server(key, name, table)
-
-
 def _write_name(writing: Writing) -> None:
-    name = slug(writing.agent.name, ascii_only=True) or "agent"
-    writing.set("name", name)
-    if name != writing.agent.name:
-        writing.notes.mapped(writing.keys["name"], f"{writing.agent.name!r} is `{name}`")
+    writing.set_name(slug(writing.agent.name, ascii_only=True) or "agent")
 
 
 def _write_timeout(writing: Writing) -> None:
@@ -104,7 +94,7 @@ GEMINI = Format(
         "model": read_model,
         "timeout": _read_timeout,
         "tools": _read_tools,
-        "servers": _read_servers,
+        "servers": lambda reading: reading.take_servers("mcp_servers", "mcpServers"),
     },
     writers={
         "name": _write_name,

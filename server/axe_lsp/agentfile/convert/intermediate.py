@@ -84,10 +84,9 @@ class Note(Struct, frozen=True):
 
 
 class Notes(Struct):
-    """The notes of one conversion, and the keys whose values are as before."""
+    """The notes of one conversion."""
 
     all: list[Note] = field(default_factory=list)
-    kept: list[str] = field(default_factory=list)
 
     def forget(self, key: str) -> None:
         """Drop what was said of a key, which is no longer true."""

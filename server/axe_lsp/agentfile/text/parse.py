@@ -14,8 +14,7 @@ from typing import Any
 
 import tomli
 
-from axe_lsp.agentfile.text.difference import Difference, difference
-from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
+from axe_lsp.agentfile.text.ranges import Difference, LineIndex, TextRange, difference
 from axe_lsp.agentfile.text.redefinitions import redefinitions
 from axe_lsp.agentfile.text.toml import SyntaxProblem, parse_rest, parse_tree
 from axe_lsp.agentfile.text.toml_values import judge, values_of

@@ -14,12 +14,9 @@ import json
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Literal
+from typing import Literal, NamedTuple
 
 from msgspec import Struct
-
-if TYPE_CHECKING:
-    from axe_lsp.agentfile.text.difference import Difference
 
 PositionEncoding = Literal["utf-8", "utf-16", "utf-32"]
 
@@ -47,6 +44,23 @@ class TextRange(Struct, frozen=True, order=True, gc=False):
     def moved(self, by: int) -> TextRange:
         """The range of the same text where it stands `by` characters later."""
         return TextRange(self.start + by, self.end + by)
+
+
+class Difference(NamedTuple):
+    """The lines from `start` to `end` stand where those from `start` to `old_end` stood before.
+
+    Lines end at a line feed here, wherever else they may end: nothing that stands beside one belongs
+    together with something on its other side.
+    """
+
+    start: int
+    old_end: int
+    end: int
+
+    @property
+    def shift(self) -> int:
+        """How far everything behind has moved."""
+        return self.end - self.old_end
 
 
 class LineIndex:
@@ -164,3 +178,40 @@ def _units(text: str, encoding: PositionEncoding) -> int:
     if encoding == "utf-16":
         return len(text) + sum(character > "\uffff" for character in text)
     return len(text.encode("utf-8", "surrogatepass"))
+
+
+def difference(old: str, new: str) -> Difference:
+    """The lines that have changed; none of them is missing, and few are too many."""
+    start = new.rfind("\n", 0, _common_beginning(old, new)) + 1
+    common = _common_end(old[start:], new[start:])
+    end, old_end = len(new) - common, len(old) - common
+    if not (_begins_line(new, end, start) and _begins_line(old, old_end, start)):
+        end = new.find("\n", end) + 1 or len(new)
+    return Difference(start, end - len(new) + len(old), end)
+
+
+def _begins_line(text: str, offset: int, start: int) -> bool:
+    return offset == start or text[offset - 1] == "\n"
+
+
+def _common_beginning(old: str, new: str) -> int:
+    """How many characters are the same. Halves are compared, which is many times faster than a loop."""
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[low:middle] == new[low:middle]:
+            low = middle
+        else:
+            high = middle - 1
+    return low
+
+
+def _common_end(old: str, new: str) -> int:
+    low, high = 0, min(len(old), len(new))
+    while low < high:
+        middle = (low + high + 1) // 2
+        if old[len(old) - middle : len(old) - low] == new[len(new) - middle : len(new) - low]:
+            low = middle
+        else:
+            high = middle - 1
+    return low

@@ -16,8 +16,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from axe_lsp.agentfile.text import syntax_hints as hints
-from axe_lsp.agentfile.text.difference import Difference
-from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.ranges import Difference, TextRange
 from axe_lsp.agentfile.text.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.text.unclosed_strings import (
     ANCHOR,
