@@ -28,8 +28,6 @@ class AgentFolder(Struct, frozen=True):
 
 
 def register(session: Session) -> None:
-    """Register the handler of the request."""
-
     @session.feature("axe/folders")
     def on_folders(_: Any) -> list[JsonObject]:
         return [

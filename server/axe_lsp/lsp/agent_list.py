@@ -12,8 +12,6 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 def register(session: Session) -> None:
-    """Register the handler of the request."""
-
     @session.feature("axe/agents")
     def on_agents(_: Any) -> list[JsonObject]:
         return _agents(session)

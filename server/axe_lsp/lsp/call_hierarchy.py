@@ -14,8 +14,6 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 def register(session: Session) -> None:
-    """Register the handlers of the methods."""
-
     @session.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
     def on_prepare_call_hierarchy(
         params: types.CallHierarchyPrepareParams,

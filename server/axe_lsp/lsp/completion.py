@@ -104,8 +104,6 @@ class Abilities(NamedTuple):
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(
         types.TEXT_DOCUMENT_COMPLETION,
         {"triggerCharacters": _TRIGGERS},

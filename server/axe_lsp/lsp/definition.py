@@ -18,8 +18,6 @@ _KNOWS_LINKS = "textDocument.definition.linkSupport"
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(types.TEXT_DOCUMENT_DEFINITION)
     def on_definition(params: types.DefinitionParams) -> _Answer:
         place = position_of(session, params)

@@ -24,8 +24,6 @@ _DOCUMENTS = {
 
 
 def register(session: Session) -> None:
-    """Register the handlers of the request and the command."""
-
     @session.feature("axe/graph")
     def on_graph(params: Any) -> JsonObject:
         return _answer(session, _checked(params, "json"))

@@ -12,8 +12,6 @@ from axe_lsp.lsp.session import Session
 
 
 def register(session: Session, changed: Callable[[], None]) -> None:
-    """Register the handler of the method; `changed` is called when the folders have changed."""
-
     @session.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)
     def on_did_change(params: types.DidChangeWorkspaceFoldersParams) -> None:
         session.view.remove_roots(list(_paths(each.uri for each in params.event.removed)))

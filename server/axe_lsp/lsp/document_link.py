@@ -11,8 +11,6 @@ from axe_lsp.lsp.session import Session
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK, {"resolveProvider": False})
     def on_document_link(params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
         file = open_file(session, params.text_document)

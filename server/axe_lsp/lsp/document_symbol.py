@@ -20,8 +20,6 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def on_document_symbol(params: types.DocumentSymbolParams) -> list[JsonObject] | None:
         file = open_file(session, params.text_document)

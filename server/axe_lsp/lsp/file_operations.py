@@ -35,7 +35,6 @@ changes of the folders far above them."""
 
 
 def register(session: Session) -> None:
-    """Register the handlers of the methods."""
     own: set[tuple[str, str]] = set()
     """The moves of the last answer. VS Code asks about these too, before anything has moved."""
 

@@ -16,8 +16,6 @@ from axe_lsp.serving.json_rpc import JsonObject
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def on_folding_range(params: types.FoldingRangeParams) -> list[JsonObject] | None:
         file = open_file(session, params.text_document)

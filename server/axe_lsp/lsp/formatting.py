@@ -11,8 +11,6 @@ from axe_lsp.lsp.session import Session
 
 
 def register(session: Session) -> None:
-    """Register the handlers of the methods."""
-
     @session.feature(types.TEXT_DOCUMENT_FORMATTING)
     def on_formatting(params: types.DocumentFormattingParams) -> list[types.TextEdit] | None:
         return _edits(session, params.text_document, params.options, None)

@@ -13,8 +13,6 @@ from axe_lsp.lsp.session import Session
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(types.TEXT_DOCUMENT_HOVER)
     def on_hover(params: types.HoverParams) -> types.Hover | None:
         place = position_of(session, params)

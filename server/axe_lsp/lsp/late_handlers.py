@@ -54,7 +54,6 @@ _CODE_ACTION_KINDS = [
 
 
 def register(session: Session) -> None:
-    """Register the handlers of all these methods and commands."""
     options = {types.TEXT_DOCUMENT_CODE_ACTION: _code_action_options}
     for method, place in REQUESTS.items():
         session.feature(method, options.get(method))(_handler(session, place))

@@ -13,8 +13,6 @@ from axe_lsp.lsp.session import Session
 
 
 def register(session: Session) -> None:
-    """Register the handlers of both methods."""
-
     @session.feature(types.TEXT_DOCUMENT_REFERENCES)
     def on_references(params: types.ReferenceParams) -> list[types.Location] | None:
         place = position_of(session, params)

@@ -21,8 +21,6 @@ from axe_lsp.serving.json_rpc import JsonObject
 
 
 def register(session: Session) -> None:
-    """Register the handlers of the methods."""
-
     @session.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)
     def on_prepare_rename(
         params: types.PrepareRenameParams,

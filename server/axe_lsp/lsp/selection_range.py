@@ -12,8 +12,6 @@ from axe_lsp.workspace.agent_file import AgentFile
 
 
 def register(session: Session) -> None:
-    """Register the handler of the method."""
-
     @session.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)
     def on_selection_range(params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
         file = open_file(session, params.text_document)

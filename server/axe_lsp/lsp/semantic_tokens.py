@@ -29,7 +29,6 @@ _NUMBERS = {kind: number for number, kind in enumerate(_TYPES)}
 
 
 def register(session: Session) -> None:
-    """Register the handlers for whole documents and for visible ranges."""
     options = {"legend": _LEGEND, "full": True, "range": True}
 
     @session.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL, options)

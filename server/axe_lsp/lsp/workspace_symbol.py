@@ -18,8 +18,6 @@ _RESOLVABLE = "workspace.symbol.resolveSupport.properties"
 
 
 def register(session: Session) -> None:
-    """Register the handlers of the methods."""
-
     @session.feature(types.WORKSPACE_SYMBOL, {"resolveProvider": True})
     def on_workspace_symbol(
         params: types.WorkspaceSymbolParams,
