@@ -10,7 +10,8 @@ from urllib.parse import quote, unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Case, read_cases
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, read_cases
+from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.schema.lookup import Lookup

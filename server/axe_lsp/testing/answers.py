@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Protocol
 
-from axe_lsp.agentfile.check.agent_tests import Case
+from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.check.agent_tests import Case
+from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.regular_files import is_there, read_file

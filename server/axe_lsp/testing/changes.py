@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from axe_lsp.agentfile.check.agent_tests import Case
+from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.runtime.copies.git import GitError, common_commit, files_in_commit, repository_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment

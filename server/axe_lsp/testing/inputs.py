@@ -9,7 +9,8 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.check.agent_tests import Case, Cases
+from axe_lsp.agentfile.check.agent_tests import Cases
+from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
 from axe_lsp.runtime.errors import ConfigError

@@ -13,7 +13,7 @@ import anyio.to_thread
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.check.agent_tests import Case, File, Judge
+from axe_lsp.agentfile.check.cases import Case, File, Judge
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError

@@ -14,7 +14,8 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Case, Cases, agent_tests, read_cases
+from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Cases, agent_tests, read_cases
+from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.agentfile.check.check import check
 from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
 from axe_lsp.agentfile.rights import Reach

@@ -9,7 +9,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.check.agent_tests import Argument, Call, Calls, Case, Check, Child, Expected
+from axe_lsp.agentfile.check.cases import Argument, Call, Calls, Case, Check, Child, Expected
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import os_fault

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.nested import Node, nested
+from axe_lsp.agentfile.schema.nested import Node, member_of, nested, text_of
 
 
 class Member(NamedTuple):
@@ -21,13 +21,13 @@ class Member(NamedTuple):
 def members_of(lookup: Lookup, path: KeyPath) -> tuple[Member, ...]:
     """The members in the schema at `path`, as far as it is written, in its order."""
     schema = nested(lookup, path) if lookup.has(path) else None
-    properties = _member(schema, "properties")
+    properties = member_of(schema, "properties")
     if properties is None or properties.members is None:
         return ()
-    required = _member(schema, "required")
+    required = member_of(schema, "required")
     names = {each.value for each in (required.items if required is not None else None) or ()}
     return tuple(
-        Member(name, _type(each), _text(_member(each, "description")), name in names)
+        Member(name, _type(each), text_of(member_of(each, "description")), name in names)
         for name, each in properties.members.items()
     )
 
@@ -41,15 +41,7 @@ def member_at(lookup: Lookup, path: KeyPath) -> Member | None:
 
 
 def _type(schema: Node) -> str:
-    type_ = _member(schema, "type")
+    type_ = member_of(schema, "type")
     if type_ is not None and type_.items is not None:
-        return " or ".join(_text(each) for each in type_.items)
-    return _text(type_)
-
-
-def _member(node: Node | None, name: str) -> Node | None:
-    return (node.members or {}).get(name) if node is not None else None
-
-
-def _text(node: Node | None) -> str:
-    return node.value if node is not None and isinstance(node.value, str) else ""
+        return " or ".join(text_of(each) for each in type_.items)
+    return text_of(type_)

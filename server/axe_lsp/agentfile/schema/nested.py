@@ -7,7 +7,7 @@ parts are left out.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import date, time
 from typing import Any
 
@@ -115,5 +115,28 @@ def node_of(value: Value, text: str) -> Node:
 def _find(root: Node, path: KeyPath) -> Node | None:
     here: Node | None = root
     for name in path:
-        here = here.members.get(name) if here is not None and here.members is not None else None
+        here = member_of(here, name)
     return here
+
+
+def member_of(node: Node | None, name: str) -> Node | None:
+    """The value of a key of a table."""
+    return node.members.get(name) if node is not None and node.members is not None else None
+
+
+def tables_of(node: Node | None, name: str) -> list[Node]:
+    """The tables in the array of a key."""
+    value = member_of(node, name)
+    found = (value.items if value is not None else None) or ()
+    return [each for each in found if each.members is not None]
+
+
+def text_of(node: Node | None) -> str:
+    """The text that a value is, or ""."""
+    return node.value if node is not None and isinstance(node.value, str) else ""
+
+
+def texts_of(node: Node | None) -> Iterator[str]:
+    """The text that a value is, or those of an array."""
+    if node is not None:
+        yield from (each.value for each in node.items or [node] if isinstance(each.value, str))
