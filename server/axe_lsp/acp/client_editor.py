@@ -44,10 +44,7 @@ class ClientEditor:
     """The client as the editor of a session. `capabilities` are those that it has declared."""
 
     def __init__(
-        self,
-        client: Connection,
-        capabilities: Mapping[str, Any],
-        timeouts: Timeouts | None = None,
+        self, client: Connection, capabilities: Mapping[str, Any], timeouts: Timeouts | None = None
     ) -> None:
         self.client = client
         self.timeouts = timeouts or Timeouts()
@@ -218,11 +215,7 @@ class EditorOfMessage:
     # Both.
 
     async def _request(
-        self,
-        method: str,
-        params: Update,
-        seconds: float,
-        late: Callable[[Any], object] = bool,
+        self, method: str, params: Update, seconds: float, late: Callable[[Any], object] = bool
     ) -> Any:
         """The client's result. Raises RequestError or SilentError."""
         try:

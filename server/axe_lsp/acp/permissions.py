@@ -75,12 +75,7 @@ class Permissions:
         self, session: str, message: str, form: dict[str, Any]
     ) -> Mapping[str, Any] | None:
         """The values of the filled-in form; None if it was not filled in."""
-        params = {
-            "sessionId": session,
-            "mode": "form",
-            "message": message,
-            "requestedSchema": form,
-        }
+        params = {"sessionId": session, "mode": "form", "message": message, "requestedSchema": form}
         try:
             result = await self._client.request("elicitation/create", params)
         except RequestError as error:

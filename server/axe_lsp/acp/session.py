@@ -23,13 +23,7 @@ from axe_lsp.acp.input_forms import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.update_queue import UpdateQueue
-from axe_lsp.acp.updates import (
-    STOP_REASONS,
-    STOP_REASONS_OF_LIMITS,
-    FilesBefore,
-    Updates,
-    replayed,
-)
+from axe_lsp.acp.updates import STOP_REASONS, STOP_REASONS_OF_LIMITS, FilesBefore, Updates, replayed
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import stored_sessions
@@ -245,11 +239,7 @@ class Session:
             start = Start(new_run_id(), request, workplace)
         days = Settings().history_keep_days
         return replace(
-            start,
-            stream=True,
-            keep_days=days,
-            servers=self.servers,
-            editor=self._editor.abilities,
+            start, stream=True, keep_days=days, servers=self.servers, editor=self._editor.abilities
         )
 
     def _entitle(self, task: str) -> None:

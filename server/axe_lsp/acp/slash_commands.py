@@ -76,11 +76,7 @@ def _preview(folder: Path, session: StoredSession, more_folders: tuple[str, ...]
     here = agent_search_in(folder)
     workspace = here.workspace_of(here.agents.find(session.agent))
     request = RunRequest(
-        session.agent,
-        "",
-        model=session.model,
-        effort=session.effort,
-        more_folders=more_folders,
+        session.agent, "", model=session.model, effort=session.effort, more_folders=more_folders
     )
     prepared = prepare_request(request, here.lookup.resolver(), workspace, os.environ)
     return f"```\n{preview_json(prepared)['text']}\n```"

@@ -527,10 +527,7 @@ def replayed(updates: Updates, task: str, events: Iterable[Notification]) -> Non
     if task:
         updates.queue.send(
             updates.session,
-            {
-                "sessionUpdate": "user_message_chunk",
-                "content": {"type": "text", "text": task},
-            },
+            {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": task}},
         )
     for event in events:
         updates.hear(event)

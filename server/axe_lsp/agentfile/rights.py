@@ -53,10 +53,7 @@ RIGHTS: tuple[Right, ...] = (
     Right("`memory.path` anywhere else", May.FREELY, May.NEVER, May.NEVER),
     Right("an MCP server", May.FREELY, May.WITH_TRUST, May.NEVER),
     Right(
-        "to start an MCP server that is a command",
-        May.WITH_APPROVAL,
-        May.WITH_APPROVAL,
-        May.NEVER,
+        "to start an MCP server that is a command", May.WITH_APPROVAL, May.WITH_APPROVAL, May.NEVER
     ),
     Right(
         "an environment variable for an MCP server, in a header, `env` or `pass_env`",
@@ -64,12 +61,7 @@ RIGHTS: tuple[Right, ...] = (
         May.WITH_TRUST,
         May.NEVER,
     ),
-    Right(
-        "a provider's key for an MCP server",
-        May.FREELY,
-        May.NEVER,
-        May.NEVER,
-    ),
+    Right("a provider's key for an MCP server", May.FREELY, May.NEVER, May.NEVER),
     Right("an agent that is in `sub_agents` or `task.types`", May.FREELY, May.FREELY, May.FREELY),
     Right("to read files below the working directory", May.FREELY, May.FREELY, May.FREELY),
     Right(

@@ -24,11 +24,7 @@ from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
 from axe_lsp.daemon.stale_facts import stale_facts
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.context_files import (
-    ContextFile,
-    matching_files,
-    measure_context_file,
-)
+from axe_lsp.runtime.files.context_files import ContextFile, matching_files, measure_context_file
 from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.files.regular_files import is_file, is_folder, is_there, read_file
 from axe_lsp.runtime.files.search_path import find_program
@@ -360,10 +356,7 @@ def _reaches(
 
 
 def _added(
-    question: Question,
-    path_context: PathContext,
-    measured: Mapping[str, _Measured],
-    memory: Memory,
+    question: Question, path_context: PathContext, measured: Mapping[str, _Measured], memory: Memory
 ) -> int | None:
     """The text that is appended to the agent's own prompt. A byte of a file counts as a character."""
     sizes = dict(size for found in measured.values() for size in found.texts.items())

@@ -61,16 +61,10 @@ class View:
         self._is_watching = False
         self._indexer = Indexer(index, self._take, self._background)
         self.queries = Queries(
-            environment,
-            self.workspace_of,
-            self._open_config,
-            lambda: self.settings.tools_allow,
+            environment, self.workspace_of, self._open_config, lambda: self.settings.tools_allow
         )
         self._outside_watcher = OutsideWatcher(
-            lambda: self.snapshot,
-            self.queries.facts,
-            self._learn,
-            self._background,
+            lambda: self.snapshot, self.queries.facts, self._learn, self._background
         )
         self._listeners: list[Listener] = []
         self._ready = False

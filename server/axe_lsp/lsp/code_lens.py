@@ -94,9 +94,7 @@ class CodeLenses:
             lines, encoding = file.open.parse.lines, session.position_encoding
             return [
                 _lens(
-                    each,
-                    to_proto.text_range(each.range, lines, encoding),
-                    params.text_document.uri,
+                    each, to_proto.text_range(each.range, lines, encoding), params.text_document.uri
                 )
                 for each in code_lenses(session.view.snapshot, file)
                 if self._is_for_client(each.kind)

@@ -104,10 +104,7 @@ class Abilities(NamedTuple):
 
 
 def register(session: Session) -> None:
-    @session.feature(
-        types.TEXT_DOCUMENT_COMPLETION,
-        {"triggerCharacters": _TRIGGERS},
-    )
+    @session.feature(types.TEXT_DOCUMENT_COMPLETION, {"triggerCharacters": _TRIGGERS})
     def on_completion(params: types.CompletionParams) -> Offers:
         place = position_of(session, params)
         if place is None or _has_just_opened_a_list(params.context, place):

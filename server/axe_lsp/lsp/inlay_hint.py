@@ -41,10 +41,7 @@ class InlayHints:
             return None
         lines, encoding = file.open.parse.lines, session.position_encoding
         within = from_proto.text_range(params.range, lines, encoding)
-        found = [
-            *inlay_hints(file, within),
-            *outside_hints(session.view.snapshot, file, within),
-        ]
+        found = [*inlay_hints(file, within), *outside_hints(session.view.snapshot, file, within)]
         return [_hint(each, lines, encoding) for each in found]
 
     async def _refresh(self) -> None:

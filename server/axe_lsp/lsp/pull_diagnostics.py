@@ -28,11 +28,7 @@ _PORTION = 200
 
 _REFRESH = "workspace.diagnostics.refreshSupport"
 
-_OPTIONS = {
-    "identifier": "axe-lsp",
-    "interFileDependencies": True,
-    "workspaceDiagnostics": True,
-}
+_OPTIONS = {"identifier": "axe-lsp", "interFileDependencies": True, "workspaceDiagnostics": True}
 
 
 class _Report(NamedTuple):

@@ -35,8 +35,7 @@ def token_on_disk(environment: Environment, ports: Iterable[int]) -> Iterator[To
                 "--pipe"
             ) from error
         yield Token(
-            token,
-            "".join(f"clients send the token in {shown_path(file)}\n" for file in files),
+            token, "".join(f"clients send the token in {shown_path(file)}\n" for file in files)
         )
 
 

@@ -107,9 +107,7 @@ def _file_of(uri: str) -> str:
     return f"file:{uri.partition(':')[2].removesuffix(_SUFFIX)}"
 
 
-async def _answer(
-    texts: Coroutine[Any, Any, JsonObject],
-) -> types.TextDocumentContentResult:
+async def _answer(texts: Coroutine[Any, Any, JsonObject]) -> types.TextDocumentContentResult:
     """The text; why there is none is a text too, since it may be there after the next change."""
     try:
         return types.TextDocumentContentResult((await texts)["text"])

@@ -39,10 +39,7 @@ def json_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -
         end, last = start, first + where.end - where.start  # As nearly always, in half the time.
     else:
         end, last = lines.position(where.end, encoding)
-    return {
-        "start": {"line": start, "character": first},
-        "end": {"line": end, "character": last},
-    }
+    return {"start": {"line": start, "character": first}, "end": {"line": end, "character": last}}
 
 
 def explanation(text: str, *, markdown: bool) -> types.MarkupContent:

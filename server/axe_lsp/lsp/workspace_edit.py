@@ -39,11 +39,7 @@ def can_apply(session: Session, edit: Edit) -> bool:
 
 
 def workspace_edit(
-    session: Session,
-    edit: Edit,
-    locations: Locations | None = None,
-    *,
-    has_guesses: bool = False,
+    session: Session, edit: Edit, locations: Locations | None = None, *, has_guesses: bool = False
 ) -> types.WorkspaceEdit:
     """The edit as the client knows it: with versions of documents, else by URI.
 

@@ -65,8 +65,7 @@ _MOST_WAITING = 100
 
 _DENIED = Answer("deny", "axe-lsp mcp was started with --approve deny")
 _UNASKABLE = Answer(
-    "deny",
-    "this MCP client can't ask its user; the server can be started with --approve allow",
+    "deny", "this MCP client can't ask its user; the server can be started with --approve allow"
 )
 
 

@@ -114,10 +114,7 @@ class LifeCycle(Dispatcher):
         self._phase = "running"
         self.initialized.set()
         return {
-            "capabilities": {
-                **capabilities,
-                "positionEncoding": self.client.position_encoding,
-            },
+            "capabilities": {**capabilities, "positionEncoding": self.client.position_encoding},
             "serverInfo": {"name": self._served.name, "version": self._served.version},
         }
 

@@ -122,11 +122,7 @@ def _loads(body: bytes) -> Any:
 
 def _dumps(message: JsonObject, default: Callable[[Any], Any], *, ensure_ascii: bool) -> str:
     return json.dumps(
-        message,
-        default=default,
-        ensure_ascii=ensure_ascii,
-        allow_nan=False,
-        separators=(",", ":"),
+        message, default=default, ensure_ascii=ensure_ascii, allow_nan=False, separators=(",", ":")
     )
 
 

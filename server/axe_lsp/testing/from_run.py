@@ -33,13 +33,7 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.recordings.file import dump_recording
-from axe_lsp.runtime.recordings.recording import (
-    RecordedRun,
-    RecordedTurn,
-    Recording,
-    Sent,
-    news,
-)
+from axe_lsp.runtime.recordings.recording import RecordedRun, RecordedTurn, Recording, Sent, news
 from axe_lsp.runtime.run_log import Known, Log, RunLog
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.testing.observed import Observed, observed

@@ -101,11 +101,7 @@ class _Checker:
             yield _wrong_type(spec, path, parts[-1].range, found)
 
     def _once(
-        self,
-        table: Table,
-        what: str,
-        where: TextRange,
-        find: Callable[[Table], Iterator[Problem]],
+        self, table: Table, what: str, where: TextRange, find: Callable[[Table], Iterator[Problem]]
     ) -> Iterator[Problem]:
         """The problems that follow from the text at `where` alone. Of thousands of tables few change."""
         start = where.start

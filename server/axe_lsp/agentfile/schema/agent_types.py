@@ -40,11 +40,7 @@ BUILT_IN_TYPES: Mapping[str, AgentType] = {
         "Analyze and output numbered plan. Don't change files.",
         read_only=True,
     ),
-    "code": AgentType(
-        "Full agent for implementation",
-        ("*",),
-        "Implement changes efficiently.",
-    ),
+    "code": AgentType("Full agent for implementation", ("*",), "Implement changes efficiently."),
 }
 """By name."""
 

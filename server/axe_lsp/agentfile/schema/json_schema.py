@@ -271,10 +271,7 @@ KEYWORDS: Mapping[str, _Check] = {
         "unevaluatedProperties unevaluatedItems contentSchema",
     ),
     **_keywords(_Checker.schemas, "allOf anyOf oneOf prefixItems"),
-    **_keywords(
-        _Checker.named_schemas,
-        "properties dependentSchemas $defs definitions",
-    ),
+    **_keywords(_Checker.named_schemas, "properties dependentSchemas $defs definitions"),
     **_keywords(_Checker.schemas_by_pattern, "patternProperties"),
     **_keywords(_Checker.schema_of_items, "items"),
     **_keywords(_Checker.named_texts, "dependentRequired"),
@@ -282,8 +279,7 @@ KEYWORDS: Mapping[str, _Check] = {
     **_keywords(_Checker.types, "type"),
     **_keywords(_Checker.choices, "enum"),
     **_keywords(
-        _Checker.text,
-        "title description format $schema $comment contentEncoding contentMediaType",
+        _Checker.text, "title description format $schema $comment contentEncoding contentMediaType"
     ),
     **_keywords(_Checker.identifier, "$id"),
     **_keywords(_Checker.anchor, "$anchor $dynamicAnchor"),

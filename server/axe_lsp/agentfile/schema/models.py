@@ -129,8 +129,7 @@ MODELS: tuple[Model, ...] = (
     Model("google", "gemini-4-carbon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
     Model("google", "gemini-4-argon", 2**20, 2**16, 2, 10, 0.1, 2, doubles="2026-12-01"),
     Model(
-        *("google", "gemini-3.8-flash", 2**20, 2**16, 0.75, 3.75, 0.075, 0.75),
-        doubles="2027-01-01",
+        *("google", "gemini-3.8-flash", 2**20, 2**16, 0.75, 3.75, 0.075, 0.75), doubles="2027-01-01"
     ),
 )
 """By provider, the newest first."""

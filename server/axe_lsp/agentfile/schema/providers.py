@@ -51,16 +51,11 @@ WIRES: Mapping[Wire, WireTraits] = {
     "openai-responses": WireTraits("bearer", _ALWAYS),
     "openai-chat": WireTraits("bearer", _ALWAYS | {"seed", "stop"}),
     "anthropic": WireTraits(
-        "x-api-key",
-        _ALWAYS | {"thinking_budget", "top_k", "stop"},
-        json_object=False,
+        "x-api-key", _ALWAYS | {"thinking_budget", "top_k", "stop"}, json_object=False
     ),
     "gemini": WireTraits("x-goog-api-key", _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"}),
     "bedrock": WireTraits(
-        "bearer",
-        _ALWAYS | {"thinking_budget", "stop"},
-        json_object=False,
-        names_model=False,
+        "bearer", _ALWAYS | {"thinking_budget", "stop"}, json_object=False, names_model=False
     ),
     "ollama": WireTraits(
         "bearer", _ALWAYS | {"top_k", "seed", "stop", "num_ctx"}, schema_with_tools=False

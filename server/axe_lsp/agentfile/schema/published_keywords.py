@@ -54,23 +54,14 @@ KEYWORDS: dict[str, JsonSchema | bool] = {
 """The values of each keyword. Others are allowed."""
 
 DEFINITIONS: dict[str, JsonSchema] = {
-    "schema": {
-        "type": ["object", "boolean"],
-        "properties": KEYWORDS,
-        "additionalProperties": True,
-    }
+    "schema": {"type": ["object", "boolean"], "properties": KEYWORDS, "additionalProperties": True}
 }
 
 INPUT: JsonSchema = {
     "allOf": [IS_SCHEMA],
     # Agents are called with an object.
     "properties": {
-        "type": {
-            "anyOf": [
-                {"const": "object"},
-                {"type": "array", "contains": {"const": "object"}},
-            ]
-        }
+        "type": {"anyOf": [{"const": "object"}, {"type": "array", "contains": {"const": "object"}}]}
     },
 }
 """The schema of what an agent is called with."""

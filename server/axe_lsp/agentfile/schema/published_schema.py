@@ -176,7 +176,7 @@ tombi wants to be told in each part that other keys are allowed.
 """
 
 _ALONE: dict[KeyPath, JsonSchema] = {
-    ("params", "response_format"): {"not": {"const": "json_schema"}},
+    ("params", "response_format"): {"not": {"const": "json_schema"}}
 }
 """The values that a string in place of a table can't have: they need another key."""
 

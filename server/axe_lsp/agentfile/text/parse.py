@@ -174,10 +174,7 @@ def is_prose(text: str) -> bool:
 
 
 def _problems(
-    text: str,
-    document: Document,
-    found: tuple[SyntaxProblem, ...],
-    verdict: tomli.TOMLDecodeError,
+    text: str, document: Document, found: tuple[SyntaxProblem, ...], verdict: tomli.TOMLDecodeError
 ) -> Iterator[SyntaxProblem]:
     """Everything that keeps the text from being TOML, as far as it can be told at once."""
     yield from found

@@ -19,15 +19,7 @@ from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.json_data import Json
 
 _KNOWN = frozenset(
-    {
-        "runId",
-        "fromTurn",
-        "model",
-        "timeoutMs",
-        "maxTokens",
-        "workDoneToken",
-        "partialResultToken",
-    }
+    {"runId", "fromTurn", "model", "timeoutMs", "maxTokens", "workDoneToken", "partialResultToken"}
 )
 
 _SEARCHED = 1_000

@@ -133,8 +133,7 @@ def _told_file(session: Session, file: AgentFile) -> Iterator[_ToldFile]:
     yield _ToldFile(
         {"uri": uri, "agent": read.agent, "cases": cases, "reads": reads},
         _Reader(
-            project_of_tests(path.parent) if path is not None else None,
-            agents_of(read, read.cases),
+            project_of_tests(path.parent) if path is not None else None, agents_of(read, read.cases)
         ),
     )
 
