@@ -238,7 +238,8 @@ In the buffer of the runs it is the agent of the line."
   "Describe RUN, an event or a remembered one, as no other run is described."
   (let ((began (plist-get run :began)))
     (concat (if began
-                (format "%s  %s  " (axe-lsp-words-time began) (plist-get run :status))
+                (format "%s  %s  " (axe-lsp-words-time began)
+                        (if (plist-get run :waits) "waiting" (plist-get run :status)))
               "")
             (axe-lsp-words-head run)
             (format " (%s)" (substring (plist-get run :runId) 0 6)))))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import time
 from contextlib import nullcontext
@@ -397,3 +398,47 @@ def test_without_a_terminal_the_model_decides(
     assert home.call("run", "asker", *flags) == (0, "done", "")
     expected = "nobody can be asked here; decide yourself and say what you assumed"
     assert told(provider, "asker") == [expected]
+
+
+def test_other_processes_see_that_a_run_waits_for_an_answer(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    agents = agent("lead", sub_agents=["writer", "idle"]) | agent("idle")
+    home.add(agents | agent("writer", tools=["run_command"]))
+    both = [calls_agent("writer", "w", call_id="w"), calls_agent("idle", "i", call_id="i")]
+    provider.script("m-lead", Says(calls=both))
+    provider.script("m-writer", Says(calls=[COMMAND_CALL]), Says("made"))
+    held, last = Hold(), Hold()
+    provider.script("m-idle", Answer(Says("slow"), hold=held), Says("slow"))
+    provider.script("m-lead", Answer(Says("done"), hold=last))
+    with on_terminal(home, "run", "lead") as terminal:
+        terminal.shows(asks)
+        held.wait_until_arrived()
+        wait_for_list(home, "lead", ["running", True])
+        assert listed(home, "writer") == ["running", True]
+        wait_for_list(home, "idle", ["running", None])
+        assert " running: waiting " in home.call("history", "list")[1]
+        terminal.process.kill()
+        terminal.process.wait()
+    assert listed(home, "lead") == ["killed", None]
+
+    held.release()
+    with home.start("resume", "--yes") as process:
+        last.wait_until_arrived()
+        wait_for_list(home, "writer", ["completed", None])
+        assert listed(home, "lead") == ["running", None]
+        last.release()
+        assert process.wait() == 0
+    assert listed(home, "lead") == ["completed", None]
+
+
+def listed(home: Home, name: str) -> list[object]:
+    """The status of the newest run of an agent, and whether it waits."""
+    runs = json.loads(home.call("history", "list", "--agent", name, "--json")[1])
+    return [runs[0]["status"], runs[0].get("waits")] if runs else []
+
+
+def wait_for_list(home: Home, name: str, expected: list[object]) -> None:
+    """Until the process that executes the run has written that it waits, or does not."""
+    while listed(home, name) != expected:
+        pass

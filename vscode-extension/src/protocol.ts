@@ -31,6 +31,8 @@ export interface PastRun extends Partial<Omit<AgentEnd, 'kind' | 'status'>> {
   readonly continues?: string;
   /** Whether a root run can be resumed. */
   readonly resumable?: true;
+  /** Whether an active run waits for an answer; a root also for those below it. */
+  readonly waits?: true;
 }
 
 /** The run whose turns before `turn` another one shares. */

@@ -84,12 +84,14 @@ def _narrow(row: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _status(run: dict[str, Json]) -> str:
-    """How it ended, and for which reason if there is a word for it: `killed: budget (tokens)`."""
+    """How it ended, and for which reason if there is a word for it: `killed: budget (tokens)`; or that it waits."""
     mark = f" {_RESUMABLE}" if run.get("resumable") else ""
     return f"{_ending(run)}{mark}"
 
 
 def _ending(run: dict[str, Json]) -> str:
+    if run.get("waits"):
+        return f"{run['status']}: waiting"
     reason = run.get("reason")
     if not reason or reason in _UNSAID:
         return str(run["status"])

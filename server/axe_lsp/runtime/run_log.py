@@ -360,22 +360,27 @@ class RunLog:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """A question is open, the time of which is not that of the run, also once it is resumed."""
-        since, is_kept = timestamp(), False
+        """A question is open, the time of which is not that of the run, also once it is resumed.
 
-        def keep(asked: Asked) -> None:
-            nonlocal is_kept
-            is_kept = True
-            self._keep("asked", call=since, data=asked)
+        It is written without an event, so that other processes see that the run waits.
+        """
+        since, loop = timestamp(), asyncio.get_running_loop()
+        writing: asyncio.Task[None] | None = None
+
+        def keep_open() -> None:
+            nonlocal writing
+            self._keep("asked", call=since, data=Asked())
+            writing = loop.create_task(self._log.committed(self.ids.root_run_id))
 
         # Most are answered by a rule, at once.
-        opened = asyncio.get_running_loop().call_later(_AT_ONCE, keep, Asked())
+        opened = loop.call_later(_AT_ONCE, keep_open)
         try:
             yield
         finally:
             opened.cancel()
-            if is_kept:
-                keep(Asked(timestamp()))
+            if writing is not None:
+                writing.cancel()
+                self._keep("asked", call=since, data=Asked(timestamp()))
 
     async def begin(self, turn: int, call: str) -> None:
         """A call that may change something is about to be executed; wait until that is on the disk."""

@@ -20,6 +20,8 @@
         (t "")))
 
 (defun look-back ()
+  (let ((waits '(:began "2026-11-21T10:04:12.000Z" :status "running" :waits t :agent "asker" :runId "3f2a9c1e")))
+    (cl-assert (string-search "  waiting  asker" (axe-lsp-runs--label waits)) t))
   (axe-runs)
   (let ((buffer (wait-for "the run" (lambda () (cl-find "^\\*axe run [0-9a-f]+\\*$" (buffer-list)
                                                         :key #'buffer-name :test #'string-match-p)))))

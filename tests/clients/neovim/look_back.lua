@@ -3,6 +3,8 @@
 local support = require('support')
 
 support.play(function()
+  local waits = { began = '2026-11-21T10:04:12.000Z', status = 'running', waits = true, agent = 'asker', task = 'Go' }
+  assert(require('axe_lsp.words').past(waits):find('  waiting  asker: Go', 1, true))
   vim.ui.select = function(runs, options, show)
     local shown = options.format_item(runs[1])
     assert(#runs == 1 and shown:find('  cancelled  manager: Review the change', 1, true), shown)

@@ -24,6 +24,8 @@ export interface RunNode extends Lasting {
   task: string;
   /** Whether a root run that has ended can be resumed, as far as that is known. */
   isResumable?: boolean | undefined;
+  /** Whether a root run of another window or terminal waited for an answer when the list was read last. */
+  waitsElsewhere?: boolean;
   /** The run whose first turns this one shares. */
   readonly forkedFrom?: Fork | undefined;
   /** The run whose conversation this one goes on with. */

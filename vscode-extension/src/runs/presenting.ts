@@ -138,13 +138,15 @@ function textsOfRun(run: RunNode, now: number): Texts {
   const about = shortened(run.description ?? run.task, MOST);
   const error = run.error && run.error !== run.status ? run.error : incompleteInWords(run.incomplete);
   const place = run.place ? placeInWords(run.place) : '';
+  const waits = waitingElsewhere(run);
   return {
     label: run.agent,
-    description: joined([time, place, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || (run.depth > 0 ? about : '')]),
+    description: joined([time, waits, place, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || (run.depth > 0 ? about : '')]),
     tooltip: joined(
       [
         `${run.agent}: ${inWords(run.status)}`,
         `${new Date(run.began).toLocaleString()}, ${time}`,
+        waits,
         joined([run.model, tokensInWords(used), money(used.cost)], ', '),
         run.workspace,
         place,
@@ -155,8 +157,13 @@ function textsOfRun(run: RunNode, now: number): Texts {
       ],
       '\n',
     ),
-    spoken: [time, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), shortened(error, MOST), about],
+    spoken: [time, waits, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), shortened(error, MOST), about],
   };
+}
+
+/** That somebody is to answer at the place where it was started; empty if not. */
+export function waitingElsewhere(run: RunNode): string {
+  return run.status === 'running' && run.waitsElsewhere ? 'waits for an answer elsewhere' : '';
 }
 
 function textsOfTurn(turn: TurnNode, now: number): Texts {

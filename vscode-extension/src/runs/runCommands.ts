@@ -10,7 +10,7 @@ import { NewTestRequest } from '../tests/protocol';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
 import { isNode, runOf, type RunNode } from './nodes';
-import { iconOf, inWords } from './presenting';
+import { iconOf, inWords, waitingElsewhere } from './presenting';
 import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
 import type { Runs } from './runs';
 import type { RunsView } from './runsView';
@@ -317,7 +317,7 @@ function itemOf(run: RunNode): RunItem {
   return {
     run,
     label: `$(${iconOf(run.status).id}) ${run.agent}`,
-    description: `${inWords(run.status)} · ${new Date(run.began).toLocaleString()}${lasted}`,
+    description: `${waitingElsewhere(run) || inWords(run.status)} · ${new Date(run.began).toLocaleString()}${lasted}`,
     detail: shortened(run.task, 200),
   };
 }

@@ -37,6 +37,7 @@ export class RunTree {
     const { root } = this;
     root.status = past.status;
     root.isResumable = past.status === 'running' ? undefined : past.resumable === true;
+    root.waitsElsewhere = past.waits === true;
     root.ended = past.ended === undefined ? undefined : Date.parse(past.ended);
     Object.assign(root, figures(past));
   }

@@ -64,6 +64,7 @@ export class RunStore {
       return;
     }
     known.isLive = true;
+    known.tree.root.waitsElsewhere = false; // Its questions come to this server.
     known.heard = Math.max(known.heard, seq);
     if (known.loading || seq > known.tree.lastSeq + 1) {
       void this.catchUp(known).catch(() => undefined); // Whoever looks at the run asks again.
@@ -162,6 +163,9 @@ export class RunStore {
       this.onChange(known.tree.root);
     } else if (past.status === 'running' && known.tree.root.ended !== undefined) {
       void this.catchUp(known).catch(() => undefined); // It was resumed; the next look asks again.
+    } else if (!known.isLive && (known.tree.root.waitsElsewhere ?? false) !== (past.waits ?? false)) {
+      known.tree.root.waitsElsewhere = past.waits === true;
+      this.onChange(known.tree.root);
     }
   }
 

@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Happening, PastRun } from '../../src/protocol';
+import { waitingElsewhere } from '../../src/runs/presenting';
 import { RunStore } from '../../src/runs/store';
 import { finished, LEAD, past, Script, START } from './events';
 
@@ -106,6 +107,29 @@ test('older runs come page by page', async () => {
   await memory.store.refresh();
   assert.equal(memory.store.roots().length, 70);
   assert.ok(!memory.store.hasMore);
+});
+
+test('a run of another process waits for an answer until the list says otherwise, or its events come here', async () => {
+  const memory = new Memory();
+  const { events } = finished();
+  const running = past('l', START, { status: 'running' });
+  const reads = async (waits: boolean) => {
+    memory.runs = [waits ? { ...running, waits } : running];
+    await memory.store.refresh();
+    const [root] = memory.store.roots();
+    assert.ok(root);
+    return waitingElsewhere(root);
+  };
+
+  assert.equal(await reads(true), 'waits for an answer elsewhere');
+  assert.equal(await reads(false), '');
+  memory.changes.length = 0;
+  assert.equal(await reads(true), 'waits for an answer elsewhere');
+  assert.equal(memory.changes.length, 1, 'its row is drawn anew');
+  assert.equal(await reads(true), 'waits for an answer elsewhere');
+  assert.equal(memory.changes.length, 1, 'but only then');
+  memory.store.take(events[0] as Happening);
+  assert.equal(await reads(true), '');
 });
 
 test('a run of another process is followed once somebody looks at it', async () => {

@@ -53,7 +53,7 @@ end
 
 --- A past run in a list.
 function M.past(run)
-  return ('%s  %s  %s'):format(local_time(run.began), run.status, M.head(run))
+  return ('%s  %s  %s'):format(local_time(run.began), run.waits and 'waiting' or run.status, M.head(run))
 end
 
 local INCOMPLETE = {

@@ -22,13 +22,23 @@ _RUNS = """
 SELECT runs.run_id, runs.root_run_id, runs.parent_run_id, runs.agent, runs.depth, runs.status, runs.began,
     runs.workspace, begins.params, ends.params,
     EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id
-        AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'order')
+        AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'order'),
+    runs.status = 'running' AND EXISTS (SELECT 1 FROM steps AS asked
+        WHERE asked.root_run_id = runs.root_run_id AND asked.kind = 'asked'
+        AND (runs.depth = 0 OR asked.run_id = runs.run_id)
+        AND json_extract(asked.data, '$.until') IS NULL
+        AND asked.call >= (SELECT max(json_extract(params, '$.time')) FROM events
+            WHERE events.root_run_id = asked.root_run_id AND events.run_id = asked.run_id
+            AND method = 'axe/agent'))
 FROM runs
 LEFT JOIN events AS begins
     ON begins.root_run_id = runs.root_run_id AND begins.seq = runs.begin_seq
 LEFT JOIN events AS ends
     ON ends.root_run_id = runs.root_run_id AND ends.seq = runs.end_seq
 """
+
+"""The runs as they are. A question without an answer is open if its run has neither ended nor begun anew since.
+The questions of a tree are its root's, too."""
 
 _IN_FOLDER = "runs.workspace = ? OR substr(runs.workspace, 1, ?) = ?"
 
@@ -227,7 +237,7 @@ def is_resumable(status: str, reason: str | None) -> bool:
 
 
 def _run(row: tuple[Json, ...]) -> dict[str, Json]:
-    run_id, root, parent, agent, depth, status, began, workspace, begin, end, is_kept = row
+    run_id, root, parent, agent, depth, status, began, workspace, begin, end, is_kept, waits = row
     told = {**json.loads(begin or "{}"), **json.loads(end or "{}")}
     ended = told["time"] if end else None
     for name in _OF_THE_EVENT:
@@ -245,5 +255,6 @@ def _run(row: tuple[Json, ...]) -> dict[str, Json]:
         "resumable": (is_kept and is_resumable(status, told.get("reason"))) or None,
         "continuable": (is_kept and status == "completed") or None,
         "kept": (is_kept and status != "running") or None,
+        "waits": bool(waits) or None,
     }
     return {**{key: value for key, value in known.items() if value is not None}, **told}
