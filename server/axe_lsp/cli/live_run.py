@@ -474,7 +474,7 @@ def _markdown() -> MarkdownStream | None:
         return None
     from axe_lsp.cli.markdown import MarkdownStream
 
-    return MarkdownStream(_columns)
+    return MarkdownStream(_columns, wraps=sys.stdout.isatty())
 
 
 def _columns() -> int:

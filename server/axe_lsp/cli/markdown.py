@@ -12,6 +12,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from axe_lsp.cli import markdown_table
+from axe_lsp.cli.word_wrap import WordWrap
 
 _RESET = "\x1b[0m"
 _BOLD, _DIM, _ITALIC, _UNDERLINE, _STRUCK, _CODE = "1", "2", "3", "4", "9", "36"
@@ -22,9 +23,10 @@ _MAYBE_FENCE = re.compile(r" {0,3}(`{0,2}|~{0,2}|(`{3,}|~{3,})[^\n]*)")
 _HEADING = re.compile(r" {0,3}#{1,6}[ \t]+")
 _RULE = re.compile(r" {0,3}(-{3,}|\*{3,}|_{3,})[ \t]*\n")
 _ITEM = re.compile(r"( *)[-*+] +")
+_NUMBER = re.compile(r" *\d{1,9}[.)] +")
 _QUOTE = re.compile(r" {0,3}> ?")
 _MAYBE_BLOCK = re.compile(
-    r" *(#{0,6}|>|[-*+] *|(-+|\*+|_+)[ \t]*|`{0,2}|~{0,2}|(`{3,}|~{3,})[^\n]*)"
+    r" *(#{0,6}|>|[-*+] *|\d{1,9}([.)] *)?|(-+|\*+|_+)[ \t]*|`{0,2}|~{0,2}|(`{3,}|~{3,})[^\n]*)"
 )
 """The beginning of a line that may become a block, as long as nothing else follows."""
 
@@ -40,20 +42,25 @@ _WIDTH_OF_RULE = 40
 
 
 class _Shown(NamedTuple):
-    """The output for the beginning of the text, and the length of that beginning."""
+    """The output for the beginning of the text, and the length of that beginning.
+
+    `hang` stands below it, at the beginning of the lines into which a long line is broken.
+    """
 
     text: str
     length: int
+    hang: str = ""
 
 
 class MarkdownStream:
     """One text. Its pieces may end anywhere; the result is the same.
 
-    `width` gives the columns of the terminal when a table is to be drawn, which may have changed.
+    `width` gives the columns of the terminal, which may have changed. Long lines of prose end between words if it `wraps`.
     """
 
-    def __init__(self, width: Callable[[], int]) -> None:
+    def __init__(self, width: Callable[[], int], *, wraps: bool = False) -> None:
         self._width = width
+        self._wrap = WordWrap(width) if wraps else None
         self._begin()
 
     def _begin(self) -> None:
@@ -77,22 +84,33 @@ class MarkdownStream:
 
     def end(self) -> str:
         """The rest of the output. The next piece begins a new text."""
-        shown = self._show(is_all=True) + (_RESET if self._styles else "")
+        shown = self._show(is_all=True)
+        if self._wrap is not None:
+            shown += self._wrap.end()
+        shown += _RESET if self._styles else ""
         self._begin()
         return shown
 
     def _show(self, *, is_all: bool) -> str:
         parts: list[str] = []
         while self._rest:
-            step = self._line_start if self._is_line_start else self._inline
-            shown = step(is_all)
+            is_start = self._is_line_start
+            shown = self._line_start(is_all) if is_start else self._inline(is_all)
             if shown is None:
                 break
             if shown.length:
                 self._before = self._rest[shown.length - 1]
             self._rest = self._rest[shown.length :]
-            parts.append(shown.text)
+            parts.append(self._wrapped(shown, is_start))
         return "".join(parts)
+
+    def _wrapped(self, shown: _Shown, is_start: bool) -> str:
+        text = shown.text
+        if self._wrap is None:
+            return text
+        if self._fence or (is_start and text.endswith("\n")):
+            return self._wrap.line(text)
+        return self._wrap.prefix(text, shown.hang) if is_start else self._wrap.feed(text)
 
     # The beginning of a line. None stands for: that depends on what follows.
 
@@ -137,13 +155,16 @@ class MarkdownStream:
             line = f"{self._change([_DIM])}{'─' * _WIDTH_OF_RULE}{self._change([])}\n"
             return _Shown(line, rule.end())
         if quote := _QUOTE.match(rest):  # Another block may follow.
-            return _Shown(f"{self._change([_DIM])}│ {self._change([])}", quote.end())
+            bar = f"{self._change([_DIM])}│ {self._change([])}"
+            return _Shown(bar, quote.end(), bar)
         self._is_line_start = False
         if heading := _HEADING.match(rest):
             is_first = heading[0].count("#") == 1
             return _Shown(self._change([_BOLD, _UNDERLINE] if is_first else [_BOLD]), heading.end())
         if item := _ITEM.match(rest):
-            return _Shown(f"{item[1]}• ", item.end())
+            return _Shown(f"{item[1]}• ", item.end(), f"{item[1]}  ")
+        if number := _NUMBER.match(rest):
+            return _Shown(number[0], number.end(), " " * number.end())
         return _Shown("", 0)
 
     def _ends_or_begins(self, fence: str, info: str) -> bool:
