@@ -4,13 +4,36 @@ from __future__ import annotations
 
 import json
 import signal
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from axe_lsp.cli.test import main
 from support.agent_tests import HEAD, PLAIN, TEST, Project, shows
 from support.command_line import Home
 from support.scripted_provider import ScriptedProvider
+
+Called = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def called_here(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Called:
+    """`axe-lsp test` in this process, for what ends before a case is run."""
+    for name, value in home.environment.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.chdir(home.work)
+
+    def call(*arguments: str) -> tuple[int, str, str]:
+        try:
+            code = main(list(arguments))
+        except SystemExit as ended:  # By argparse.
+            code = int(ended.code or 0)
+        return code, *capsys.readouterr()
+
+    return call
 
 
 def test_a_case_is_replayed_without_a_key(home: Home, project: Project) -> None:
@@ -71,9 +94,11 @@ def test_mistakes_of_a_file_have_their_places(home: Home, project: Project) -> N
         ('[[case]]\ntask = "x"', "the case needs `name`"),
     ],
 )
-def test_each_mistake_is_an_error(home: Home, project: Project, expect: str, message: str) -> None:
+def test_each_mistake_is_an_error(
+    called_here: Called, project: Project, expect: str, message: str
+) -> None:
     project.case(f"\n[case.expect]\n{expect}\n" if not expect.startswith("[") else f"\n{expect}\n")
-    code, _, err = home.call(*TEST)
+    code, _, err = called_here("--trust")
     assert code == 2
     assert message in err
 
@@ -111,11 +136,15 @@ def test_files_and_cases_are_chosen(home: Home, project: Project) -> None:
     ],
 )
 def test_options_that_are_wrong_or_do_nothing_are_errors(
-    home: Home, project: Project, provider: ScriptedProvider, options: str, message: str
+    called_here: Called,
+    project: Project,
+    provider: ScriptedProvider,
+    options: str,
+    message: str,
 ) -> None:
     project.case()
     given = options.split()
-    code, out, err = home.call(*(["test"] if given == ["new"] else TEST), *given)
+    code, out, err = called_here(*([] if given == ["new"] else ["--trust"]), *given)
     assert (code, out, message in err) == (2, "", True)
     assert provider.requests == []
 

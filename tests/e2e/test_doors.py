@@ -66,9 +66,8 @@ def test_a_web_page_gets_nothing_through(listening: Listening) -> None:
         assert answer_to(listening, head + body) == b""
 
 
-@pytest.mark.parametrize(
-    "options",
-    [
+def test_who_has_no_token_is_not_answered(listening: Listening) -> None:
+    for options in (
         None,
         [],
         {},
@@ -79,15 +78,13 @@ def test_a_web_page_gets_nothing_through(listening: Listening) -> None:
         {"axeToken": "\ud800"},
         {"axeToken": "x" * 43},
         {"axe": {"axeToken": "guessed"}},
-    ],
-)
-def test_who_has_no_token_is_not_answered(listening: Listening, options: object) -> None:
-    assert answer_to(listening, hello(options) + RUN) == b""
+    ):
+        assert answer_to(listening, hello(options) + RUN) == b"", options
 
 
-@pytest.mark.parametrize(
-    "first",
-    [
+def test_nothing_else_may_come_first(listening: Listening) -> None:
+    token = listening.token_file.read_text()
+    for first in (
         RUN,
         message("initialized", {}),
         message("$/setTrace", {"value": "off"}),
@@ -95,11 +92,8 @@ def test_who_has_no_token_is_not_answered(listening: Listening, options: object)
         framed(b"not JSON"),
         framed(b"[]"),
         b"Content-Length: 268435456\r\n\r\n",
-    ],
-)
-def test_nothing_else_may_come_first(listening: Listening, first: bytes) -> None:
-    token = listening.token_file.read_text()
-    assert answer_to(listening, first + hello({"axeToken": token})) == b""
+    ):
+        assert answer_to(listening, first + hello({"axeToken": token})) == b"", first
 
 
 def test_many_connections_without_a_token_keep_nobody_out(listening: Listening) -> None:
