@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from pathlib import Path
 
 import pytest
 
 from axe_lsp.runtime.errors import (
+    AgentError,
     ConfigError,
     ProviderError,
 )
@@ -255,6 +257,8 @@ async def test_a_provider_that_is_not_there_is_a_clear_error(
         with pytest.raises(ProviderError) as caught:
             await work.run("o")
         assert str(caught.value) == "server: connection refused (openai at http://127.0.0.1:1)"
+        told = "Start the server, or check the base URL, which is that of $AXE_OPENAI_BASE_URL"
+        assert caught.value.hint == told
         with pytest.raises(ProviderError) as caught:
             await work.run("l")
     assert str(caught.value) == (
@@ -291,7 +295,8 @@ async def test_a_model_that_ollama_lacks_is_named_with_the_command_that_fetches_
         ("openai", "gpt-5.1-codex", "openai/gpt-5.1-codex ended on 2026-07-23"),
         ("openai", "gpt-4o", "openai/gpt-4o ends on 2027-01-14"),
         ("google", "gemini-2.0-flash", "in its place"),
-        ("openai", "gpt-99", ""),
+        ("openai", "gpt-99", "/v1/models lists the models of this server"),
+        ("anthropic", "claude-99", ""),
     ],
 )
 async def test_a_model_that_its_provider_lacks_comes_with_the_one_that_it_has(
@@ -304,6 +309,73 @@ async def test_a_model_that_its_provider_lacks_comes_with_the_one_that_it_has(
             await work.run("solo")
     assert hint in caught.value.hint
     assert bool(hint) == bool(caught.value.hint)
+
+
+LOCAL = """
+[providers.local]
+wire = "openai-chat"
+base_url = "{url}/v1"
+auth = "none"
+"""
+BASE_URL = "Check the base URL, which is that of config.toml. {url}/v1/chat/completions was asked"
+ANSWERS = {
+    "llama.cpp's model": (503, {"message": "Loading model", "type": "unavailable_error"}),
+    "llama.cpp's key": (401, {"message": "Invalid API Key", "type": "authentication_error"}),
+    "llama.cpp's path": (404, {"message": "File Not Found", "type": "not_found_error"}),
+    "vLLM's model": (404, {"message": "The model `m-solo` does not exist.", "code": 404}),
+    "LM Studio's path": (200, "Unexpected endpoint or method. (POST /chat/completions)"),
+    "LM Studio's model": (404, {"message": "No models loaded.", "code": "model_not_found"}),
+    "OpenAI's path": (404, {"message": "Invalid URL (POST /v1/v1/chat/completions)"}),
+    "OpenRouter's model": (400, {"message": "m-solo is not a valid model ID", "code": 400}),
+}
+STEPS = {
+    "llama.cpp's model": "Try again when the server has loaded the model, or set `[retry]` in the agent file",
+    "llama.cpp's key": "No key was sent: `api_key_env` in [providers.local] of config.toml names the "
+    "variable that holds it",
+    "llama.cpp's path": BASE_URL,
+    "vLLM's model": "{url}/v1/models lists the models of this server",
+    "LM Studio's path": BASE_URL,
+    "LM Studio's model": "",
+    "OpenAI's path": BASE_URL,
+    "OpenRouter's model": "{url}/v1/models lists the models of this server",
+}
+
+
+@pytest.mark.parametrize("whose", ANSWERS)
+async def test_the_errors_of_local_servers_come_with_the_next_step(
+    provider: ScriptedProvider, tmp_path: Path, whose: str
+) -> None:
+    status, error = ANSWERS[whose]
+    provider.script("m-solo", Raw(json.dumps({"error": error}).encode(), status))
+    config = tmp_path / "own" / "axe" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(LOCAL.format(url=provider.url))
+    agents = {"solo": 'name = "solo"\nmodel = "local/m-solo"\n'}
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "own")}
+    async with bench(provider, tmp_path, agents, environment) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert caught.value.hint == STEPS[whose].format(url=provider.url)
+
+
+async def test_a_host_that_can_not_be_found_comes_with_the_next_step(
+    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("no_proxy", "*")
+    changed = {"AXE_OPENAI_BASE_URL": "http://models.invalid/v1"}
+    async with bench(provider, tmp_path, agent("solo"), changed) as work:
+        with pytest.raises(ProviderError, match="the host can't be found") as caught:
+            await work.run("solo")
+    assert caught.value.hint.startswith("Start the server, or check the base URL")
+
+
+async def test_a_model_without_a_provider_comes_with_the_known_one(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async with bench(provider, tmp_path, {"solo": 'name = "solo"\nmodel = "gpt-4o"\n'}) as work:
+        with pytest.raises(AgentError, match="expected provider/model-name") as caught:
+            await work.run("solo")
+    assert caught.value.hint == "Did you mean openai/gpt-4o?"
 
 
 async def test_a_wrong_address_with_the_model_in_it_is_no_missing_model(

@@ -17,6 +17,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import WIRES, Wire, WireTraits
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import delegation_tools
@@ -278,4 +279,6 @@ def _model(order: Order, definition: AgentDefinition) -> ModelName:
     try:
         return parse_model_name(text)
     except ModelNameError as error:
-        raise AgentError(str(error), step="invalid model for agent") from error
+        known = next((str(model) for model in MODELS if model.name == text), "")
+        hint = f"Did you mean {known}?" if known else ""
+        raise AgentError(str(error), step="invalid model for agent", hint=hint) from error

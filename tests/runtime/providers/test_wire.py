@@ -74,6 +74,8 @@ def test_a_wrong_type_is_named_with_its_place(value: object, read: str, message:
         ("https://x/anthropic", "v1/messages", "https://x/anthropic/v1/messages"),
         ("http://localhost:11434", "api/chat", "http://localhost:11434/api/chat"),
         ("http://localhost:11434/api", "api/chat", "http://localhost:11434/api/chat"),
+        ("http://localhost:11434/api/chat", "api/chat", "http://localhost:11434/api/chat"),
+        ("https://api.x.com/v1/messages", "v1/messages", "https://api.x.com/v1/messages"),
     ],
 )
 def test_a_base_may_end_with_a_slash_or_with_the_version(base: str, path: str, url: str) -> None:
@@ -89,6 +91,12 @@ def test_a_base_may_end_with_a_slash_or_with_the_version(base: str, path: str, u
         ("https://x.com/openai", "https://x.com/openai/v1/chat/completions"),
         ("https://v2.x.com", "https://v2.x.com/v1/chat/completions"),
         ("https://x.com/very", "https://x.com/very/v1/chat/completions"),
+        ("https://x.com/v1/chat/completions", "https://x.com/v1/chat/completions"),
+        ("https://x.com/v1/chat/completions/?a=b", "https://x.com/v1/chat/completions?a=b"),
+        ("https://x.com/v1beta/openai/chat/completions",) * 2,
+        ("https://x.com/openai/deployments/d/chat/completions",) * 2,
+        ("https://x.com/v1/responses", "https://x.com/v1/chat/completions"),
+        ("https://x.com/chat", "https://x.com/chat/v1/chat/completions"),
     ],
 )
 def test_a_base_may_have_a_version_of_its_own(base: str, url: str) -> None:

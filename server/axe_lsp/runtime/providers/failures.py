@@ -19,6 +19,9 @@ from axe_lsp.runtime.providers.restrictions import PICTURE_CODES
 from axe_lsp.runtime.providers.retry_after import told_wait
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 
+WRONG_PLACE = "(check the base URL)"
+"""What is said of a 404 without a message. The address before it may hold the name of the model."""
+
 _PAYMENT_REQUIRED = 402
 
 _BY_STATUS: Mapping[int, ProviderErrorCategory] = {

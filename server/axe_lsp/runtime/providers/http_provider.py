@@ -17,7 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.model_name import ModelName
-from axe_lsp.agentfile.schema.models import ending_of, nearly_named, takes_pictures
+from axe_lsp.agentfile.schema.models import takes_pictures
 from axe_lsp.agentfile.schema.providers import (
     PROVIDERS,
     WIRES,
@@ -37,7 +37,7 @@ from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
-from axe_lsp.runtime.providers.failures import refusal
+from axe_lsp.runtime.providers.failures import WRONG_PLACE, refusal
 from axe_lsp.runtime.providers.limiter import Entry, Limiters, limiter_key
 from axe_lsp.runtime.providers.original_answers import forget_originals, with_readable
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
@@ -132,13 +132,18 @@ class Service(Struct, frozen=True):
             message += f" ({wire_hint(self.provider)})"
         elif isinstance(error, NoAnswerError):
             message += f" ({self.provider} at {_shown(self.base_url)})"
+        from axe_lsp.runtime.providers.next_steps import Asked, next_step
+
+        asked = Asked(
+            provider=self.provider,
+            wire=self.wire,
+            model=model,
+            url=_shown(self.url(model, stream=False)),
+            key_origin=self.config.key_origin(self.provider),
+            base_url_origin=self.config.base_url_origin(self.provider),
+        )
         explained = error.reworded(message)
-        hint = ""
-        if error.status == _WHO_ASKS and (origin := self.config.key_origin(self.provider)):
-            hint = f"Check the key, which is that of {origin}"
-        elif error.status == _NOT_FOUND and model in message and _WRONG_PLACE not in message:
-            hint = _about_model(f"{self.provider}/{model}")
-        explained.hint = ". ".join(filter(None, (hint, error.hint)))
+        explained.hint = ". ".join(filter(None, (next_step(error, asked), error.hint)))
         return explained
 
 
@@ -154,13 +159,7 @@ _LACKS_MODEL = "^model .* not found$"
 _NEEDS_RESPONSES = r"v1/responses|reasoning_effort\W+does not support\W+none\b"
 """OpenAI's message on the chat wire for a model that works only on the other one, at all or with tools."""
 
-_WHO_ASKS = 401
-"""The status of a key that is refused; 403 means what it may be used for."""
-
 _NOT_FOUND = 404
-
-_WRONG_PLACE = "(check the base URL)"
-"""What we say of a status without a message. The address before it may hold the name of the model."""
 
 _NO_SUCH_PATH = (_NOT_FOUND, 405, 501)
 
@@ -482,19 +481,8 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
     if 300 <= answer.status < 400:
         location = answer.headers.get("location")
         target = f" to {_shown(location)}" if location else ""
-        return f": {_shown(url)} redirects{target}, which is not followed {_WRONG_PLACE}"
-    return f": {_shown(url)} {_WRONG_PLACE}" if answer.status == _NOT_FOUND else ""
-
-
-def _about_model(name: str) -> str:
-    """Advice about a model that its provider does not have, "" if there is none."""
-    similar, ending = nearly_named(name), ending_of(name)
-    if similar is not None:
-        return f"Did you mean {similar}?"
-    if ending is None:
-        return ""
-    successor = f"; its provider names {ending.successor} in its place" if ending.successor else ""
-    return f"{name} {'ended' if ending.is_past else 'ends'} on {ending.day}{successor}"
+        return f": {_shown(url)} redirects{target}, which is not followed {WRONG_PLACE}"
+    return f": {_shown(url)} {WRONG_PLACE}" if answer.status == _NOT_FOUND else ""
 
 
 def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:

@@ -35,6 +35,12 @@ _DEEPEST = 100
 
 _VERSION = r"[^/]/v\d[^/]*(/|$)"
 
+_ENDPOINT = (
+    r"(/v\d[^/]*(?:/openai)?|/deployments/[^/]+|/api)/(?:chat(?:/completions)?|messages|responses)$"
+)
+_ENDS = ("/completions", "/chat", "/messages", "/responses")
+"""The ends of endpoints. The pattern is compiled for those alone."""
+
 
 class WireError(ValueError):
     """An answer that is not of its wire format."""
@@ -265,10 +271,13 @@ def address(
     """Where requests go. A base that already ends in the path's first part (`/v1`) is as good.
 
     So is, with `any_version`, one that has a version of its own (`/api/v3`, `/v1beta/openai`), or that
-    names a deployment of Azure. What a base has behind a `?` goes behind the path, before `query`.
+    names a deployment of Azure. What a base has behind a `?` goes behind the path, before `query`. A base
+    that is the whole address of an endpoint is taken for its beginning.
     """
     base, _, asked = base_url.partition("?")
     base = base.rstrip("/")
+    if base.endswith(_ENDS):
+        base = re.sub(_ENDPOINT, r"\1", base)
     first, _, rest = path.partition("/")
     has_own = any_version and (
         "/deployments/" in base or ("/v" in base and re.search(_VERSION, base))

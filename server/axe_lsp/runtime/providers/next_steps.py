@@ -1,0 +1,100 @@
+"""The next step after an error of a provider, in a sentence for a person.
+
+Imported when there is an error. The words of local servers are those of LM Studio, llama.cpp, vLLM and Ollama.
+"""
+
+from __future__ import annotations
+
+import re
+
+from msgspec import Struct
+
+from axe_lsp.agentfile.schema.models import ending_of, nearly_named
+from axe_lsp.agentfile.schema.providers import Wire
+from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.providers.failures import WRONG_PLACE
+
+_NO_SUCH_ADDRESS = (
+    r"(?i)^((file|page|404 page|url|resource|path) )?not found\b"
+    r"|^invalid url|unexpected endpoint|cannot post|no route|, text/html from "
+)
+"""The words of servers, and ours about a page in place of an answer, for an address that there is not."""
+
+_IS_LOADING = "Loading model"
+"""What llama.cpp says with status 503 until the model is in memory."""
+
+_WHO_ASKS = 401
+"""The status of a key that is refused; 403 means what it may be used for."""
+
+_NOT_FOUND = 404
+
+
+class Asked(Struct, frozen=True):
+    """The service that was asked. Where its key and its base URL come from is "" for nowhere and the usual place.
+
+    `url` is shown without anything that may be secret.
+    """
+
+    provider: str
+    wire: Wire
+    model: str
+    url: str
+    key_origin: str
+    base_url_origin: str
+
+
+def next_step(error: ProviderError, asked: Asked) -> str:
+    """What helps, "" if nothing is known."""
+    if error.status == _WHO_ASKS:
+        return _about_key(asked)
+    if WRONG_PLACE in error.message:
+        return ""
+    if asked.base_url_origin and re.search(_NO_SUCH_ADDRESS, error.message):
+        return (
+            f"Check the base URL, which is that of {asked.base_url_origin}. {asked.url} was asked"
+        )
+    if asked.model in error.message and (error.status == _NOT_FOUND or _IS_NO_ID in error.message):
+        return _about_model(asked)
+    if error.message == _IS_LOADING:
+        return "Try again when the server has loaded the model, or set `[retry]` in the agent file"
+    return _about_connection(error.message, asked)
+
+
+_IS_NO_ID = "is not a valid model ID"
+"""What OpenRouter says of a model with status 400."""
+
+
+def _about_key(asked: Asked) -> str:
+    if asked.key_origin:
+        return f"Check the key, which is that of {asked.key_origin}"
+    if asked.wire == "bedrock":
+        return ""
+    return (
+        f"No key was sent: `api_key_env` in [providers.{asked.provider}] of config.toml names the "
+        "variable that holds it"
+    )
+
+
+def _about_model(asked: Asked) -> str:
+    """Advice about a model that its provider does not have."""
+    name = f"{asked.provider}/{asked.model}"
+    similar, ending = nearly_named(name), ending_of(name)
+    if similar is not None:
+        return f"Did you mean {similar}?"
+    if ending is not None:
+        named = ending.successor
+        successor = f"; its provider names {named} in its place" if named else ""
+        return f"{name} {'ended' if ending.is_past else 'ends'} on {ending.day}{successor}"
+    endpoint = re.fullmatch(r"([^?]*)/chat/completions", asked.url)
+    return f"{endpoint[1]}/models lists the models of this server" if endpoint else ""
+
+
+def _about_connection(message: str, asked: Asked) -> str:
+    """Advice about a server that can't be reached."""
+    if message != "connection refused" and not message.startswith("the host can't be "):
+        return ""
+    if asked.base_url_origin:
+        return f"Start the server, or check the base URL, which is that of {asked.base_url_origin}"
+    # Ollama's own message says where it is expected.
+    is_local = asked.wire == "ollama"
+    return "" if is_local else "Check the network, or name the proxy in HTTPS_PROXY"
