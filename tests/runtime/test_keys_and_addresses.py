@@ -7,12 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.runtime.errors import (
     AgentError,
     ConfigError,
     MissingKeyError,
     ProviderError,
 )
+from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.providers.http_provider import service_of
 from support.engines import agent, bench
 from support.scripted_provider import (
     Refuses,
@@ -142,3 +145,23 @@ async def test_a_key_is_read_when_it_is_needed(provider: ScriptedProvider, tmp_p
         await work.run("o")
     keys = [request.headers["authorization"] for request in provider.requests]
     assert keys == ["Bearer key-openai", "Bearer another"]
+
+
+@pytest.mark.parametrize(
+    ("model", "path", "header"),
+    [
+        ("claude-sonnet-5-5", "messages", "authorization"),
+        ("gpt-6-sol", "responses", "authorization"),
+        ("gemini-3.1-pro", "models/gemini-3.1-pro:generateContent", "x-goog-api-key"),
+        ("kimi-k2.5", "chat/completions", "authorization"),
+    ],
+)
+def test_opencode_has_each_family_on_the_wire_of_its_maker(
+    tmp_path: Path, model: str, path: str, header: str
+) -> None:
+    environment = {"OPENCODE_API_KEY": "key", "XDG_CONFIG_HOME": str(tmp_path)}
+    service = service_of(ModelName("opencode", model), load_user_config(environment))
+    url = service.url(model, stream=False)
+    assert url == f"https://opencode.ai/zen/v1/{path}"
+    assert list(service.proof(url, {}, b"")) == [header]
+    assert service.is_own

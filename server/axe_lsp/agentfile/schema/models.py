@@ -112,6 +112,8 @@ MODELS: tuple[Model, ...] = (
         "openai", "gpt-6-luna", 1_050 * _K, 128 * _K, 0.1, 0.5, 0.01, 0.125, dearer_above=272 * _K
     ),
     Model("openai", "gpt-6-astra", 1_050 * _K, 128 * _K, 10, 50, 1, 12.5, dearer_above=272 * _K),
+    # Its page calls these prices those of an offer until at least 2026-11-21.
+    Model("openai", "gpt-5.6-sol", 1_050 * _K, 128 * _K, 4, 20, 0.4, 5, dearer_above=272 * _K),
     Model("openai", "gpt-5.6-terra", 1_050 * _K, 128 * _K, 2, 12, 0.2, 2.5, dearer_above=272 * _K),
     Model(
         "openai", "gpt-5.6-luna", 1_050 * _K, 128 * _K, 0.2, 1.2, 0.02, 0.25, dearer_above=272 * _K

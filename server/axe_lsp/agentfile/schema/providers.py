@@ -69,7 +69,8 @@ class Provider(Struct, frozen=True):
     Its usual wire is `wire`; `wires` are patterns of model names that it serves on another one, of
     which the first that matches counts. The key is in the first of the environment variables
     `key_variables` that is set. `headers` are the keys of `[providers.NAME]` whose text goes into a
-    header of its own. `params` are further keys of `[params]` that this service takes.
+    header of its own. `params` are further keys of `[params]` that this service takes. `auths` is how
+    requests show the key on wires that usually do it in another way, `auth` how all do.
     """
 
     name: str
@@ -78,6 +79,7 @@ class Provider(Struct, frozen=True):
     key_variables: tuple[str, ...]
     needs_key: bool = True
     auth: Auth | None = None
+    auths: Mapping[Wire, Auth] = {}
     wires: tuple[tuple[str, Wire], ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict)
     params: frozenset[str] = frozenset()
@@ -89,7 +91,7 @@ class Provider(Struct, frozen=True):
 
     def auth_of(self, wire: Wire) -> Auth:
         """How a request on this wire shows its key."""
-        return self.auth or WIRES[wire].auth
+        return self.auth or self.auths.get(wire, WIRES[wire].auth)
 
     @property
     def key_variable(self) -> str:
@@ -148,10 +150,15 @@ PROVIDERS: Mapping[str, Provider] = {
         Provider(
             "opencode",
             "openai-chat",
-            "https://opencode.ai/zen",
+            "https://opencode.ai/zen/v1",
             ("OPENCODE_API_KEY",),
-            auth="bearer",
-            wires=((r"claude-", "anthropic"), (r"gpt-", "openai-responses")),
+            # Its chat endpoint can't answer for Gemini: it passes our key on to Google (manifest#1864).
+            wires=(
+                (r"claude-", "anthropic"),
+                (r"gpt-", "openai-responses"),
+                (r"gemini-", "gemini"),
+            ),
+            auths={"anthropic": "bearer"},
         ),
         Provider(
             "bedrock",

@@ -174,8 +174,10 @@ _UNREADABLE = (
 )
 """The words with which services refuse what a model has signed or thought.
 
-Anthropic binds thoughts to all that was said before them, so those behind a shortened result are refused
-(Claude 5.1 and later). It is a pattern, which is compiled when a request was refused.
+Anthropic binds thoughts to the system prompt, the tools and all messages before them, so those behind a
+shortened result or another list of tools are refused (Claude 5.1 and later: "Prefix checks on thinking
+blocks" of its documentation). Marks of the cache don't count ("Preserved thinking" of LiteLLM's), so they may
+move. It is a pattern, which is compiled when a request was refused.
 """
 
 _TOLD = "warnings"
