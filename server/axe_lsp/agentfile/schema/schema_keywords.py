@@ -6,9 +6,12 @@ keywords and forbids none.
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.json_schema import TYPES
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema.rows import row
 
 _NAMED = ("properties", "$defs")
 """Keywords that hold a schema for each name of the user's choice."""
@@ -16,21 +19,21 @@ _NESTED = ("items", "additionalProperties")
 """Keywords that hold a schema."""
 
 _KEYWORDS = (
-    KeySpec(("type",), KeyType.STRING, "The type of the value.", choices=TYPES),
-    KeySpec(("description",), KeyType.STRING, "The purpose of the value. The model reads it."),
-    KeySpec(("properties",), KeyType.TABLE, "The members of an object, each with its schema."),
-    KeySpec(("required",), KeyType.STRINGS, "The members that must be there."),
-    KeySpec(
-        ("additionalProperties",),
+    row("type", KeyType.STRING, "The type of the value.", choices=TYPES),
+    row("description", KeyType.STRING, "The purpose of the value. The model reads it."),
+    row("properties", KeyType.TABLE, "The members of an object, each with its schema."),
+    row("required", KeyType.STRINGS, "The members that must be there."),
+    row(
+        "additionalProperties",
         KeyType.BOOLEAN,
         "Whether an object may have other members than `properties` names.",
         default="true",
     ),
-    KeySpec(("items",), KeyType.JSON_SCHEMA, "The schema of an array's elements."),
-    KeySpec(("enum",), KeyType.STRINGS, "The values that are allowed."),
-    KeySpec(("minimum",), KeyType.INTEGER, "The least number."),
-    KeySpec(("maximum",), KeyType.INTEGER, "The greatest number."),
-    KeySpec(("pattern",), KeyType.STRING, "A regular expression that a string must match."),
+    row("items", KeyType.JSON_SCHEMA, "The schema of an array's elements."),
+    row("enum", KeyType.STRINGS, "The values that are allowed."),
+    row("minimum", KeyType.INTEGER, "The least number."),
+    row("maximum", KeyType.INTEGER, "The greatest number."),
+    row("pattern", KeyType.STRING, "A regular expression that a string must match."),
 )
 
 
@@ -38,13 +41,14 @@ def keywords_of(table: KeyPath) -> tuple[KeySpec, ...]:
     """The keywords directly inside a table, if that is a schema."""
     if not _is_schema(table):
         return ()
-    return tuple(_row(table, row) for row in _KEYWORDS)
+    return tuple(_in_table(table, each) for each in _KEYWORDS)
 
 
-def _row(table: KeyPath, row: KeySpec) -> KeySpec:
+def _in_table(table: KeyPath, keyword: KeySpec) -> KeySpec:
     """The row of a keyword in this table. Agents are called with an object and nothing else."""
-    choices = ("object",) if (*table, *row.path) == ("input", "type") else row.choices
-    return KeySpec((*table, *row.path), row.type, row.doc, default=row.default, choices=choices)
+    path = (*table, *keyword.path)
+    choices = ("object",) if path == ("input", "type") else keyword.choices
+    return replace(keyword, path=path, choices=choices)
 
 
 def find_keyword(path: KeyPath) -> KeySpec | None:
