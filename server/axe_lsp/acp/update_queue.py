@@ -42,9 +42,8 @@ class UpdateQueue:
             self._send_text()
             self._piece = piece
         self._text.append(text)
-        if (
-            self._timer is None
-        ):  # The first piece goes at once, and those that follow wait for a moment.
+        # The first piece goes at once, and those that follow wait for a moment.
+        if self._timer is None:
             self._send_text()
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_BETWEEN_PIECES, self._time_is_up)

@@ -146,9 +146,8 @@ def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Itera
         yield Fix(f"Remove `{'.'.join(path)}`", edit, preferred)
 
 
-@lru_cache(
-    maxsize=1
-)  # An unknown table may have a thousand headers, with a finding for each of them.
+# An unknown table may have a thousand headers, with a finding for each of them.
+@lru_cache(maxsize=1)
 def _without_table(lookup: Lookup, uri: str, path: KeyPath) -> Edit:
     parse, size = lookup.parse, len(path)
     tables = (table for table in lookup.tables_alike(path) if table.path[:size] == path)

@@ -45,9 +45,8 @@ class InlayHints:
         return [_hint(each, lines, encoding) for each in found]
 
     async def _refresh(self) -> None:
-        with suppress(
-            JsonRpcException
-        ):  # A client that refuses shows old hints until the next edit.
+        # A client that refuses shows old hints until the next edit.
+        with suppress(JsonRpcException):
             await self._session.request(types.WORKSPACE_INLAY_HINT_REFRESH)
 
 

@@ -270,9 +270,8 @@ class AgentRun:
             and workplace.watch is not None
             and self._in_copy is None
         ):
-            workplace.watch.placed(
-                *workplace.remote_copy.place
-            )  # That of the agent which has called it.
+            # That of the agent which has called it.
+            workplace.watch.placed(*workplace.remote_copy.place)
         # A run that continues another one, or is forked from one, has this from that one.
         if self._log.begun is None or self._first is None:
             around.log.keep_first(first_of(prepared, remote.by_name))

@@ -51,11 +51,8 @@ def stale_recordings(
         try:
             real = path.resolve()
             status = real.stat()
-        except (
-            OSError,
-            RuntimeError,
-            ValueError,
-        ):  # Not there; a circle of links; a NUL in the name.
+        # Not there; a circle of links; a NUL in the name.
+        except (OSError, RuntimeError, ValueError):
             continue
         if root in real.parents:
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)

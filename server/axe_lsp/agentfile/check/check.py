@@ -116,9 +116,8 @@ class _Checker:
         for table in self.document.tables:
             if not (table.complete and table.paths):
                 continue
-            if (
-                not table.path or table.path[0] == "tool_policy"
-            ):  # Its tools depend on other tables.
+            # Its tools depend on other tables.
+            if not table.path or table.path[0] == "tool_policy":
                 yield from self._entries(table.located)
             else:
                 yield from self._once(table, "entries", table.range, self._entries_of)

@@ -49,10 +49,8 @@ def _prepare() -> None:
     """Import and make what a host needs for its first order."""
     import anyio.to_thread
 
-    for module in (
-        "hashlib",
-        "axe_lsp.hosting.host.engine_factory",
-    ):  # `hashlib` makes the ids of calls.
+    # `hashlib` makes the ids of calls.
+    for module in ("hashlib", "axe_lsp.hosting.host.engine_factory"):
         import_module(module)
     anyio.run(anyio.sleep, 0)  # Its backend is imported by the first loop.
     protocol.read_to_host(protocol.encode(protocol.Ping(0)))

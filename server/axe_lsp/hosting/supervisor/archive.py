@@ -92,9 +92,8 @@ class Archive:
             raise RunError("the history could not be written while this run was executed")
         self.stored(root, await asyncio.to_thread(writer.adopt, root))
         try:
-            if (
-                after and not start.after
-            ):  # Events may have arrived before the host has kept its order.
+            # Events may have arrived before the host has kept its order.
+            if after and not start.after:
                 writer.keep_step(stored_steps.order_step(start, os.environ))
             self.take_over(root, ())
             await stored_steps.written(writer, root)

@@ -155,9 +155,8 @@ def repository_of(
     if len(told) != len(asked):  # A line end in the path of a folder.
         return None
     top, git, common, object_format = told
-    if not os.path.lexists(
-        Path(top, ".git")
-    ):  # The configuration names any folder as its worktree.
+    # The configuration names any folder as its worktree.
+    if not os.path.lexists(Path(top, ".git")):
         return None
     if Path(top) != folder and _is_said(folder, environment, "check-ignore", "-q", str(folder)):
         return None

@@ -55,9 +55,8 @@ class Mirror:
         wanted = [each for each in entries if each.new_mode in _MODES]
         _check_size(map(self._size, wanted))
         found = contents(own, [each.new for each in wanted])
-        _check_size(
-            len(found[each.new]) for each in wanted
-        )  # What was stored, whatever is there by now.
+        # What was stored, whatever is there by now.
+        _check_size(len(found[each.new]) for each in wanted)
         changed = [
             Changed(each.path, each.new_mode, found[each.new])
             if each.new_mode in _MODES

@@ -547,9 +547,8 @@ def _reason(error: Exception, is_proxied: bool) -> str:
 def _not_connected(error: BaseException | None, whose: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         return f"the certificate is not accepted: {error.verify_message}"
-    is_silent = "SSL handshake" in str(
-        error
-    )  # As asyncio says of a server that waits for a request.
+    # As asyncio says of a server that waits for a request.
+    is_silent = "SSL handshake" in str(error)
     if isinstance(error, ssl.SSLError) or not isinstance(error, OSError) or is_silent:
         return "no encrypted connection is possible: is it an http address in place of https?"
     if isinstance(error, ConnectionRefusedError):

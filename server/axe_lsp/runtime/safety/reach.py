@@ -196,9 +196,8 @@ def _is_config(path: Path, environment: Environment) -> bool:
     is_beside = real.parent in (config.parent, _real(config.parent))
     if is_beside and real.name.lower().lstrip(".#").startswith(_CONFIG):
         return True
-    with suppress(
-        OSError
-    ):  # Not all file systems tell names apart by their case, and a file may have two.
+    # Not all file systems tell names apart by their case, and a file may have two.
+    with suppress(OSError):
         return path.samefile(config)
     return real == _real(config)
 

@@ -153,9 +153,8 @@ def _end_orphans() -> None:
         except ChildProcessError:
             return
         for pid in _children():
-            with contextlib.suppress(
-                PermissionError
-            ):  # What has become another user's ends by itself.
+            # What has become another user's ends by itself.
+            with contextlib.suppress(PermissionError):
                 os.kill(pid, signal.SIGKILL)
         time.sleep(0.001)
 

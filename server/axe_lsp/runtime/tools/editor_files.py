@@ -52,9 +52,8 @@ async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
     answer = await editor.ask(ReadFile(_address(workplace, found)))
     if answer.outcome != "done" or len(answer.text) > LARGEST:
         return None
-    if (
-        not state.exists and not answer.text
-    ):  # Some editors have an empty text for what is not there.
+    # Some editors have an empty text for what is not there.
+    if not state.exists and not answer.text:
         return None
     content = _as_saved(answer.text, state.content)
     is_saved = state.exists and _plain(content) == _plain(state.content)
