@@ -31,7 +31,7 @@ _Value = TypeVar("_Value")
 
 
 class Timeouts(Struct, frozen=True):
-    """For how many seconds the client is waited for: for an `answer`, and for a `decision`.
+    """Seconds to wait for the client: for an `answer`, and for a `decision`.
 
     Some clients ask their user before they write a file or make a terminal.
     """

@@ -128,7 +128,7 @@ _ANSWERS = {
     "allow_always": Answer("allow"),
     "reject_always": Answer("deny", "the user said no, also to further calls like this one"),
 }
-"""By the option that was chosen, whose id is its kind."""
+"""The answers by the chosen option, whose id is its kind."""
 
 _ANSWERS_ABOUT_TRUST = {"allow_once": Answer("allowForRun"), "allow_always": Answer("allow")}
 

@@ -400,7 +400,7 @@ class Updates:
         self.queue.send(call.session, update)
 
     def described(self, call: Call) -> Update:
-        """All that is known of a call, as requests about it have it too."""
+        """The complete call, as requests about it contain it, too."""
         members: Update = {
             "toolCallId": call.id,
             "title": call.title,

@@ -88,7 +88,7 @@ DIALECTS = (AXE, AGENT_TESTS, CODEX, VIBE)
 LAYERED: Mapping[Program, Dialect] = {
     each.program: each for each in DIALECTS if each.program is not None
 }
-"""Those whose files lie in the folder of a program, by the program."""
+"""The dialects whose files are in the folder of a program, by the program."""
 
 _BY_KIND = {kind: each for each in DIALECTS for kind in (each.agent, each.config)}
 

@@ -12,14 +12,14 @@ from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 
 
 def agent_globs() -> Iterator[str]:
-    """Those of agent files: `**/.codex/agents/**/*.toml`."""
+    """The globs of agent files: `**/.codex/agents/**/*.toml`."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in AGENT_FOLDERS)
     for program in LAYERED:
         yield f"**/{program.agents}/{'**/' if program.is_recursive else ''}*{SUFFIX}"
 
 
 def settings_globs() -> Iterator[str]:
-    """Those of files about agents that are none: tests, and the settings that projects have (`**/.codex/config.toml`)."""
+    """The globs of other files about agents: tests, and the settings of projects (`**/.codex/config.toml`)."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in TEST_FOLDERS)
     yield from (f"**/{program.layer}/{SETTINGS_FILE}" for program in LAYERED)
 

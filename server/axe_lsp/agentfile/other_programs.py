@@ -29,7 +29,7 @@ CODEX = Program("codex", ".codex", "CODEX_HOME", is_recursive=True)
 VIBE = Program("vibe", ".vibe", "VIBE_HOME")
 
 PROGRAMS = (CODEX, VIBE)
-"""In the order in which a name is looked up, after axe's own agents."""
+"""The programs in the order in which a name is looked up, after axe's own agents."""
 
 
 def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program | None:

@@ -122,7 +122,7 @@ def asked_by_server(server: McpServer) -> Server:
 
 
 class Reach(Struct, frozen=True):
-    """One thing outside the workspace that a workspace's agent file asks for.
+    """One request of a workspace's agent file for something outside the workspace.
 
     `key` is where the file says so, `index` which element of an array. `place` is where it leads: a path without
     links, an address without passwords, or a command line. `variables` are the environment variables whose values go there.

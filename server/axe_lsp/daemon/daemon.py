@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from axe_lsp.hosting.supervisor.supervisor import Runs
 
 _LAST_SECONDS = 1.0
-"""For reading from a slow disk, when everything ends."""
+"""Seconds to wait at the end for reads from a slow disk."""
 
 
 class Daemon:

@@ -92,7 +92,7 @@ def user_layers(environment: Environment) -> dict[str, Path]:
 
 
 def user_layer_folders(environment: Environment) -> Iterator[Path]:
-    """Those folders in them that have agents or settings."""
+    """The folders in them that have agents or settings."""
     layers = user_layers(environment)
     for program in LAYERED:
         layer = layers.get(program.name)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from axe_lsp.daemon.outside_facts import PathContext
 
 _SEARCH_SECONDS = 2.0
-"""For what the globs of one file match."""
+"""Seconds for the search for matches of the globs of one file."""
 
 
 class Queries:
@@ -59,7 +59,7 @@ class Queries:
         return list_folder(folder, typed.word) if folder is not None else Listing()
 
     def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[AgentFile]:
-        """Those of the files that use the skill at `uri`."""
+        """The files that use the skill at `uri`."""
         from axe_lsp.daemon.skill_file import users_of
 
         path = path_of(uri)

@@ -55,7 +55,7 @@ MAX_MATCHES = 10_000
 """Files of one glob that are counted. So many are no prompt any more."""
 
 SHOWN_MATCHES = 50
-"""Those that are remembered by name."""
+"""The number of matches that are remembered by name."""
 
 
 class PathContext(Struct, frozen=True):

@@ -58,7 +58,7 @@ def _fault(path: Path) -> str:
     try:
         text = decode_utf8(read_file(path))
     except FileNotFoundError:
-        return ""  # Which is told by who asks whether it exists.
+        return ""  # The caller reports a missing file.
     except OSError as error:
         return error.strerror or str(error)
     except NotUtf8Error as error:

@@ -225,7 +225,7 @@ class View:
         self._indexer.read(self._unread_files(folder), done)
 
     def _unread_files(self, folder: Path) -> Iterator[Path]:
-        """When their turn comes, the search below the roots may have read most of them already."""
+        """The files that are still unread. The search below the roots may have read most of them already."""
         uri = uri_of(folder)
         places = (file.place for file in self.snapshot.closed.values())
         # By their names: to work out thousands of URIs takes as long as to read hundreds of files.

@@ -22,7 +22,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 class Fix(Struct, frozen=True):
-    """One way to fix what a finding is about.
+    """One way to fix the problem of a finding.
 
     The `preferred` one is the one that an editor applies by default. A `certain` one is
     what the author must have meant, so it may be taken unasked. A `secret` has to be put away first.

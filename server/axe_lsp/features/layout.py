@@ -49,7 +49,7 @@ _BLANK_LINE = re.compile(r"\n[ \t]*\r?\n")
 
 
 class _Layout:
-    """One pass over a tree. `_end` stands behind what has been laid out."""
+    """One pass over a tree. `_end` is the end of the part that has been laid out."""
 
     def __init__(self, parse: Parse, indent_width: int) -> None:
         self.lines: list[Line] = []

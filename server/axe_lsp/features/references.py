@@ -30,7 +30,7 @@ class Highlight(Struct, frozen=True):
 def references(
     snapshot: Snapshot, file: AgentFile, offset: int, *, include_declaration: bool
 ) -> list[Location]:
-    """Everywhere that names what is named at `offset` of an open file, its definition first."""
+    """The places that name the agent that is named at `offset` of an open file, its definition first."""
     named = named_at(snapshot, file, offset)
     if named is None:
         return []

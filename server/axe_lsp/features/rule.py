@@ -54,7 +54,7 @@ class Subject(Enum):
 
 
 class Dialects(Enum):
-    """Whose files a rule is about."""
+    """The dialects of the files that a rule is about."""
 
     AXE = auto()
     OTHERS = auto()

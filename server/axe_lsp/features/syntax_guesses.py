@@ -291,4 +291,4 @@ GUESSES: tuple[tuple[str, Callable[[Statement], Iterator[Guess]]], ...] = (
     ("the string is not closed", _open_string),
     ("the array is not closed|the inline table is not closed", _open_list),
 )
-"""How the parser's messages begin, and what may be meant."""
+"""The beginnings of the parser's messages, and the guesses for them."""

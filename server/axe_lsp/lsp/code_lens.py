@@ -65,10 +65,10 @@ _OF_TESTS: dict[LensKind, dict[str, str | bool]] = {
     LensKind.RUN_TEST_LIVE: {"live": True},
     LensKind.RECORD_TEST: {"record": True},
 }
-"""What they add to the params of `axe.test`."""
+"""The members that lenses of cases add to the params of `axe.test`."""
 
 _RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, LensKind.TESTS, *_OF_TESTS)
-"""Those that run agents."""
+"""The lenses that run agents."""
 
 _OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW_REFERENCES}
 

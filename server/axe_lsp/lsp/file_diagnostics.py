@@ -108,7 +108,7 @@ class _Members(NamedTuple):
 
 
 def _members(session: Session) -> _Members:
-    """As the client says for pushed diagnostics, or (LSP 3.18) for pulled ones."""
+    """The optional members that the client supports in pushed diagnostics, or (LSP 3.18) in pulled ones."""
     client = session.client
 
     def offered(name: str) -> list[Any]:

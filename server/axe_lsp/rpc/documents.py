@@ -115,7 +115,7 @@ class EditedText:
         self._starts = LineIndex(text).starts
         self._first_unmoved = len(self._starts)
         self._shift = 0
-        """What the starts from `_first_unmoved` on lack."""
+        """The amount that is missing in the starts from `_first_unmoved` on."""
 
     def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
         """The offset of a position, clamped to the line and to the text (LSP 3.17, "Position")."""

@@ -90,7 +90,7 @@ class LifeCycle(Dispatcher):
             raise JsonRpcInvalidRequest(f"{message.method} came after shutdown")
 
     def read_params(self, method: str, params: Any) -> Any:
-        """As for every method, but `initialize` is read by `Client`."""
+        """The params of a method; those of `initialize` are read by `Client`."""
         return params if method == types.INITIALIZE else super().read_params(method, params)
 
     def _register_builtin_features(self) -> None:

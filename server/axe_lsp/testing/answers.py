@@ -36,7 +36,7 @@ class Answers(Protocol):
         """The results of tools, if they are recorded, too. There is none before the `hook`."""
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
-        """What stands between the engine and the provider, for the agent and for judges."""
+        """The layers between the engine and the provider, for the agent and for judges."""
 
     def is_providers_fault(self, error: RunError, case: Case) -> bool:
         """Whether a failed run says something about the provider, and nothing about the agent."""
@@ -99,6 +99,6 @@ class Live:
         return error.kind == "api" and not case.run.error
 
     def recording(self) -> Recording:
-        """What was sent and answered, without secrets."""
+        """The recorded requests and answers, without secrets."""
         assert self._recorder is not None
         return self._recorder.recording(known_secrets(os.environ))

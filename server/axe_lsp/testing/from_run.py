@@ -57,7 +57,7 @@ class Remembered(Struct, frozen=True):
 
     @property
     def run(self) -> Observed:
-        """What happened."""
+        """The root run."""
         return observed(self.events)[0]
 
 
@@ -84,7 +84,7 @@ def remembered(beginning: str) -> Remembered:
 
 
 def recording_of(run: Remembered, secrets: Collection[str]) -> Recording:
-    """What the run and those below it sent, and what was answered. Raises ConfigError."""
+    """The requests of the run and of its children, with the answers. Raises ConfigError."""
     log = Log(known=run.known)
     begun = [each.run for each in run.events if isinstance(each, AgentBegin)]
     return Recording(tuple(_recorded(log.of(ids), ids, run.start, secrets) for ids in begun))

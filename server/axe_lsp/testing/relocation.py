@@ -32,7 +32,7 @@ class Renaming:
         self._provider.check(model, workdir)
 
     def window(self, model: ModelName) -> int | None:
-        """What the other one knows."""
+        """The context window that the wrapped provider knows."""
         return self._provider.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:

@@ -91,7 +91,7 @@ def _resolver(project: Path, environment: Environment) -> _Resolve:
 
 
 class _Changes:
-    """What is no longer as it was recorded."""
+    """The differences from a recording."""
 
     def __init__(
         self, resolve: _Resolve, project: Path, environment: Environment, secrets: frozenset[str]

@@ -41,7 +41,7 @@ class UndecidedError(Exception):
 
 
 def failures(case: Case, run: Observed) -> Iterator[Failure]:
-    """Everything about the tree of a run that is not as its case expects it; files and judges aside.
+    """The deviations of the tree of a run from the expectations of its case, without files and judges.
 
     May block for seconds, because of patterns. Raises UndecidedError.
     """

@@ -21,7 +21,7 @@ Stamps = frozenset[tuple[str, int, int]]
 
 
 class Watched(Struct, frozen=True):
-    """What may change a result: all files below the folders, and what agents read elsewhere."""
+    """The files that may change a result: all files below the folders, and files that agents read elsewhere."""
 
     folders: frozenset[Path] = frozenset()
     inputs: frozenset[Inputs] = frozenset()

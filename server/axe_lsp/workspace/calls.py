@@ -46,7 +46,7 @@ class Edges(Struct, frozen=True):
         return found
 
     def ends(self, agents: frozenset[str]) -> frozenset[str]:
-        """Those of some agents that call no others."""
+        """The agents, among some, that call no others."""
         edited = agents & self.edited.keys()
         return (
             (agents - edited)
@@ -120,7 +120,7 @@ class Calls(Struct, frozen=True):
     recent: Recent = field(default_factory=_nobody)
 
     def roots_in(self, agents: frozenset[str]) -> frozenset[str]:
-        """Those of some agents at which calls begin."""
+        """The agents, among some, at which calls begin."""
         return self.above.ends(agents) | (agents & self.started)
 
     def levels_above(self, agent: str, *, is_open: bool) -> Levels:

@@ -52,7 +52,7 @@ class Written(Struct, frozen=True, gc=False):
 
     @property
     def where(self) -> Where:
-        """Where it stands, quotes included."""
+        """The place of the string, quotes included."""
         if isinstance(self.there, TextRange):
             return self.there
         return LazyPlace(self.there, self.key, self.index)
@@ -79,7 +79,7 @@ class FileValues(Protocol):
         """The strings in the array that a key is set to; it may be unfinished."""
 
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
-        """Those of the names that are keys of a table, where their values are."""
+        """The names that are keys of a table, with the places of their values."""
 
     def servers(self) -> Iterator[tuple[Server, TextRange]]:
         """The MCP servers that have a place, and where their address or command stands."""

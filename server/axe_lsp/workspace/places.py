@@ -65,7 +65,7 @@ class Place(Struct, frozen=True):
 
     @property
     def dialect(self) -> Dialect:
-        """Whose file it is."""
+        """The dialect of the file."""
         return dialect_of(self.kind)
 
     @property

@@ -15,7 +15,7 @@ from axe_lsp.workspace.places import Place, Places
 from axe_lsp.workspace.similar_names import Spelling
 
 Files = Mapping[str, AgentFile]
-"""By URI."""
+"""The files by URI."""
 
 Callers = Mapping[str, frozenset[str]]
 """The URIs of files by the names that they list."""

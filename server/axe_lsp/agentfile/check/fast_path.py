@@ -76,7 +76,7 @@ def shortened(text: str) -> ShortenedText:
 
 @lru_cache(maxsize=1)
 def _document(text: str) -> Document:
-    """Who asks for one place in a file often asks for the next one there."""
+    """The tree of the last text: callers often ask for several places of one file."""
     return parse_tree(text)[0]
 
 

@@ -1,4 +1,4 @@
-"""What a value says by itself, wherever it is written, and files in which no more is to be looked at.
+"""Checks of single values, and the files for which these checks are sufficient.
 
 Nothing is judged here in another way than in check.py, which finds the places, too: what may be wrong, or is not
 plain, is left to it. A property test sees to it that it finds nothing wrong in what is plain.

@@ -1,4 +1,4 @@
-"""One thing that is wrong with a file."""
+"""One problem of a file."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from axe_lsp.agentfile.convert.vibe import VIBE
 FORMATS: Mapping[str, Format] = {
     each.name: each for each in (AXE, CODEX, CLAUDE, COPILOT, GEMINI, VIBE)
 }
-"""By the name that `--to` and `--from` take."""
+"""The formats by the names that `--to` and `--from` take."""
 
 DEFAULT_MARKDOWN = CLAUDE
 """The format of a Markdown file that lies in no folder of agents."""

@@ -62,7 +62,7 @@ class _Reader:
         self._next = 0
         self._depth = 0
         self._comments: list[str] = []
-        """Those that no key of the top level has got yet."""
+        """The comments that do not belong to a key of the top level yet."""
 
     def front_matter(self) -> FrontMatter:
         values: dict[str, Any] = {}

@@ -510,13 +510,13 @@ TOOL_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "call_agent": ("agent", "task", "context"),
     "Task": ("description", "prompt", "subagent_type"),
 }
-"""The names of their arguments, and of those by which agents are called. A test compares them with the tools."""
+"""The names of the arguments of tools, including the tools that call agents. A test compares them with the tools."""
 
 NAMED_TOOLS = frozenset(["ask_user"])
-"""Those that no glob adds: a file has to name them."""
+"""The tools that globs do not add: a file has to name them."""
 
 EXTENSION_TOOLS = frozenset(["grep", "find_files", "ask_user"])
-"""Those that axe does not know. It refuses a file that names them."""
+"""The tools that axe does not know: it refuses a file that names them."""
 
 TOOL_ALIASES: dict[str, str] = {
     "Read": "read_file",

@@ -42,7 +42,7 @@ BUILT_IN_TYPES: Mapping[str, AgentType] = {
     ),
     "code": AgentType("Full agent for implementation", ("*",), "Implement changes efficiently."),
 }
-"""By name."""
+"""The types by name."""
 
 
 def filled_by(type_name: object) -> Mapping[str, str | list[str]]:

@@ -10,13 +10,13 @@ from msgspec import Struct
 KeyPath = tuple[str, ...]
 
 ANY_NAME = "*"
-"""In a path: a name that the user chooses."""
+"""The part of a path that stands for a name that the user chooses."""
 
 FIRST_AXE = "axe 0.1"
-"""In `since`: there from the beginning."""
+"""The value of `since` for keys of the first version of axe."""
 
 EXTENSION = "axe-lsp"
-"""In `since`: not axe's. axe ignores such a key, so it still loads the file."""
+"""The value of `since` for keys that axe does not have. axe ignores such a key, so it still loads the file."""
 
 
 class KeyType(Enum):
@@ -69,7 +69,7 @@ class KeySpec(Struct, frozen=True):
     `no_effect` says why the key has no effect where it may be written. The program takes a table
     `or_empty_array` where it reads the members of a table by their order, too.
     `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
-    whether axe's message about it ends with the value. What `is_secret` is never shown.
+    whether axe's message about it ends with the value. A value that `is_secret` is never shown.
     """
 
     path: KeyPath

@@ -16,7 +16,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.text.nearest import KEPT
 
 READ_ON = "2026-11-25"
-"""When the providers' pages were read."""
+"""The day on which the providers' pages were read."""
 
 SOURCES = {
     "anthropic": "https://platform.claude.com/docs/en/models/overview",
@@ -134,7 +134,7 @@ MODELS: tuple[Model, ...] = (
         *("google", "gemini-3.8-flash", 2**20, 2**16, 0.75, 3.75, 0.075, 0.75), doubles="2027-01-01"
     ),
 )
-"""By provider, the newest first."""
+"""The models by provider, the newest first."""
 
 
 _ENDINGS = {
@@ -188,7 +188,7 @@ _DATED = r"-(\d{8}|\d{4}-\d\d-\d\d)$"
 
 
 def ending_of(text: str) -> Ending | None:
-    """When the model that an agent file names ends, None if that is not known."""
+    """The announced end of the model that an agent file names; None if none is known."""
     endings = _endings()
     return endings.get(text) or endings.get(re.sub(_DATED, "", text))
 

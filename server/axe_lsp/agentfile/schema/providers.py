@@ -43,7 +43,7 @@ class WireTraits(Struct, frozen=True):
 
 
 SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""How environment variables end that hold a secret, of a provider or of an MCP server."""
+"""The endings of environment variables that hold a secret of a provider or of an MCP server."""
 
 _ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
 
@@ -90,7 +90,7 @@ class Provider(Struct, frozen=True):
         return next(found, self.wire)
 
     def auth_of(self, wire: Wire) -> Auth:
-        """How a request on this wire shows its key."""
+        """The way in which a request on this wire sends its key."""
         return self.auth or self.auths.get(wire, WIRES[wire].auth)
 
     @property
@@ -180,4 +180,4 @@ PROVIDERS: Mapping[str, Provider] = {
         Provider("edenai", "openai-chat", "https://api.edenai.run/v3", ("EDENAI_API_KEY",)),
     )
 }
-"""By name, in the order in which messages name them."""
+"""The providers by name, in the order in which messages name them."""

@@ -13,7 +13,7 @@ def tools_meant(
 ) -> tuple[str, ...]:
     """The tools that are listed or allowed, and not denied; each once, in the order of the names.
 
-    Names that no tool has mean none.
+    Unknown names are left out.
     """
     denied = set(_expanded(deny, TOOLS))
     meant = dict.fromkeys(_expanded([*listed, *allow], _ADDED_BY_GLOBS))

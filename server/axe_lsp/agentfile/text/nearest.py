@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from functools import lru_cache
 
 KEPT = 8192
-"""How many answers about names that never change are remembered, since each keystroke asks for them again."""
+"""The number of remembered answers about names that never change. Each keystroke asks for them again."""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -176,7 +176,7 @@ def is_prose(text: str) -> bool:
 def _problems(
     text: str, document: Document, found: tuple[SyntaxProblem, ...], verdict: tomli.TOMLDecodeError
 ) -> Iterator[SyntaxProblem]:
-    """Everything that keeps the text from being TOML, as far as it can be told at once."""
+    """The syntax errors of the text, as far as one pass can find them."""
     yield from found
     clashing = [SyntaxProblem(*each) for each in redefinitions(document)]
     yield from clashing
@@ -185,7 +185,7 @@ def _problems(
 
 
 _CLASH = ("Cannot", "Duplicate")
-"""How tomli begins to say that two statements clash."""
+"""The beginnings of tomli's messages about two statements that clash."""
 
 
 def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> SyntaxProblem:

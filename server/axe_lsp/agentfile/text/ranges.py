@@ -59,7 +59,7 @@ class Difference(NamedTuple):
 
     @property
     def shift(self) -> int:
-        """How far everything behind has moved."""
+        """The distance by which the text after the lines has moved."""
         return self.end - self.old_end
 
 

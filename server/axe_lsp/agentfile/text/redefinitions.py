@@ -32,7 +32,7 @@ def redefinitions(document: Document) -> Iterator[tuple[TextRange, str]]:
 
 
 class _Origin(Enum):
-    """How a name came to mean what it means."""
+    """The kind of statement that defined a name."""
 
     HEADER = auto()
     PARENT_OF_HEADER = auto()

@@ -125,7 +125,7 @@ _KEY_BEFORE_QUOTES = re.compile(r"[ \t]*[A-Za-z0-9_.-]+[ \t]*=[ \t]*")
 
 
 class _Parser:
-    """One pass over one text. `pos` stands behind what has been understood so far."""
+    """One pass over one text. `pos` is the end of the part that has been read."""
 
     def __init__(self, text: str, doubtful_ends: frozenset[int] = frozenset()) -> None:
         self.text = text

@@ -28,7 +28,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 _SEPARATOR = re.compile(r"\s*(?:[:\\.]|//|\s)\s*")
 
 _MAKERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google", "llama": "ollama"}
-"""How the names of well-known models begin, and who serves them."""
+"""The beginnings of the names of well-known models, and their providers."""
 
 
 def meant(snapshot: Snapshot, written: str) -> list[str]:

@@ -50,7 +50,7 @@ def home_of(schema: Schema, path: KeyPath) -> KeyPath | None:
 
 
 def name_of(home: KeyPath) -> str:
-    """Where a table is, for people."""
+    """The place of a table, as text for people."""
     return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
 
 
@@ -98,7 +98,7 @@ def _advice(schema: Schema, unknown: _Unknown, similar: str | None) -> str:
 
 _NAMES_FOR_THE_WHOLE = ("agent", "axe", "config", "settings", "general", "main", "default")
 _MANY = 3
-"""As many keys of other tables are no help any more."""
+"""The number of keys of other tables from which a list of them is no help any more."""
 
 
 def _similar(schema: Schema, unknown: _Unknown) -> str | None:
