@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.convert.formats import PLAIN, Format, Reading, Writing
-from axe_lsp.agentfile.convert.intermediate import FIELDS, ConversionError, Note, slug
+from axe_lsp.agentfile.convert.intermediate import FIELDS, ConversionError, Note, NoteKind, slug
 from axe_lsp.agentfile.convert.output_file import (
     OutputFile,
     read_markdown,
@@ -22,6 +22,11 @@ class Converted(Struct, frozen=True):
     text: str
     kept: tuple[str, ...]
     notes: tuple[Note, ...]
+
+    @property
+    def lost(self) -> tuple[str, ...]:
+        """The keys that the new file does not have, each once."""
+        return tuple(dict.fromkeys(n.key for n in self.notes if n.kind is NoteKind.LOST))
 
 
 def convert(text: str, stem: str, source: Format, target: Format, model: str = "") -> Converted:

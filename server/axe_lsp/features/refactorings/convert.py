@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 from urllib.parse import quote, unquote
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, root_of
@@ -15,9 +14,6 @@ from axe_lsp.features.edit import NewFile
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
-
-if TYPE_CHECKING:
-    from axe_lsp.agentfile.convert.conversion import Converted
 
 _PLACES = (("name",), ("display_name",), ("description",))
 """The keys at which it is offered: those that say who the agent is, in each TOML format."""
@@ -52,7 +48,7 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
         except ConversionError:
             return
         uri = f"{project}/{target.folder}/{quote(new.file_name)}"
-        title = f"Convert to an agent of {target.title}{_losses(new)}"
+        title = f"Convert to an agent of {target.title}{_losses(new.lost)}"
         yield CodeAction(title, ActionKind.REWRITE, (NewFile(uri, new.text),))
 
 
@@ -69,11 +65,9 @@ def _project(snapshot: Snapshot, file: AgentFile, folder: str) -> str:
     return root_of(file.place.folder, snapshot.places.roots)
 
 
-def _losses(new: Converted) -> str:
+def _losses(lost: Sequence[str]) -> str:
     """The lost keys, for a title."""
-    lost = list(dict.fromkeys(note.key for note in new.notes if note.kind.name == "LOST"))
-    named = lost[:_MOST_NAMED]
-    rest = len(lost) - len(named)
     if not lost:
         return ""
-    return f" (without {', '.join(named)}{f' and {rest} more' if rest else ''})"
+    rest = len(lost) - _MOST_NAMED
+    return f" (without {', '.join(lost[:_MOST_NAMED])}{f' and {rest} more' if rest > 0 else ''})"
