@@ -12,7 +12,7 @@ import pytest
 import tomli
 import yaml
 
-from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs
+from axe_lsp.agentfile.dialects import agent_globs, settings_globs
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.cli.main import COMMANDS
 from support.editors import PROJECT, clean_environment, emacsen, missing, neovims

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs
+from axe_lsp.agentfile.dialects import agent_globs, settings_globs
 from support.codex_project import REVIEWER, write_codex_project
 from support.session import PUBLISH, Project
 

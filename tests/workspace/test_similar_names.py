@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.workspace.similar_names import Spelling
+from axe_lsp.agentfile.text.nearest import Spelling
 
 MANY = [f"{team}-agent-{number:04}" for team in ("code", "test", "docs") for number in range(1000)]
 

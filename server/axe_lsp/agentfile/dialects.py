@@ -16,6 +16,7 @@ from axe_lsp.agentfile.check.check import Judge, axe_agent
 from axe_lsp.agentfile.check.codex import codex_agent, codex_config
 from axe_lsp.agentfile.check.config_values import config_values
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 from axe_lsp.agentfile.other_programs import Program
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
@@ -108,3 +109,28 @@ def _kind_of(schema: str) -> FileKind:
 def kinds() -> Iterator[FileKind]:
     """All kinds of files."""
     yield from _BY_KIND
+
+
+# Globs of the files of all dialects, for editors: which files are served, and watched. `**/` stands for any
+# number of folders, none included.
+
+
+def agent_globs() -> Iterator[str]:
+    """The globs of agent files: `**/.codex/agents/**/*.toml`."""
+    yield from (f"**/{folder}/*{SUFFIX}" for folder in AGENT_FOLDERS)
+    for program in LAYERED:
+        yield f"**/{program.agents}/{'**/' if program.is_recursive else ''}*{SUFFIX}"
+
+
+def settings_globs() -> Iterator[str]:
+    """The globs of other files about agents: tests, and the settings of projects (`**/.codex/config.toml`)."""
+    yield from (f"**/{folder}/*{SUFFIX}" for folder in TEST_FOLDERS)
+    yield from (f"**/{program.layer}/{SETTINGS_FILE}" for program in LAYERED)
+
+
+def usual_folders() -> Iterator[str]:
+    """The folders of agents, of tests and of settings, below a project: `.codex/agents` and `.codex`."""
+    yield from AGENT_FOLDERS
+    yield from TEST_FOLDERS
+    for program in LAYERED:
+        yield from (program.agents, program.layer)

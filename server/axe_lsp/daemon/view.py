@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.file_patterns import usual_folders
+from axe_lsp.agentfile.dialects import usual_folders
 from axe_lsp.agentfile.lookup_order import SUFFIX, AgentPlaces
 from axe_lsp.agentfile.other_programs import AGENTS
 from axe_lsp.agentfile.text.ranges import LineIndex

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.text.tokens import estimated_tokens
+from axe_lsp.agentfile.schema.models import estimated_tokens
 from axe_lsp.workspace.facts import Matches
 
 _UNITS = ("KB", "MB", "GB")

@@ -14,7 +14,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.file_patterns import agent_globs, settings_globs, usual_folders
+from axe_lsp.agentfile.dialects import agent_globs, settings_globs, usual_folders
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
 from axe_lsp.daemon.project_severities import CHECK_FILE
 from axe_lsp.daemon.uris import canonical, uri_of

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
-from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.schema.models import estimated_tokens, known_model
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.tokens import estimated_tokens
 from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.json_data import Json, JsonStruct, to_json
 from axe_lsp.runtime.messages import Tool

@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.layers import Layers
 from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
-from axe_lsp.workspace.similar_names import Spelling
 
 Files = Mapping[str, AgentFile]
 """The files by URI."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.affected import (
     NOTHING_FURTHER,
     FileChange,
@@ -22,7 +23,6 @@ from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.graph_update import UNCHANGED, Rewired, all_calls, calls_after, rewired
 from axe_lsp.workspace.layers import affected_by, layers_after, with_declared
 from axe_lsp.workspace.places import Place, Places, Scope
-from axe_lsp.workspace.similar_names import Spelling
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 
 

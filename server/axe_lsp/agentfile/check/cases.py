@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
-from axe_lsp.agentfile.schema.json_schema import schema_faults
+from axe_lsp.agentfile.schema.json_schema import expression_fault, schema_faults
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.nested import Node, member_of, tables_of, text_of, texts_of
 from axe_lsp.agentfile.schema.test_keys import (
@@ -27,7 +27,6 @@ from axe_lsp.agentfile.schema.test_keys import (
 from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.regular_expressions import expression_fault
 
 _TEXT_WORDS = ("contains", "lacks", "matches", "equals", "schema")
 _TOOLS = frozenset({*TOOLS, "call_agent", "Task"})

@@ -9,15 +9,15 @@ is what a value will be matched with. A reference that leads out is refused: not
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 from urllib.parse import unquote
 
 from axe_lsp.agentfile.schema.nested import Node
-from axe_lsp.agentfile.text.nearest import nearest_of
+from axe_lsp.agentfile.text.nearest import KEPT, nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.regular_expressions import expression_fault
 
 TYPES = ("array", "boolean", "integer", "null", "number", "object", "string")
 
@@ -229,6 +229,19 @@ def _anchors_in(node: Node, depth: int) -> Iterator[str]:
     yield from (each for each in named if isinstance(each, str))
     for each in (*(node.items or ()), *members.values()) if depth > 0 else ():
         yield from _anchors_in(each, depth - 1)
+
+
+@lru_cache(maxsize=KEPT)
+def expression_fault(pattern: str) -> str:
+    """Why a text is no regular expression of Python's, or "". Each keystroke asks for those of the file again."""
+    try:
+        with warnings.catch_warnings():
+            # Of what a later Python may read otherwise. It would be on standard error.
+            warnings.simplefilter("ignore")
+            re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        return f"not a regular expression: {error}"
+    return ""
 
 
 def _pattern_faults(pattern: str, range_: TextRange, where: str) -> _Faults:

@@ -259,3 +259,12 @@ def takes_pictures(model: str) -> bool:
         name.startswith(start) and re.fullmatch(rest, name[len(start) :])
         for start, rest in _TEXT_ONLY
     )
+
+
+_CHARACTERS_PER_TOKEN = 4
+"""A rule of thumb for English prose; good enough for “will it fit?”, not for a bill."""
+
+
+def estimated_tokens(characters: int) -> int:
+    """The estimated number of tokens of a text with so many characters."""
+    return characters // _CHARACTERS_PER_TOKEN

@@ -6,14 +6,13 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.text.nearest import nearest_of
+from axe_lsp.agentfile.text.nearest import Spelling, nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import respell_as_suggested
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import last_caller
-from axe_lsp.workspace.similar_names import Spelling
 from axe_lsp.workspace.snapshot import Snapshot
 
 
