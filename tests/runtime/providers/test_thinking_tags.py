@@ -46,15 +46,15 @@ PROSE = [
 """Answers about tags."""
 
 
-def split(response: Response) -> tuple[str, str]:
+def split(response: Response, model: str = "m") -> tuple[str, str]:
     """The answer and the thoughts."""
-    seen = without_tagged_thoughts(response)
+    seen = without_tagged_thoughts(response, model)
     return seen.content, seen.thoughts
 
 
-def streamed(pieces: list[str], *, is_whole: bool = True) -> tuple[str, str]:
+def streamed(pieces: list[str], *, model: str = "m", is_whole: bool = True) -> tuple[str, str]:
     """What is shown of a text that comes in these pieces."""
-    splitter = TagSplitter()
+    splitter = TagSplitter(model)
     shown = [*map(splitter.feed, pieces), splitter.rest(is_whole=is_whole)]
     return "".join(each.text for each in shown), "".join(each.thought for each in shown)
 
@@ -95,6 +95,41 @@ def test_a_streamed_text_is_split_as_a_whole_one(pieces: list[str]) -> None:
 )
 def test_the_opening_tag_may_stand_in_the_prompt(text: str, answer: str, thought: str) -> None:
     assert split(Response(text)) == (answer, thought)
+
+
+@pytest.mark.parametrize(
+    "model", ["Qwen/QwQ-32B", "deepseek-r1:8b", "DeepSeek-R1-0528", "qwen3-30b-a3b-thinking-2507"]
+)
+def test_a_model_that_always_thinks_is_known_while_its_answer_streams(model: str) -> None:
+    for text, answer, thought in [
+        ("He asks.\n</think>\n\nTwo.", "Two.", "He asks."),
+        ("<think>\nHe asks.\n</think>\n\nTwo.", "Two.", "He asks."),
+    ]:
+        assert (
+            streamed(list(text), model=model) == split(Response(text), model) == (answer, thought)
+        )
+    assert split(Response("He asks", incomplete="length"), model) == ("", "He asks")
+    assert streamed(["He ", "asks"], model=model, is_whole=False) == ("", "He asks")
+    # It did not think for once.
+    assert split(Response("Two."), model) == ("Two.", "")
+    assert streamed(["Tw", "o."], model=model)[0] == "Two."
+    # Its server has a parser.
+    assert split(Response("Two.", thoughts="He asks.", incomplete="length"), model)[0] == "Two."
+
+
+@pytest.mark.parametrize("model", ["my-r1", "rethinking", "unthinkingly", "qwen3-8b"])
+def test_other_models_show_their_answer_at_once(model: str) -> None:
+    assert TagSplitter(model).feed("Two").text == "Two"
+
+
+async def test_thoughts_in_a_field_let_the_answer_stream(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("qwq", Says("one two", thinking="I count."))
+    agents = {"solo": 'name = "solo"\nmodel = "ollama/qwq"\n'}
+    async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
+        assert (await work.run("solo")).content == "one two"
+        assert [each.delta for each in work.of(TextDelta)] == ["one ", "two"]
 
 
 def test_thoughts_that_were_cut_are_no_answer() -> None:

@@ -321,7 +321,14 @@ class HttpProvider:
                 error.hint = _about_page(answer, url, service)
                 raise error
             try:
-                return await read_answer(wire_format, answer, on_delta, service.key, exchange.heard)
+                return await read_answer(
+                    wire_format,
+                    answer,
+                    on_delta,
+                    service.key,
+                    heard=exchange.heard,
+                    model=request.model,
+                )
             except WireError as error:
                 is_stream = stream and answer.media_type in wire_format.SHAPE.stream_types
                 sent = "" if is_stream else f" ({_what_came(answer, url, service)})"

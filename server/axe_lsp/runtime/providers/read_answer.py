@@ -36,30 +36,33 @@ async def read_answer(
     answer: HttpAnswer,
     on_delta: OnDelta | None,
     key: str,
+    *,
     heard: Callable[[], object] = bool,
+    model: str = "",
 ) -> Response:
     """The answer, piece by piece if it is streamed. Who asked for a stream may get none.
 
     A stream of server-sent events is read as such whatever its media type is, as the official clients do.
-    `heard` is called whenever a piece of a stream arrives, also if it adds nothing to the answer. A key that a provider repeats goes no further. Raises WireError or ProviderError.
+    `heard` is called whenever a piece of a stream arrives, also if it adds nothing to the answer. A key that
+    a provider repeats goes no further. `model` is the one that was asked. Raises WireError or ProviderError.
     """
     shape = wire_format.SHAPE
     if on_delta is None:
-        return _ready(_decode(wire_format, await answer.read()), shape, key)
+        return _ready(_decode(wire_format, await answer.read()), shape, key, model)
     pieces = answer.chunks() if shape.is_binary else answer.lines()
     if answer.media_type not in shape.stream_types:
         begun = [piece async for piece in _beginning(pieces)]
         if not (_EVENTS in shape.stream_types and begun[-1:] and begun[-1].startswith(_FIELDS)):
             begun += [piece async for piece in pieces]
             body = (b"" if shape.is_binary else b"\n").join(begun)
-            response = _ready(_decode(wire_format, body), shape, key)
+            response = _ready(_decode(wire_format, body), shape, key, model)
             if response.content or response.thoughts:
                 on_delta(Delta(response.content, response.thoughts))
             return response
         pieces = _chain(begun, pieces)
-    tags = TagSplitter() if shape.has_tags else None
+    tags = TagSplitter(model) if shape.has_tags else None
     reader = _Reader(wire_format.stream_decoder(), key, on_delta, heard, tags)
-    return _ready(await reader.read(pieces), shape, key)
+    return _ready(await reader.read(pieces), shape, key, model)
 
 
 _EVENTS = "text/event-stream"
@@ -90,10 +93,10 @@ def _decode(wire_format: WireFormat, body: bytes) -> Response:
     return wire_format.decode(value)
 
 
-def _ready(response: Response, shape: Shape, key: str) -> Response:
+def _ready(response: Response, shape: Shape, key: str, model: str) -> Response:
     """The answer without thoughts in its text, and without the key."""
     if shape.has_tags:
-        response = without_tagged_thoughts(response)
+        response = without_tagged_thoughts(response, model)
     content, thoughts = without(response.content, key), without(response.thoughts, key)
     if (content, thoughts) == (response.content, response.thoughts):
         return response
@@ -165,7 +168,9 @@ class _Reader:
 
     def _split(self, delta: Delta, tags: TagSplitter) -> Delta:
         """The piece without tags. Where a server writes the thoughts twice, those in the text are left out."""
-        self._has_thoughts = self._has_thoughts or bool(delta.thought)
+        if delta.thought and not self._has_thoughts:
+            self._has_thoughts = True
+            tags.expect_tags()
         split = tags.feed(delta.text) if delta.text else delta
         if tags.is_behind:
             self._tags = None  # All that follows is the answer.

@@ -31,6 +31,9 @@ _ALONE = r"""(?<![ \t`"'])(?:{})(?![ \t`"'.,;:!?)\]])""".format(
 )
 """A closing tag as a model ends its thoughts. A text about tags has it between spaces or in quotes."""
 
+_THINKS_AT_ONCE = r"(?i)(?<![a-z])(?:qwq|deepseek-r1|r1-\d+|thinking)(?![a-z])"
+"""The names of models that always think, and whose templates write the opening tag into the prompt."""
+
 _FENCE = "```"
 
 
@@ -39,10 +42,11 @@ def has_tags(text: str) -> bool:
     return any(tag in text for tag in _CLOSING.values())
 
 
-def without_tagged_thoughts(response: Response) -> Response:
-    """The answer without the thoughts that stand in its text."""
+def without_tagged_thoughts(response: Response, model: str) -> Response:
+    """The answer of a model without the thoughts that stand in its text."""
     text = response.content
-    thought, answer = _split(text, is_whole=is_whole(response))
+    splitter = TagSplitter("" if response.thoughts else model)
+    thought, answer = _split(text, splitter, is_whole=is_whole(response))
     if answer == text:
         return response
     return replace(response, content=answer, thoughts=response.thoughts or thought)
@@ -53,9 +57,8 @@ def is_whole(response: Response) -> bool:
     return not response.tool_calls and response.incomplete is None
 
 
-def _split(text: str, *, is_whole: bool) -> tuple[str, str]:
+def _split(text: str, splitter: TagSplitter, *, is_whole: bool) -> tuple[str, str]:
     """The thoughts in a text and the answer."""
-    splitter = TagSplitter()
     parts = splitter.feed(text), splitter.rest(is_whole=is_whole)
     thought, answer = "".join(part.thought for part in parts), "".join(part.text for part in parts)
     end = re.search(_ALONE, text) if answer == text and has_tags(text) else None
@@ -69,10 +72,12 @@ def _split(text: str, *, is_whole: bool) -> tuple[str, str]:
 class TagSplitter:
     """Tells the thoughts in the text of one answer from the rest, piece by piece.
 
-    A closing tag without an opening one is left: what stands before it has been shown when it comes.
+    A closing tag without an opening one is read of a model that always thinks. Of others it is left, as what
+    stands before it has been shown when it comes.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, model: str = "") -> None:
+        self._model = model
         self.is_behind = False
         """Whether all that follows is the answer."""
         self._begun: list[str] = []
@@ -81,6 +86,10 @@ class TagSplitter:
         """The end of it, which may be a part of a tag."""
         self._closing = ""
         self._is_closed = self._has_thought = False
+
+    def expect_tags(self) -> None:
+        """The thoughts come elsewhere, so a text without an opening tag has none."""
+        self._model = ""
 
     def feed(self, text: str) -> Delta:
         """Take a piece of the text; returns what is known to be of the answer or of the thoughts."""
@@ -112,6 +121,9 @@ class TagSplitter:
             return self._inside()
         if any(tag.startswith(begun) for tag in _CLOSING):
             return Delta()
+        if re.search(_THINKS_AT_ONCE, self._model):
+            self._closing = _CLOSING["<think>"]
+            return self._inside()
         self.is_behind = True
         return Delta(self._held)
 
