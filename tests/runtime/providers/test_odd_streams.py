@@ -240,6 +240,51 @@ async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
         assert (await work.run("solo")).content == "three"
 
 
+@pytest.mark.parametrize("dialect", ["openai", "google"])
+async def test_a_reason_for_the_end_with_each_piece_says_nothing(
+    tmp_path: Path, dialect: Dialect
+) -> None:
+    """Some servers give one, and Google's older models did. So the next piece is waited for."""
+    if dialect == "openai":
+        choice = {"index": 0, "delta": {"content": "one "}, "finish_reason": "stop"}
+        piece = events({"choices": [choice]})
+    else:
+        said = {"role": "model", "parts": [{"text": "one "}]}
+        piece = events({"candidates": [{"index": 0, "content": said, "finishReason": "STOP"}]})
+    decoder = FORMATS[dialect].stream_decoder()
+    seen = []
+    for line in (piece * 3).split(b"\n"):
+        decoder.feed(line)
+        seen.append(decoder.is_ending)
+    assert seen == [False, True, True, False, False, False, False]
+    assert decoder.finish().content == "one one one "
+
+
+async def test_who_goes_on_behind_a_reason_for_the_end_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 1.0)
+    pieces = [choices({"content": each}, finish="stop") for each in ("one ", "two ", "three")]
+    wait = 1.5
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 OK\r\n" + TYPE + b"\r\n" + pieces[0] + pieces[1])
+        await writer.drain()
+        await asyncio.sleep(wait)
+        writer.write(pieces[2] + b"data: [DONE]\n\n")
+        writer.close()
+
+    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
+    places = {"AXE_OPENAI_BASE_URL": f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"}
+    with ScriptedProvider() as unused:
+        async with (
+            listener,
+            bench(unused, tmp_path, agent("solo"), places, streams=lambda _: True) as work,
+        ):
+            assert (await work.run("solo")).content == "one two three"
+
+
 async def test_comments_behind_the_end_are_not_waited_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -16,7 +16,7 @@ from axe_lsp.runtime.providers.failures import WRONG_PLACE
 
 _NO_SUCH_ADDRESS = (
     r"(?i)^((file|page|404 page|url|resource|path) )?not found\b"
-    r"|^invalid url|unexpected endpoint|cannot post|no route|, text/html from "
+    r"|^invalid url|^method not allowed|unexpected endpoint|cannot post|no route|, text/html from "
 )
 """The words of servers, and ours about a page in place of an answer, for an address that there is not."""
 

@@ -136,7 +136,7 @@ class _Reader:
             with CancelScope() as scope:
                 async for piece in pieces:
                     self._take(piece)
-                    if self._decoder.is_ending:
+                    if self._decoder.is_ending or scope.deadline < inf:
                         scope.deadline = self._last_moment(piece, scope.deadline)
         except NoAnswerError:
             if not self._decoder.is_over:  # Else the server has only hung up too early.
@@ -152,6 +152,8 @@ class _Reader:
 
     def _last_moment(self, piece: bytes, before: float) -> float:
         """How long to wait on after a piece near the end. One that says nothing only keeps the connection open."""
+        if not self._decoder.is_ending:
+            return inf  # The model goes on, whatever was said.
         if self._decoder.is_over:
             return min(before, current_time() + _REST_SECONDS)
         is_news = piece.strip() and not piece.startswith(b":")

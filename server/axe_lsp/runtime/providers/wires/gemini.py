@@ -276,6 +276,7 @@ class GeminiStream:
         self._usage: dict[str, Json] = {}
         self._candidate: dict[str, Json] = {}
         self._parts: list[dict[str, Json]] = []
+        self._goes_on = False
 
     @property
     def is_over(self) -> bool:
@@ -284,8 +285,8 @@ class GeminiStream:
 
     @property
     def is_ending(self) -> bool:
-        """Whether there is a reason for the end."""
-        return bool(self._candidate.get("finishReason"))
+        """Whether there is a reason for the end. Older models give one with each piece, which says nothing."""
+        return bool(self._candidate.get("finishReason")) and not self._goes_on
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
@@ -315,6 +316,7 @@ class GeminiStream:
         if not candidates:
             return Delta()
         candidate = candidates[0]
+        self._goes_on = self._goes_on or bool(self._candidate.get("finishReason"))
         told = {True: "", False: ""}
         for part in candidate["content"]["parts"].items():
             table, text = part.table(), part["text"].text()

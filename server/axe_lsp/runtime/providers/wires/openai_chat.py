@@ -259,7 +259,7 @@ class OpenAIStream:
         self._calls: list[_PartialCall] = []
         self._finish_reason = ""
         self._usage: Mapping[str, Json] = {}
-        self._complete = False
+        self._complete = self._goes_on = False
 
     @property
     def is_over(self) -> bool:
@@ -268,8 +268,11 @@ class OpenAIStream:
 
     @property
     def is_ending(self) -> bool:
-        """Whether there is a reason for the end. Some servers then send neither tokens nor the end mark."""
-        return self._complete or bool(self._finish_reason)
+        """Whether there is a reason for the end. Some servers then send neither tokens nor the end mark.
+
+        Others give one with each piece, which says nothing.
+        """
+        return self._complete or (bool(self._finish_reason) and not self._goes_on)
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
@@ -319,8 +322,12 @@ class OpenAIStream:
         choice = choices[0]
         reason = choice["finish_reason"].text()
         _raise_failed(choice, reason)
-        self._finish_reason = reason or self._finish_reason
         delta = choice["delta"]
+        if self._finish_reason and any(
+            delta.table().get(each) for each in ("content", "tool_calls")
+        ):
+            self._goes_on = True
+        self._finish_reason = reason or self._finish_reason
         if delta.value is None and not self._has_answer:
             delta = choice["message"]  # Of a server that answers at once, in one event or in none.
         return self._add(delta)
