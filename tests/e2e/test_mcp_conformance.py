@@ -7,17 +7,14 @@ the reasons. The suite fails if something else fails, and if something in there 
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from support.doors import conformance
-from support.raw_client import TIMEOUT
 from support.scripted_provider import Call, Refuses, Says, ScriptedProvider
 from support.session import Project, agent_file
 
@@ -47,31 +44,20 @@ def address(tmp_path: Path, provider: ScriptedProvider) -> Iterator[str]:
         tools = agent_file(name, tools=["list_directory", "run_command"])
         project.write(name, f"{tools}[input]\nadditionalProperties = true\n")
         provider.script(f"m-{name}", *answers)
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     with subprocess.Popen(
-        [sys.executable, "-m", "axe_lsp", "mcp", "--http", str(port), "--no-token"],
+        [sys.executable, "-m", "axe_lsp", "mcp", "--http", "0", "--no-token"],
         cwd=project.root,
         env={**os.environ, **project.environment},
         stdin=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+        text=True,
     ) as server:
         try:
-            _wait_until_listening(port, server)
-            yield f"http://127.0.0.1:{port}/mcp"
+            assert server.stderr is not None
+            *_, address = server.stderr.readline().split()
+            yield address
         finally:
             server.terminate()
-
-
-def _wait_until_listening(port: int, server: subprocess.Popen[bytes]) -> None:
-    latest = time.monotonic() + TIMEOUT
-    while time.monotonic() < latest and server.poll() is None:
-        with socket.socket() as connection:
-            if connection.connect_ex(("127.0.0.1", port)) == 0:
-                return
-        time.sleep(0.05)
-    pytest.fail("the server does not listen")
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import re
 import socket
 import subprocess
 import sys
@@ -32,6 +33,7 @@ from support.scripted_provider import (
     calls_agent,
 )
 from support.session import Project, agent_file
+from support.waiting import until
 
 Json = Any
 
@@ -443,10 +445,7 @@ async def test_nothing_is_left_when_the_client_goes_in_the_middle(
         call = asyncio.ensure_future(client.call_tool("lead", {"task": "Go"}))
         await hold.arrived()
     call.cancel()
-    deadline = asyncio.get_running_loop().time() + PATIENCE
-    while left := bearing(mark):
-        assert asyncio.get_running_loop().time() < deadline, left
-        await asyncio.sleep(0.02)
+    await until(lambda: not bearing(mark), lambda: bearing(mark))
 
 
 async def test_a_long_answer_is_cut_and_says_so(desk: Sessions, provider: ScriptedProvider) -> None:
@@ -480,13 +479,9 @@ async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
 @asynccontextmanager
 async def served(desk: Sessions, *arguments: str) -> AsyncIterator[tuple[str, str]]:
     """A server over HTTP: its address and its token."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
     process = await asyncio.create_subprocess_exec(
         *SERVER,
-        "--http",
-        str(port),
+        *("--http", "0"),
         *arguments,
         cwd=desk.project.root,
         env={**os.environ, **desk.project.environment},
@@ -496,9 +491,12 @@ async def served(desk: Sessions, *arguments: str) -> AsyncIterator[tuple[str, st
     assert process.stderr is not None
     try:
         line = (await asyncio.wait_for(process.stderr.readline(), PATIENCE)).decode()
-        assert line.startswith(f"claude mcp add --transport http axe http://127.0.0.1:{port}/mcp")
-        _, _, rest = line.strip().partition("Bearer ")
-        yield f"http://127.0.0.1:{port}/mcp", rest.removesuffix('"')
+        told = re.match(
+            r'claude mcp add --transport http axe (http://127\.0\.0\.1:\d+/mcp) --header "Authorization: Bearer (\S+)"\n',
+            line,
+        )
+        assert told, line
+        yield told[1], told[2]
     finally:
         process.terminate()
         assert await asyncio.wait_for(process.wait(), PATIENCE) == 0
@@ -517,19 +515,13 @@ INITIALIZE = {
 
 
 async def posted(address: str, token: str, **headers: str) -> int:
-    """The status of a request, once the server listens."""
+    """The status of a request."""
     every = {"accept": "application/json, text/event-stream", **headers}
     if token:
         every["authorization"] = f"Bearer {token}"
     async with httpx2.AsyncClient(trust_env=False) as client:
-        for _ in range(500):
-            try:
-                response = await client.post(address, json=INITIALIZE, headers=every)
-            except httpx2.ConnectError:
-                await asyncio.sleep(0.02)
-            else:
-                return response.status_code
-    raise TimeoutError("the server does not listen")
+        response = await client.post(address, json=INITIALIZE, headers=every, timeout=PATIENCE)
+    return response.status_code
 
 
 async def test_http_needs_the_token_and_no_page_of_a_browser_gets_in(desk: Sessions) -> None:
@@ -608,6 +600,16 @@ def test_a_token_that_others_can_read_is_refused(desk: Sessions) -> None:
     code, told = refused(desk, "--http", "9", "--token-file", str(path))
     assert code == 2
     assert f"others can read {path}; chmod 600 {path}" in told
+
+
+def test_a_port_that_is_taken_is_said_instead_of_the_address(desk: Sessions) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        code, told = refused(desk, "--http", address)
+    assert code == 2
+    assert told == (
+        f"can't listen on {address}: Address already in use; choose another port, or 0 for a free one\n"
+    )
 
 
 @pytest.mark.parametrize(

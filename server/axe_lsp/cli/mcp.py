@@ -6,13 +6,14 @@ import argparse
 import logging
 import os
 import secrets
+import socket
 import stat
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp import tuning
-from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.arguments import Parser, port
 from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.folders import working_folder
@@ -20,7 +21,6 @@ from axe_lsp.runtime.mcp import SDK_MISSING
 from axe_lsp.runtime.plain_text import os_fault
 
 _LOOPBACK = ("127.0.0.1", "localhost", "::1")
-_MOST_PORTS = 65_535
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -62,9 +62,9 @@ def _run(options: argparse.Namespace) -> int:
         if options.http is None:
             await server.serve_stdio()
         else:
-            host, port = options.http
-            _tell(host, port, token)
-            await server.serve_http(host, port, token)
+            with _listening(*options.http) as listening:
+                _tell(options.http[0], listening.getsockname()[1], token)
+                await server.serve_http(options.http[0], listening, token)
         return 0
 
     server_process.run(serve())
@@ -90,23 +90,39 @@ def _token(options: argparse.Namespace) -> str:
     return token
 
 
+def _listening(host: str, port: int) -> socket.socket:
+    """A socket to which clients can connect from now on. Raises ConfigError."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        # Python's own words for a number repeat the address.
+        number = error.errno or 0
+        why = os.strerror(number) if number > 0 else os_fault(error)
+        raise ConfigError(
+            f"can't listen on {_shown(host)}:{port}: {why}; choose another port, or 0 for a free one"
+        ) from error
+
+
 def _tell(host: str, port: int, token: str) -> None:
     """Say once how a client connects."""
-    shown = f"[{host}]" if ":" in host else host
     header = f' --header "Authorization: Bearer {token}"' if token else ""
-    print(f"claude mcp add --transport http axe http://{shown}:{port}/mcp{header}", file=sys.stderr)
+    address = f"http://{_shown(host)}:{port}/mcp"
+    print(f"claude mcp add --transport http axe {address}{header}", file=sys.stderr)
+
+
+def _shown(host: str) -> str:
+    return f"[{host}]" if ":" in host else host
 
 
 def _address(text: str) -> tuple[str, int]:
-    host, _, port = text.rpartition(":")
+    host, _, number = text.rpartition(":")
     host = host.strip("[]") or _LOOPBACK[0]
     if host not in _LOOPBACK:
         raise argparse.ArgumentTypeError(
             f"{host} is not this machine; HTTP is for {_LOOPBACK[0]} only"
         )
-    if not (port.isascii() and port.isdigit() and 0 < int(port) <= _MOST_PORTS):
-        raise argparse.ArgumentTypeError(f"{port!r} is not a port")
-    return host, int(port)
+    return host, port(number)
 
 
 def _count(text: str) -> int:
@@ -146,7 +162,12 @@ def _parser() -> Parser:
         default=4,
         help="maximum number of calls at a time; more are queued (default: 4)",
     )
-    add("--http", metavar="[HOST:]PORT", type=_address, help="serve HTTP at /mcp on this machine")
+    add(
+        "--http",
+        metavar="[HOST:]PORT",
+        type=_address,
+        help="serve HTTP at /mcp on this machine; 0 is any free port",
+    )
     guard = parser.add_mutually_exclusive_group().add_argument
     guard(
         "--token-file",

@@ -225,7 +225,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l in -xka "(__fish_complete_d
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l approve -xka "ask deny allow" -d 'what happens when an agent wants to write or run something (default: ask the user of the client)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l trust -d 'allow the agents of this workspace to reach outside it, as `axe-lsp trust` shows'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l max-parallel -x -d 'maximum number of calls at a time; more are queued (default: 4)'
-complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l http -x -d 'serve HTTP at /mcp on this machine'
+complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l http -x -d 'serve HTTP at /mcp on this machine; 0 is any free port'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l token-file -xka "(__fish_complete_path (commandline -ct))" -d 'the token of HTTP requests (default: a new one)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l no-token -d 'accept HTTP requests of any program on this machine'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp; and test $_shtab_axe_lsp_npos -ge 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'these agents only (default: those of the workspace that no other agent calls)'

@@ -324,7 +324,7 @@ _shtab_axe_lsp_mcp_options=(
   "--approve[what happens when an agent wants to write or run something (default\: ask the user of the client)]:approve:(ask deny allow)"
   "--trust[allow the agents of this workspace to reach outside it, as \`axe-lsp trust\` shows]"
   "--max-parallel[maximum number of calls at a time\; more are queued (default\: 4)]:N:"
-  "--http[serve HTTP at \/mcp on this machine]:[HOST:]PORT:"
+  "--http[serve HTTP at \/mcp on this machine\; 0 is any free port]:[HOST:]PORT:"
   "--token-file[the token of HTTP requests (default\: a new one)]:FILE:_files"
   "--no-token[accept HTTP requests of any program on this machine]"
   "(*)::these agents only (default\: those of the workspace that no other agent calls):($(axe-lsp agents list --names 2>/dev/null))"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import logging
+import socket
 from collections.abc import Awaitable, Callable, Collection, Iterator, MutableMapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,19 +91,20 @@ class AgentServer:
         finally:
             await self._close()
 
-    async def serve_http(self, host: str, port: int, token: str) -> None:
-        """Serve clients of this machine at /mcp, until cancelled. With a `token` each request has to bring it."""
+    async def serve_http(self, host: str, listening: socket.socket, token: str) -> None:
+        """Serve clients of this machine at /mcp, until cancelled. With a `token` each request has to bring it.
+
+        They connect to `host`, which Host of each request has to name.
+        """
         self._start_watching()
         app: App = self._server.streamable_http_app(host=host)
         config = uvicorn.Config(
             _guarded(app, token) if token else app,
-            host=host,
-            port=port,
             log_level="error",
             timeout_graceful_shutdown=1,
         )
         try:
-            await _HttpServer(config).serve()
+            await _HttpServer(config).serve([listening])
         finally:
             await self._close()
 
