@@ -60,10 +60,15 @@ def _is_below(path: Path, folders: tuple[Path, ...]) -> bool:
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
-    """Tests that start processes carry the mark `process`, and those of slow folders the mark `slow`."""
+    """Tests that start processes carry the mark `process`, and those of slow folders the mark `slow`.
+
+    In CI the former are tried once more: one lost race among thousands of tests refuses no change, and is in the log.
+    """
     fixtures = getattr(item, "fixturenames", ())
     if _is_below(item.path, PROCESS_FOLDERS) or not PROCESS_FIXTURES.isdisjoint(fixtures):
         item.add_marker(pytest.mark.process)
+    if item.get_closest_marker("process") and os.environ.get("CI"):
+        item.add_marker(pytest.mark.flaky(reruns=1))
     if _is_below(item.path, SLOW_FOLDERS):
         item.add_marker(pytest.mark.slow)
 
@@ -130,11 +135,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why something had to be tried again: behind a click that was lost there may be a fault."""
+    """Why something had to be tried again: each such failure is a fault of the test or of the program."""
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"first try of {report.nodeid}")
         terminalreporter.write_line(report.longreprtext)
-        terminalreporter.write_line(report.capstdout)
+        for name, text in report.sections:
+            terminalreporter.write_line(f"--- {name}\n{text}")
 
 
 @pytest.fixture(scope="session", autouse=True)
