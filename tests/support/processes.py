@@ -1,15 +1,14 @@
-"""IsolatedRuns of this machine, found by what is on their command lines and in their environments."""
+"""Processes of this machine, found by what is on their command lines and in their environments."""
 
 from __future__ import annotations
 
 import os
 import subprocess
-import time
 import uuid
 from contextlib import suppress
 from pathlib import Path
 
-from support.scripted_provider import PATIENCE
+from support.waiting import wait_until
 
 
 class Sleepers:
@@ -29,10 +28,7 @@ class Sleepers:
 
     def wait_for(self, count: int) -> None:
         """Until there are so many of them; fails if that does not come about."""
-        deadline = time.monotonic() + PATIENCE
-        while self.count() != count:
-            assert time.monotonic() < deadline, f"{self.count()} of them instead of {count}"
-            time.sleep(0.01)
+        wait_until(lambda: self.count() == count, self.count)
 
     def _is_one(self, path: Path) -> bool:
         try:
@@ -68,10 +64,11 @@ def hosts_bearing(mark: str) -> list[int]:
 def templates_bearing(mark: str) -> list[int]:
     """The processes that fork hosts. Their forks have the same command line."""
     lines = {pid: line for pid, line in bearing(mark).items() if "hosting.host.template" in line}
-    return [pid for pid in lines if _session(pid) == pid and _parent(pid) not in lines]
+    return [pid for pid in lines if _session(pid) == pid and parent_of(pid) not in lines]
 
 
-def _parent(pid: int) -> int:
+def parent_of(pid: int) -> int:
+    """The process that has started another one; 0 if that has ended."""
     with suppress(OSError):
         return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
     return 0
@@ -85,10 +82,7 @@ def _session(pid: int) -> int | None:
 
 def wait_for_none(mark: str) -> None:
     """Until no process bears `mark`; fails if that does not come about."""
-    deadline = time.monotonic() + PATIENCE
-    while left := bearing(mark):
-        assert time.monotonic() < deadline, f"still there: {left}"
-        time.sleep(0.01)
+    wait_until(lambda: not bearing(mark), lambda: bearing(mark))
 
 
 def children_of(pid: int) -> list[int]:

@@ -329,8 +329,17 @@ class Workbench(TextEditor, Questions):
         """Prints what the window says, and what the extension has logged, for whoever sees no screenshot."""
         with contextlib.suppress(failed()):
             print(self._screen.describe())
-        for log in self._scratch.glob("data/logs/**/*axe-lsp*.log"):
+        for log in self._logs():
             print(f"--- {log.name}", log.read_text(encoding="utf-8", errors="replace")[-6000:])
+
+    def servers(self) -> int:
+        """How many language servers have come up so far."""
+        texts = (log.read_text(encoding="utf-8", errors="replace") for log in self._logs())
+        return sum(len(re.findall(r"(?m) axe-lsp \S+ is running$", text)) for text in texts)
+
+    def _logs(self) -> list[Path]:
+        """What the extension has logged."""
+        return list(self._scratch.glob("data/logs/**/*axe-lsp*.log"))
 
     def _texts(self, selector: str) -> list[str]:
         return self._screen.texts(selector)
