@@ -252,7 +252,7 @@ def test_watched_tests_run_again_after_each_change(home: Home, project: Project)
         shows(process.stdout, "STALE asks")
         shows(process.stdout, "1 stale in ")
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert process.returncode == 130
 
 
@@ -294,7 +294,7 @@ def test_watched_tests_follow_what_agents_read_elsewhere(home: Home, project: Pr
         project.write("elsewhere/more.md", "Three.\n")
         runs()
         process.send_signal(signal.SIGINT)
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
 
 
 def test_watched_tests_do_not_cost_money(home: Home, project: Project) -> None:

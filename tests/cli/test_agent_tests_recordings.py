@@ -131,7 +131,7 @@ def test_an_interrupted_recording_leaves_none_and_tells_what_is_not_done(
         shows(process.stdout, "ok asks")
         hold.wait_until_arrived()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     assert (process.returncode, err) == (130, "")
     assert "1 passed, 1 interrupted in " in out
     assert [each.name for each in (project.tests / "recordings").iterdir()] == ["asks.toml"]
@@ -146,7 +146,7 @@ def test_a_killed_recording_leaves_none(
     with home.start(*TEST, "--record") as process:
         hold.wait_until_arrived()
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert [each.name for each in (project.tests / "recordings").iterdir()] == ["asks.toml"]
 
 
@@ -166,7 +166,7 @@ def test_the_folder_of_a_killed_test_is_removed_by_the_next_one(
         assert home.call(*TEST)[0] == 0
         assert folder.exists(), "its process is alive"
         process.kill()
-        process.communicate(timeout=30)
+        process.communicate(timeout=60)
     assert folder.exists()
     assert home.call(*TEST)[0] == 0
     assert [each.name for each in scratch.iterdir()] == ["axe-test-of-somebody"]

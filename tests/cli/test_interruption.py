@@ -6,7 +6,6 @@ import asyncio
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -17,6 +16,7 @@ from support.command_line import Home
 from support.engines import agent
 from support.processes import children_of
 from support.scripted_provider import Says, ScriptedProvider
+from support.waiting import wait_until
 
 pytestmark = pytest.mark.process
 
@@ -102,10 +102,7 @@ def test_no_process_remains_when_the_work_is_killed() -> None:
         (guard,) = children_of(process.pid)
         process.kill()
         process.wait()
-        deadline = time.monotonic() + PATIENCE
-        while _is_alive(guard):
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until(lambda: not _is_alive(guard))
 
 
 def _is_alive(pid: int) -> bool:

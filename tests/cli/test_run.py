@@ -182,7 +182,7 @@ def test_text_is_printed_as_it_arrives(
         hold.wait_until_arrived()
         hold.release()
         assert process.stdout.read() == "three"
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 def test_every_turn_of_an_agent_with_tools_is_printed_as_it_arrives(
@@ -204,7 +204,7 @@ def test_every_turn_of_an_agent_with_tools_is_printed_as_it_arrives(
         hold.wait_until_arrived()
         hold.release()
         assert process.stdout.read() == "three"
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
 
 
 @pytest.mark.parametrize(
@@ -236,7 +236,7 @@ def test_a_terminal_gets_a_stream_and_a_line_end(home: Home, provider: ScriptedP
         stdin=subprocess.DEVNULL,
         stdout=theirs,
     ) as process:
-        assert process.wait(30) == 0
+        assert process.wait(60) == 0
     os.close(theirs)
     assert os.read(ours, 1000) == b"to a terminal\r\n"
     os.close(ours)

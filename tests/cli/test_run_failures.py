@@ -226,7 +226,7 @@ def test_a_reader_who_goes_away_ends_the_run_quietly(
         hold.release()
         assert process.stderr is not None
         assert process.stderr.read() == ""
-        assert process.wait(30) == 141
+        assert process.wait(60) == 141
 
 
 @pytest.mark.parametrize("place", ["flag", "file"])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from pathlib import Path
 
 import pytest
@@ -12,6 +11,7 @@ import pytest
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.hosting.history.database import history_file
 from axe_lsp.runtime.events import AgentBegin, RunIds, TextDelta, TurnBegin
+from support.waiting import wait_until
 
 RUN = RunIds("a1", "a1", "lead")
 TIME = "2026-01-01T00:00:00Z"
@@ -56,7 +56,4 @@ def is_begun(history: Path) -> bool:
 
 
 def wait_until_begun(history: Path) -> None:
-    deadline = time.monotonic() + 15
-    while not is_begun(history):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    wait_until(lambda: is_begun(history))

@@ -29,7 +29,7 @@ def test_ctrl_c_ends_the_whole_tree(home: Home, provider: ScriptedProvider) -> N
     with home.start("run", "parent", "--record", "r.toml") as process:
         hold.wait_until_arrived()
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     hold.wait_until_hung_up()
     assert (process.returncode, out) == (130, "")
     assert re.fullmatch(r"cancelled after \d+(\.\d)? m?s\n", err)
@@ -68,7 +68,7 @@ def test_sigterm_ends_the_whole_tree_and_loses_no_recording(
     with home.start("run", "parent", "--record", "r.toml") as process:
         hold.wait_until_arrived()
         process.terminate()
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     hold.wait_until_hung_up()
     assert (process.returncode, out) == (143, "")
     assert err.startswith("cancelled after ")

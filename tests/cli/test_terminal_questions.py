@@ -263,9 +263,9 @@ def test_a_person_may_think_longer_than_the_run_may_take(
 ) -> None:
     home.add(agent("writer", tools=TOOLS))
     provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
-    with on_terminal(home, "run", "writer", "--timeout", "3") as terminal:
+    with on_terminal(home, "run", "writer", "--timeout", "6") as terminal:
         terminal.shows(asks)
-        time.sleep(3.1)
+        time.sleep(6.1)
         terminal.type(b"y\n")
         assert terminal.end()[0] == 0
     assert (home.work / "a.txt").exists()

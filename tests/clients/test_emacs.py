@@ -34,7 +34,7 @@ LSP_MODE = Path("/usr/share/emacs/site-lisp/elpa-src")
 
 FOLDED = re.compile(r"✓ manager: go  [\d.]+ s · 2 turns · .*\.\.\.$")
 
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds. The scenario itself gives up long before and says why."""
 
 

@@ -28,7 +28,7 @@ from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.undo_project import run_that_changes_files
 
 SCENARIOS = Path(__file__).parent / "neovim"
-PATIENCE = 120.0
+PATIENCE = 300.0
 """Seconds. The scenario itself gives up long before and says why."""
 
 

@@ -51,4 +51,4 @@ def test_processes_end_with_a_parent_that_is_killed() -> None:
         parent.kill()
         assert said == [b"at work\n"] * 2
         # The output ends when the last of those ends who hold it.
-        assert parent.communicate(timeout=20) == (b"", None)
+        assert parent.communicate(timeout=60) == (b"", None)

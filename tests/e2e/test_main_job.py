@@ -14,7 +14,7 @@ import pytest
 from lsprotocol import types
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 
-from support.scripted_provider import Answer, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.session import SERVER, Project
 
 PARENT = """\
@@ -83,7 +83,7 @@ async def diagnostics_of(client: LanguageClient, uri: str, count: int) -> list[t
     """Wait until so many diagnostics are there."""
     while len(client.diagnostics.get(uri, [None] * (count + 1))) != count:
         published = client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        await asyncio.wait_for(published, 20)
+        await asyncio.wait_for(published, PATIENCE)
     return list(client.diagnostics[uri])
 
 
@@ -126,11 +126,11 @@ async def test_a_parent_is_mended_and_runs_with_two_children_at_a_time(
             left_is_done.set()
 
     running = asyncio.ensure_future(client.protocol.send_request_async("axe/run", {"uri": uri}))
-    await asyncio.wait_for(left_is_done.wait(), 20)
+    await asyncio.wait_for(left_is_done.wait(), PATIENCE)
     assert not running.done()
     assert not any(turn.agent == "right" and turn.kind == "end" for turn in turns)
     hold.release()
-    result = await asyncio.wait_for(running, 20)
+    result = await asyncio.wait_for(running, PATIENCE)
     assert (result.status, result.content) == ("completed", "They agree.")
     ends = [(turn.agent, turn.turn) for turn in turns if turn.kind == "end"]
     assert ends == [("parent", 1), ("left", 1), ("right", 1), ("parent", 2)]

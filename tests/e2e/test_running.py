@@ -24,6 +24,7 @@ from support.scripted_provider import (
     calls_agent,
 )
 from support.session import Editor, Project
+from support.waiting import promptly
 
 Json = Any
 
@@ -215,10 +216,9 @@ def test_cancelling_the_request_ends_the_whole_tree_within_a_second(
         request = start_run(editor)
         for hold in holds:
             hold.wait_until_arrived()
-        started = time.monotonic()
-        editor.client.cancel(request)
-        answer = editor.client.answer(request)
-        assert time.monotonic() - started < 1.5  # A second, and what the machine is busy with.
+        with promptly():
+            editor.client.cancel(request)
+            answer = editor.client.answer(request)
         assert answer["error"]["code"] == -32800
         for hold in holds:
             hold.wait_until_hung_up()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from pathlib import Path
@@ -15,6 +14,7 @@ from axe_client import Decision
 from support.listening import Listening
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
+from support.waiting import wait_until
 
 HEAD = 'name = "parent"\nmodel = "ollama/m"\n'
 
@@ -134,9 +134,7 @@ def test_a_file_that_one_editor_has_had_read_is_seen_as_it_is_now_by_the_next(
 
 def names_of_all_read(editor: Editor) -> dict[str, str]:
     """The descriptions of all agents in the workspace, once they have been read."""
-    deadline = time.monotonic() + 20
-    while not editor.client.request("axe/graph", {"format": "json"})["complete"]:
-        assert time.monotonic() < deadline
+    wait_until(lambda: editor.client.request("axe/graph", {"format": "json"})["complete"])
     agents = editor.client.request("axe/agents")
     return {each["name"]: each["description"] for each in agents if each["uri"] is not None}
 

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import time
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from axe_lsp.runtime.errors import RunCancelledError, RunError
 from support.hosts import MAIN, UNHURRIED, Stage, agent, stage
 from support.processes import Sleepers, wait_for_none
 from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
+from support.waiting import promptly
 
 
 def commanders(sleepers: Sleepers, provider: ScriptedProvider) -> Mapping[str, str]:
@@ -89,13 +89,12 @@ async def test_a_hundred_children_of_a_provider_that_hangs_are_cancelled_within_
     async with stage(tmp_path, {"lead": agent("lead", "child"), "child": agent("child")}) as at:
         run = at.start("lead")
         await asyncio.gather(*(hold.arrived() for hold in holds.values()))
-        asked = time.monotonic()
 
-        at.runs.cancel(run.id)
-        with pytest.raises(RunCancelledError):
-            await run.result()
+        with promptly():
+            at.runs.cancel(run.id)
+            with pytest.raises(RunCancelledError):
+                await run.result()
 
-        assert time.monotonic() - asked < 5  # 0.3 by itself; the machine may be busy.
         assert [status for _, status in assert_all_ended(at, run)] == ["cancelled"] * 101
         await asyncio.gather(*(hold.hung_up() for hold in holds.values()))
         assert len(at.hosts()) == 1

@@ -5,13 +5,13 @@ from __future__ import annotations
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from typing import Any
 
 import pytest
 
 from support.raw_client import RawClient, ServerError, framed, notification
+from support.waiting import wait_until
 
 StartLab = Callable[..., RawClient]
 
@@ -258,7 +258,4 @@ def get_stuck(lab: RawClient) -> None:
 
 
 def wait_for_log(client: RawClient, text: str) -> None:
-    deadline = time.monotonic() + 20
-    while text not in client.stderr():
-        assert time.monotonic() < deadline, client.stderr()
-        time.sleep(0.05)
+    wait_until(lambda: text in client.stderr(), client.stderr)

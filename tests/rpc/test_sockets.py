@@ -7,7 +7,6 @@ import re
 import signal
 import socket
 import stat
-import time
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -19,6 +18,7 @@ from axe_lsp.lsp.tcp_token import token_file, token_on_disk
 from axe_lsp.rpc.sockets import serve_pipe, serve_tcp
 from axe_lsp.rpc.transports import CannotListenError
 from support.raw_client import RawClient
+from support.waiting import wait_until
 
 from .lab_server import LabServer
 
@@ -53,10 +53,9 @@ def pipe_lab(start_lab: StartLab, tmp_path: Path) -> tuple[RawClient, Path]:
 
 def address_of(server: RawClient) -> str:
     """Where the server says that it listens."""
-    deadline = time.monotonic() + 20
-    while (found := re.search(r"axe-lsp listens on (.+)\n", server.stderr())) is None:
-        assert time.monotonic() < deadline, server.stderr()
-        time.sleep(0.02)
+    pattern = re.compile(r"axe-lsp listens on (.+)\n")
+    found = wait_until(lambda: pattern.search(server.stderr()), server.stderr)
+    assert found
     return found[1]
 
 

@@ -9,7 +9,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,6 +17,8 @@ import pytest
 from axe_lsp.serving import stdio
 from axe_lsp.tasks import let_others_go_first
 from support.raw_client import RawClient, framed
+from support.scripted_provider import PATIENCE
+from support.waiting import wait_until
 
 from .conftest import lab_command
 
@@ -43,7 +44,7 @@ def test_blocked_threads_do_not_keep_messages_from_being_read(start_lab: StartLa
     lab = start_lab()
     lab.initialize()
     lab.request("test/blockThreads")
-    assert lab.request("test/echo", 1, timeout=4) == 1
+    assert lab.request("test/echo", 1) == 1
 
 
 def test_client_that_does_not_read_does_not_block_the_server(start_lab: StartLab) -> None:
@@ -90,7 +91,7 @@ def test_server_whose_output_is_closed_ends(start_lab: StartLab) -> None:
         process.stdout.close()
         process.stdin.write(framed(b'{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}'))
         process.stdin.flush()
-        assert process.wait(20) == 1
+        assert process.wait(PATIENCE) == 1
 
 
 @pytest.mark.process
@@ -114,7 +115,7 @@ def test_input_may_be_a_socket_as_that_of_node_is() -> None:
         assert process.stdout is not None
         assert process.stdout.readline().startswith(b"Content-Length")
         ours.sendall(framed(SESSION[2]))
-        assert process.wait(20) == 0
+        assert process.wait(PATIENCE) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="has no such sockets")
@@ -200,10 +201,3 @@ def test_writer_says_once_that_nobody_reads_any_more() -> None:
     os.close(sink)
     assert len(reasons) == 1
     assert "Broken pipe" in reasons[0]
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)

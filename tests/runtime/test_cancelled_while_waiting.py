@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, field
@@ -37,6 +36,7 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
+from support.waiting import wait_until
 
 
 @dataclass
@@ -101,10 +101,7 @@ def during_a_command(folder: Path, _: ExitStack) -> Place:
     answers = (Says(calls=[Call("run_command", {"command": command})]),)
 
     def wait_until_started() -> None:
-        deadline = time.monotonic() + PATIENCE
-        while not (folder / "started").exists():
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
+        wait_until((folder / "started").exists)
 
     def ended() -> Awaitable[None]:
         return asyncio.to_thread(wait_for_none, f"1000{mark}")

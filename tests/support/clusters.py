@@ -7,12 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from axe_lsp.hosting.places.dask_worker import PRELOAD
-from support.scripted_provider import PATIENCE
+from support.waiting import wait_until
 
 
 def authority(folder: Path, name: str) -> None:
@@ -51,15 +52,13 @@ class Cluster:
         self.address: str = self._told(file)["address"]
 
     def _told(self, file: Path) -> dict[str, str]:
-        until = time.monotonic() + PATIENCE
-        while True:
-            try:
+        def read() -> dict[str, str] | None:
+            with suppress(OSError, ValueError):  # It is not there, or being written.
                 told: dict[str, str] = json.loads(file.read_text())
-            except (OSError, ValueError):
-                assert time.monotonic() < until, self.log("scheduler")
-                time.sleep(0.02)
-            else:
                 return told
+            return None
+
+        return wait_until(read, lambda: self.log("scheduler"))
 
     def _start(self, name: str, *arguments: str, environment: Mapping[str, str] = {}) -> None:
         home = self.folder / name
@@ -100,10 +99,8 @@ class Cluster:
                 environment=environment,
             )
         for name in names:
-            until = time.monotonic() + PATIENCE
-            while "Registered to" not in self.log(name):
-                assert time.monotonic() < until, self.log(name)
-                time.sleep(0.02)
+            log = partial(self.log, name)
+            wait_until(lambda log=log: "Registered to" in log(), log)
 
     def log(self, name: str) -> str:
         return (self.folder / name / "log").read_text()
@@ -148,12 +145,9 @@ class Cluster:
         """The tool servers there are: each has a folder with its copies, as long as it lasts."""
         return list(self.folder.glob("*/.local/state/axe/hands/*"))
 
-    def wait_until_left(self, within: float = 3.0) -> None:
+    def wait_until_left(self) -> None:
         """Until no machine has anything of a run."""
-        until = time.monotonic() + within
-        while left := self.left:
-            assert time.monotonic() < until, f"still there: {left}"
-            time.sleep(0.01)
+        wait_until(lambda: not self.left, lambda: self.left)
 
     def end(self) -> None:
         for process in self.processes.values():

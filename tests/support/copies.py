@@ -8,15 +8,13 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
-
 from axe_lsp.runtime.events import AgentPlace, ToolEnd
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Answer, Question
 from support.answers import Call, Says, calls_agent
 from support.engines import Bench, agent, bench
 from support.repositories import Repository
-from support.scripted_provider import PATIENCE, ScriptedProvider
+from support.scripted_provider import ScriptedProvider
 
 HELP = calls_agent("helper", "help", call_id="c1")
 
@@ -120,10 +118,3 @@ def results(made: Bench, name: str = "run_command") -> list[ToolEnd]:
 def waiting(made: Bench) -> list[str]:
     """The machines on which somebody has waited for a slot."""
     return sorted(each.place for each in made.of(AgentPlace) if each.waiting == "a slot")
-
-
-async def until(test: Callable[[], object]) -> None:
-    """Until something is so."""
-    with anyio.fail_after(PATIENCE):
-        while not test():  # noqa: ASYNC110 - other processes tell nobody
-            await anyio.sleep(0.01)

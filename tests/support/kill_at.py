@@ -23,7 +23,7 @@ from axe_lsp.runtime.journal import Journal
 
 ROOT = "0123456789abcdef" * 2
 
-_PATIENCE = 10
+_PATIENCE = 60
 
 
 def _wait_until_written(event: Event) -> None:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import signal
 import sys
-import time
 from contextlib import suppress
 from pathlib import Path
 
-from support.scripted_provider import PATIENCE
+from support.waiting import until
 
 _SSH = """\
 #!/bin/sh
@@ -44,7 +42,7 @@ for line in server.stdout:
 
 
 class SshMachines:
-    """SshMachines with these names, named in a config.toml."""
+    """Machines with these names, named in a config.toml."""
 
     def __init__(self, folder: Path, *hosts: str) -> None:
         self.folder = folder
@@ -98,15 +96,16 @@ class SshMachines:
         """The copies that there are on a machine."""
         return list((self.folder / host).glob(".local/state/axe/hands/*/*/tree"))
 
-    async def wait_until_gone(self, within: float = PATIENCE) -> None:
+    async def wait_until_gone(self) -> None:
         """Until no machine has a process any more; fails if that does not come about.
 
         The end of this ssh kills the tool server, so copies may be left, which the next one deletes.
         """
-        until = time.monotonic() + within
-        while left := [pid for host in self.hosts for pid in self.pids(host)]:
-            assert time.monotonic() < until, f"still there: {left}"
-            await asyncio.sleep(0.02)
+
+        def left() -> list[int]:
+            return [pid for host in self.hosts for pid in self.pids(host)]
+
+        await until(lambda: not left(), left)
 
 
 def _is_there(pid: int) -> bool:

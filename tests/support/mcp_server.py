@@ -13,9 +13,10 @@ import json
 import os
 import subprocess
 import sys
-import time
 import urllib.request
 from typing import Any
+
+from support.waiting import wait_until
 
 PATIENCE = 60.0
 """Seconds after which waiting for something that should happen is a failure."""
@@ -76,10 +77,7 @@ class McpTestServer:
         self._wait_for("slow", count)
 
     def _wait_for(self, name: str, count: int) -> None:
-        deadline = time.monotonic() + PATIENCE
-        while self._state()[name] != count:
-            assert time.monotonic() < deadline, f"{name} never was {count}: {self._state()}"
-            time.sleep(0.02)
+        wait_until(lambda: self._state()[name] == count, self._state)
 
     def _state(self) -> dict[str, Any]:
         with urllib.request.urlopen(

@@ -57,7 +57,7 @@ local function run(position)
     end,
   })
   assert(job > 0)
-  assert(vim.wait(30000, function()
+  assert(vim.wait(100000, function()
     return code ~= nil
   end))
   local file = assert(io.open(output, 'wb'))

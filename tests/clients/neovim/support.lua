@@ -2,7 +2,7 @@
 
 local M = {}
 
-local TIMEOUT = 30000 -- generous, because the machine may be busy; only a failing test waits that long
+local TIMEOUT = 100000 -- generous, because the machine may be busy; only a failing test waits that long
 
 --- What a buffer shows, with the virtual text behind its lines.
 function M.shown(bufnr)

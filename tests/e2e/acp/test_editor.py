@@ -6,7 +6,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from concurrent.futures import Future
 from pathlib import Path
@@ -22,6 +21,7 @@ from support.raw_client import NEVER
 from support.repositories import Repository
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.session import Project, agent_file
+from support.waiting import promptly
 
 Json = Any
 
@@ -292,10 +292,9 @@ def test_a_cancel_ends_the_command_in_the_terminal_within_a_second(
     number = client.start_prompt(session, "Run")
     client.wait_for("terminal/wait_for_exit")
     sleepers.wait_for(1)
-    began = time.monotonic()
-    client.notify("session/cancel", {"sessionId": session})
-    assert client.result(number) == {"stopReason": "cancelled"}
-    assert time.monotonic() - began < 2  # On a machine that does other things as well.
+    with promptly():
+        client.notify("session/cancel", {"sessionId": session})
+        assert client.result(number) == {"stopReason": "cancelled"}
     sleepers.wait_for(0)
     assert editor.methods()[-2:] == ["terminal/kill", "terminal/release"]
     assert client.calls(session)[0]["status"] == "failed"

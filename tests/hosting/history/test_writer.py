@@ -3,8 +3,6 @@
 import os
 import sqlite3
 import threading
-import time
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
@@ -18,14 +16,7 @@ from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.history.writer_lock import lock_folder
 from support.past import HERE, Tale, put
-from support.scripted_provider import PATIENCE
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while not is_so():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+from support.waiting import wait_until
 
 
 def test_what_is_expired_goes_though_there_was_more_to_write_at_first(

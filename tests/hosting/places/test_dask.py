@@ -7,7 +7,6 @@ import os
 import re
 import signal
 import socket
-import time
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -28,10 +27,11 @@ from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin
 from axe_lsp.runtime.files.execution import Dask
 from support.answers import Call, Says, calls_agent
 from support.clusters import Cluster, authority
-from support.copies import HELP, Person, Place, placed, results, until, waiting
+from support.copies import HELP, Person, Place, placed, results, waiting
 from support.engines import Bench, running
 from support.processes import Sleepers
 from support.scripted_provider import ScriptedProvider
+from support.waiting import promptly, until
 
 distributed: Any = pytest.importorskip("distributed", reason="pip install -e '.[dev]' brings it")
 to_pickle: Any = pytest.importorskip("distributed.protocol.serialize").ToPickle
@@ -172,10 +172,9 @@ async def test_a_cancelled_command_ends_within_a_second(place: ClusterPlace) -> 
     async with place.bench() as (made, _):
         run = asyncio.ensure_future(made.run("lead", "go"))
         await until(sleepers.count)
-        began = time.monotonic()
-        run.cancel()
-        await until(lambda: not sleepers.count())
-        assert time.monotonic() - began < 1
+        with promptly():
+            run.cancel()
+            await until(lambda: not sleepers.count())
         await asyncio.wait({run})
 
 
@@ -194,9 +193,8 @@ async def test_a_killed_worker_ends_its_command_which_is_told_and_not_repeated(
         await until(sleepers.count)
         hit = machine(results(made)[0].content)
         cluster.signal(hit)
-        began = time.monotonic()
-        await until(lambda: not sleepers.count())
-        assert time.monotonic() - began < 3
+        with promptly():
+            await until(lambda: not sleepers.count())
         await run
     told = results(made)[1]
     assert told.is_error
@@ -214,7 +212,7 @@ async def test_a_worker_that_is_stopped_is_lost_and_ends_its_command(
 ) -> None:
     cluster.start("build1", "build2")
     place = ClusterPlace(tmp_path, provider, cluster)
-    place.silence = 1.0
+    place.silence = 4.0
     sleepers = Sleepers()
     place.lead(HELP)
     place.commands("pwd", sleepers.command, "pwd")
@@ -226,7 +224,7 @@ async def test_a_worker_that_is_stopped_is_lost_and_ends_its_command(
         await run
         assert len(results(made)) == 3
         assert machine(results(made)[2].content) != hit
-        assert any("nothing was heard from it for 1 s" in each for each in made.warnings)
+        assert any("nothing was heard from it for 4 s" in each for each in made.warnings)
 
 
 class Wire:
@@ -289,7 +287,7 @@ async def test_a_cut_network_ends_the_command_there_and_the_agent_goes_on_elsewh
     ]
     await asyncio.to_thread(partial(cluster.start, "build1", where=where))
     place = ClusterPlace(tmp_path, provider, cluster)
-    place.silence = 1.0
+    place.silence = 4.0
     mark, sleepers = tmp_path / "effects", Sleepers()
     place.repository.write(
         {"effect.sh": f"echo x >> {mark}; echo lost > a.txt; {sleepers.command}\n"}
@@ -300,14 +298,13 @@ async def test_a_cut_network_ends_the_command_there_and_the_agent_goes_on_elsewh
         async with place.bench() as (made, _), running(made.run("lead", "go")) as run:
             await until(sleepers.count)
             wire.cut()
-            began = time.monotonic()
-            await until(lambda: not sleepers.count())
-            assert time.monotonic() - began < 5
+            with promptly():
+                await until(lambda: not sleepers.count())
             await asyncio.to_thread(cluster.start, "build2")
             await run
     finally:
         await wire.end()
-    assert "nothing was heard from it for 1 s" in results(made)[1].content
+    assert "nothing was heard from it for 4 s" in results(made)[1].content
     assert results(made)[2].content == "first\n"
     assert mark.read_text() == "x\n"
     assert place.read() == "first\n"

@@ -6,7 +6,6 @@ import asyncio
 import os
 import subprocess
 import sys
-import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -21,6 +20,7 @@ from axe_lsp.runtime.copies.mirror import Changed
 from support.processes import Sleepers
 from support.repositories import write
 from support.scripted_provider import PATIENCE
+from support.waiting import promptly
 
 PROJECT = "ab" * 32
 COPY = "cd" * 16
@@ -110,12 +110,13 @@ async def hands(home: Path, silence: float = 15.0, keep: int = 3600) -> AsyncIte
 
 async def test_silence_ends_commands_and_copies(tmp_path: Path) -> None:
     sleepers = Sleepers()
-    async with hands(tmp_path / "home", silence=1.0) as side:
+    async with hands(tmp_path / "home", silence=4.0) as side:
         await side.open(tmp_path)
         call = tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
         await side.send(call)
         await asyncio.to_thread(sleepers.wait_for, 1)
-        await asyncio.wait_for(side.process.wait(), 5)
+        with promptly():
+            await asyncio.wait_for(side.process.wait(), PATIENCE)
     assert sleepers.count() == 0
     assert side.left == []
 
@@ -129,13 +130,12 @@ async def test_the_end_of_the_other_side_leaves_nothing_for_3_seconds(tmp_path: 
         )
         await side.send(call)
         await asyncio.to_thread(sleepers.wait_for, 1)
-        began = time.monotonic()
         assert side.process.stdin is not None
-        side.process.stdin.close()
-        await asyncio.wait_for(side.process.wait(), 3)
+        with promptly():
+            side.process.stdin.close()
+            await asyncio.wait_for(side.process.wait(), PATIENCE)
     assert sleepers.count() == 0
     assert side.left == []
-    assert time.monotonic() - began < 3
 
 
 async def test_killed_hands_leave_no_command_and_the_next_delete_their_copies(
@@ -164,10 +164,9 @@ async def test_a_cancelled_command_ends_within_a_second(tmp_path: Path) -> None:
             tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
         )
         await asyncio.to_thread(sleepers.wait_for, 1)
-        began = time.monotonic()
-        await side.send(tool_protocol.Cancel(9))
-        assert await side.hear() == tool_protocol.Failed(9, "cancelled")
-        assert time.monotonic() - began < 1
+        with promptly():
+            await side.send(tool_protocol.Cancel(9))
+            assert await side.hear() == tool_protocol.Failed(9, "cancelled")
         assert sleepers.count() == 0
 
 

@@ -10,18 +10,18 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
-import anyio
 import pytest
 
 from axe_lsp.hosting.places.machines import Machines, MirroredCopy
 from axe_lsp.runtime.events import AgentEnd, AgentPlace, ToolBegin
 from axe_lsp.runtime.safety.questions import Answer
 from support.answers import Call, Says, calls_agent
-from support.copies import HELP, Person, Place, answer, placed, results, until, waiting
+from support.copies import HELP, Person, Place, answer, placed, results, waiting
 from support.engines import Bench, agent, running
 from support.machines import SshMachines
 from support.processes import Sleepers
 from support.scripted_provider import ScriptedProvider
+from support.waiting import promptly, until
 
 
 class FarPlace(Place):
@@ -128,14 +128,14 @@ async def test_the_clock_stands_still_while_a_run_waits_for_a_slot(place: FarPla
     place.lead(*(calls_agent("helper", f"help {n}", call_id=f"c{n}") for n in range(3)))
     place.provider.script(
         "m-helper",
-        *[Says(calls=[Call("run_command", {"command": "sleep 1"}, "r")])] * 3,
+        *[Says(calls=[Call("run_command", {"command": "sleep 4"}, "r")])] * 3,
         *[Says("helped")] * 3,
     )
-    async with place.bench(timeout=2) as (made, _):
+    async with place.bench(timeout=10) as (made, _):
         await made.run("lead", "go")
     ends = [each for each in made.of(AgentEnd) if each.run.agent == "helper"]
     assert [each.status for each in ends] == ["completed"] * 3
-    assert max(each.duration_ms for each in ends) > 2500
+    assert max(each.duration_ms for each in ends) > 10_000
 
 
 async def test_the_next_command_does_not_wait_until_changes_are_brought_here(
@@ -252,7 +252,7 @@ async def test_the_second_loss_ends_the_agent_and_keeps_its_work(place: FarPlace
 
 
 async def test_a_machine_that_does_not_answer_is_lost(place: FarPlace) -> None:
-    place.silence = 1.0
+    place.silence = 4.0
     place.lead(HELP)
     place.provider.script(
         "m-helper", Says(calls=[Call("read_file", {"path": "a.txt"}, "r")]), Says("helped")
@@ -266,7 +266,7 @@ async def test_a_machine_that_does_not_answer_is_lost(place: FarPlace) -> None:
         made.on_event = lose
         await made.run("lead", "go")
         assert results(made, "read_file")[0].content == "1: a"
-        assert any("nothing was heard from it for 1 s" in each for each in made.warnings)
+        assert any("nothing was heard from it for 4 s" in each for each in made.warnings)
         place.machines.kill("build1")
 
 
@@ -275,8 +275,8 @@ async def test_a_machine_that_does_not_answer_is_lost(place: FarPlace) -> None:
     [
         (
             "ssh: connect to host build1 port 22: Connection refused",
-            1,
-            "no machine for its copy can be reached within 1 s: ssh://build1: ssh: connect to host build1 port 22: "
+            3,
+            "no machine for its copy can be reached within 3 s: ssh://build1: ssh: connect to host build1 port 22: "
             "Connection refused; ssh://build2: ",
         ),
         (
@@ -336,7 +336,7 @@ async def test_a_cancelled_run_ends_its_command_there(place: FarPlace) -> None:
         await made.heard(ToolBegin, lambda event: event.name == "run_command")
         await until(sleepers.count)
         run.cancel()
-        with anyio.fail_after(1):
+        with promptly():
             await until(lambda: not sleepers.count())
         await asyncio.wait([run])
     assert place.left == []

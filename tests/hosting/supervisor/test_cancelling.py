@@ -2,7 +2,6 @@
 
 import os
 import signal
-import time
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from support.scripted_provider import (
     calls_agent,
 )
 from support.team import TEAM, assert_gapless, both_at_work, ends
+from support.waiting import promptly
 
 
 @pytest.mark.req("001-11.2", "001-5.5f")
@@ -27,13 +27,12 @@ async def test_cancelling_a_root_ends_its_tree_within_a_second(
 ) -> None:
     async with stage(tmp_path, TEAM) as at:
         run = await both_at_work(at, provider)
-        asked = time.monotonic()
 
-        assert at.runs.cancel(run.id)
-        with pytest.raises(RunCancelledError) as failure:
-            await run.result()
+        with promptly():
+            assert at.runs.cancel(run.id)
+            with pytest.raises(RunCancelledError) as failure:
+                await run.result()
 
-        assert time.monotonic() - asked < 1
         assert [status for _, status in ends(at, run)] == ["cancelled"] * 3
         assert_gapless(at, run)
         assert failure.value.partial is not None
@@ -79,13 +78,12 @@ async def test_a_hanging_host_does_not_hold_up_a_cancellation(
     async with stage(tmp_path, TEAM, patience=replace(Patience(), heartbeat=60)) as at:
         run = await both_at_work(at, provider)
         os.kill(at.hosts()[0], signal.SIGSTOP)
-        asked = time.monotonic()
 
-        at.runs.cancel(run.id)
-        with pytest.raises(RunError, match="did not react to the cancellation"):
-            await run.result()
+        with promptly():
+            at.runs.cancel(run.id)
+            with pytest.raises(RunError, match="did not react to the cancellation"):
+                await run.result()
 
-        assert time.monotonic() - asked < 1.5  # 0.9 by itself; the machine may be busy.
         assert_gapless(at, run)
 
 

@@ -301,12 +301,12 @@ async def test_the_time_of_the_caller_is_that_of_the_process(
 ) -> None:
     provider.script("m-lead", Says(calls=[calls_agent("apart", "a")]), Says("I go on."))
     provider.script("m-apart", Answer(Says("never"), hold=Hold()))
-    lead = "[sub_agents_config]\ntimeout = 3\n"
+    lead = "[sub_agents_config]\ntimeout = 8\n"
     async with stage(tmp_path, team(lead=lead)) as at:
         run = at.start("lead")
 
         assert (await run.result()).content == "I go on."
-        assert 'sub-agent "apart" failed - timeout after 3s' in told(provider, "m-lead")
+        assert 'sub-agent "apart" failed - timeout after 8s' in told(provider, "m-lead")
         assert assert_ended(at, run) == [("apart", "timeout"), ("lead", "completed")]
 
 
@@ -358,10 +358,10 @@ async def test_no_time_goes_by_while_a_question_from_another_process_is_open(
     provider.script("m-apart", Says(calls=[echo]), Says("apart is done"))
 
     async def think_longer_than_there_is_time(_: Question) -> Reply:
-        await asyncio.sleep(6)
+        await asyncio.sleep(9)
         return Reply("allow")
 
-    lead = "timeout = 5\n[sub_agents_config]\ntimeout = 5\n"
+    lead = "timeout = 8\n[sub_agents_config]\ntimeout = 8\n"
     async with stage(tmp_path, team(lead=lead)) as at:
         run = at.start("lead", ask=think_longer_than_there_is_time)
         assert (await run.result()).content == "done"

@@ -65,7 +65,7 @@ async def test_what_was_sent_reaches_a_host_that_is_ready_before_its_start_retur
     answer = link.ping()
     serving = asyncio.create_task(link.serve(partial(host_process.start, HOST)))
     try:
-        await asyncio.wait_for(answer, 20)
+        await asyncio.wait_for(answer, 60)
     finally:
         await link.end(2)
         await serving

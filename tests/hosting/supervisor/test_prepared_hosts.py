@@ -17,9 +17,9 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.supervisor import prepared_hosts
 from axe_lsp.hosting.supervisor.host_process import HostProcess
 from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
-from support.copies import until
 from support.processes import templates_bearing, wait_for_none
 from support.scripted_provider import PATIENCE
+from support.waiting import until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="hosts are forked on Linux")
 

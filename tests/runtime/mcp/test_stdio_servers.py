@@ -320,14 +320,14 @@ async def test_a_line_without_an_end_ends_the_connection(
 async def test_a_server_that_says_nothing_fails_in_time(
     provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection, "LISTING_SECONDS", 2)
+    monkeypatch.setattr(connection, "LISTING_SECONDS", 6)
     ending = """
         print("waiting for the moon", file=sys.stderr, flush=True)
         sys.stdin.read()
     """
     async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
         with pytest.raises(
-            McpServerError, match="no answer within 2s; it wrote: waiting for the moon"
+            McpServerError, match="no answer within 6s; it wrote: waiting for the moon"
         ):
             await work.run("bot")
         assert bearing(f"{tmp_path}/plain_server.py") == {}
