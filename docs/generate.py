@@ -277,7 +277,7 @@ the working directory. If that has hidden files (except those of repositories, `
 it is the folder `~/.cache/axe/home`, so that no program reads start-up files of a repository. A command may
 take ten minutes and write 100 KB; processes that it leaves running end with it. `grep` and `find_files` need
 [ripgrep](https://github.com/BurntSushi/ripgrep) and skip ignored files. `url_fetch` accesses the `allowed_hosts`, or
-any host if there are none, and never private addresses. `web_search` uses Tavily with the key in `TAVILY_API_KEY`.
+any host if there are none, and never private addresses. Agents of a workspace need [trust](security.md#trust) for it and for `web_search`, which uses Tavily with the key in `TAVILY_API_KEY`.
 
 `ask_user` asks the person who started the run, also from a sub-agent: in the editor, or at the terminal of
 `axe-lsp run`, where the answer is the number of a choice or a line of text. The tool's result is the answer, and the

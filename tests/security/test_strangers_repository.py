@@ -73,6 +73,12 @@ REACHES = {
     "a private folder to work in": ('workdir = "~/.ssh"', "workdir: "),
     "a skill by way of a variable": ('skill = "$HOME/.ssh/id"', "skill: "),
     "files of the folder above": ('workdir = "axe"\nfiles = ["../../home/.ssh/id"]', "files: "),
+    "a page of any host": ('tools = ["read_file", "url_fetch"]', "url_fetch: any public host"),
+    "a page of the stranger's host": (
+        'tools = ["url_fetch"]\nallowed_hosts = ["stranger.example"]',
+        "url_fetch: stranger.example",
+    ),
+    "a search": ('tool_policy = { allow = ["web_search"] }', "web_search: Tavily"),
     "the memory of another agent": (memory_at("../data/axe/memory/x.md"), "memory.path: "),
 }
 

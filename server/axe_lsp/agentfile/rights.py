@@ -7,12 +7,14 @@ What the runtime enforces (`runtime/safety/reach.py`) and what docs/security.md 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.mcp_servers import McpServer
+from axe_lsp.agentfile.schema.tool_names import named_tools
 
 
 class May(Enum):
@@ -38,6 +40,9 @@ WORKDIR = "workdir"
 FILES = "files"
 MEMORY = "memory.path"
 SERVER = "mcp_servers"
+
+WEB_TOOLS = ("url_fetch", "web_search")
+"""The tools that send to hosts on the internet what a model writes."""
 
 RIGHTS: tuple[Right, ...] = (
     Right(
@@ -67,7 +72,7 @@ RIGHTS: tuple[Right, ...] = (
     Right(
         "to get a page of a public host (`url_fetch`), or to search the web",
         May.FREELY,
-        May.FREELY,
+        May.WITH_TRUST,
         May.FREELY,
     ),
     Right(
@@ -94,24 +99,41 @@ class Server(Struct, frozen=True):
 
 
 class Asked(Struct, frozen=True):
-    """A value of a file that may lead outside its workspace, as written."""
+    """The values of a file that may lead outside its workspace, as written.
+
+    `web` are the tools of `WEB_TOOLS` that the file names, `hosts` the only ones that pages may come from.
+    Who has these tools by a glob or a type is asked when they are called: most such agents never do that.
+    """
 
     skill: str = ""
     workdir: str = ""
     files: tuple[str, ...] = ()
     memory: MemoryConfig = MemoryConfig()
     servers: tuple[Server, ...] = ()
+    web: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
 
 
 def asked_by(definition: AgentDefinition) -> Asked:
     """The values of an agent's file that may lead outside."""
+    policy = definition.tool_policy
+    named = named_tools((*definition.tools, *policy.allow), policy.deny)
     return Asked(
         definition.skill,
         definition.workdir,
         definition.files,
         definition.memory,
         tuple(map(asked_by_server, definition.mcp_servers)),
+        tuple(each for each in WEB_TOOLS if each in named),
+        definition.allowed_hosts,
     )
+
+
+def reach_of_web_tool(tool: str, hosts: Iterable[str]) -> Reach:
+    """The reach of one of `WEB_TOOLS`."""
+    if tool == "url_fetch":
+        return Reach(tool, ", ".join(hosts) or ANY_HOST)
+    return Reach(tool, "Tavily")
 
 
 def asked_by_server(server: McpServer) -> Server:
@@ -119,6 +141,9 @@ def asked_by_server(server: McpServer) -> Server:
     needed = server.needed
     variables = tuple(dict.fromkeys((*needed, *server.pass_env)))
     return Server(server.shown_place, variables, needed, server.command)
+
+
+ANY_HOST = "any public host"
 
 
 class Reach(Struct, frozen=True):

@@ -18,7 +18,12 @@ from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.plain_text import escaped, shown_path
-from axe_lsp.runtime.safety.trust import TrustRequest, TrustStore, trust_request_of
+from axe_lsp.runtime.safety.trust import (
+    TrustRequest,
+    TrustStore,
+    later_requests_of,
+    trust_request_of,
+)
 
 _NOT_GRANTED = ExitCode.AGENT
 
@@ -89,8 +94,12 @@ def _trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:
     if path is not None and project is not None and path.is_file():
         return project, _trust_requests_of_tests(path, project)
     workspace, agents = _agents_at(path)
-    requests = (trust_request_of(name, agent, workspace, os.environ) for name, agent in agents)
-    return workspace, [each for each in requests if each is not None]
+    found: list[TrustRequest] = []
+    for name, agent in agents:
+        request = trust_request_of(name, agent, workspace, os.environ)
+        found += [request] if request is not None else []
+        found += later_requests_of(name, agent, workspace, os.environ)
+    return workspace, found
 
 
 def _trust_requests_of_tests(path: Path, project: Path) -> list[TrustRequest]:

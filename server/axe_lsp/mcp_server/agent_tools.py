@@ -11,6 +11,7 @@ from mcp.types import Tool, ToolAnnotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.rights import WEB_TOOLS
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json
@@ -33,7 +34,6 @@ _PLAIN_INPUT: Mapping[str, Json] = {
 """The input of an agent without `[input]`."""
 
 _WRITING = frozenset({"write_file", "edit_file", "run_command"})
-_REACHING = frozenset({"url_fetch", "web_search"})
 
 
 class AgentTool(Struct, frozen=True):
@@ -148,4 +148,4 @@ def _only_reads(agent: AgentDefinition) -> bool:
 
 
 def _reaches_out(agent: AgentDefinition) -> bool:
-    return bool(_REACHING & {*agent.ordinary_tools} or agent.mcp_servers)
+    return bool({*WEB_TOOLS} & {*agent.ordinary_tools} or agent.mcp_servers)

@@ -444,7 +444,31 @@ class AgentRun:
             scope=self._scope,
             streams=self._services.streams(prepared),
             log=self._log.without(remote.secrets | known_secrets(self._services.environment)),
+            check_web=partial(self._check_web, prepared),
         )
+
+    async def _check_web(self, prepared: Prepared, tool: str) -> str:
+        """Why the agent may not use a tool for the web, or "". The user hears what can be done."""
+        definition, services = prepared.definition, self._services
+        if any(each.key == tool for each in self._admitted) or not definition.file:
+            return ""
+        hosts = self._allowed_hosts(prepared)
+        try:
+            with self._scope.clock.stopped(), self._log.asking():
+                await services.trust.decide_web(
+                    tool, hosts, definition.file, services.workspace, self._order.ids
+                )
+        except ConfigError as error:
+            warning = str(error)
+            if warning not in self._tree.warned:
+                self._tree.warned.add(warning)
+                services.warn(warning)
+            return f"{tool} was not allowed: the user has not trusted it; go on without it"
+        return ""
+
+    def _allowed_hosts(self, prepared: Prepared) -> tuple[str, ...]:
+        """The hosts that pages may come from: those of its file, or of its caller; none means any."""
+        return prepared.definition.allowed_hosts or self._order.allowed_hosts
 
     def _patient_provider(self, prepared: Prepared) -> Retrying:
         self._retrying = Retrying(self._tree.provider, prepared.definition.retry, self._journal)
@@ -456,7 +480,7 @@ class AgentRun:
             folder=prepared.prompt.folder,
             more_folders=tuple(map(Path, self._order.more_folders)),
             environment=self._services.environment,
-            allowed_hosts=prepared.definition.allowed_hosts or self._order.allowed_hosts,
+            allowed_hosts=self._allowed_hosts(prepared),
             read_only=prepared.definition.read_only,
             ask=partial(self._ask, remote),
             agents=(*self._order.above, self._order.ids.agent),

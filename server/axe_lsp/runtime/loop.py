@@ -15,6 +15,7 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.rights import WEB_TOOLS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
@@ -72,6 +73,7 @@ class Surroundings(Struct, frozen=True):
 
     `workplace` is where tools work, `remote` are the tools of the agent's MCP servers, `own` all others. The `ledger` says
     whether the conversation may go on, the `scope` how long. The `log` has what need not be done again.
+    `check_web` returns why the agent may not use a tool for the web, or "".
     """
 
     tree: Tree
@@ -86,6 +88,7 @@ class Surroundings(Struct, frozen=True):
     scope: RunScope
     streams: bool
     log: RunLog
+    check_web: Callable[[str], Awaitable[str]]
 
     @property
     def clock(self) -> Clock:
@@ -578,6 +581,9 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
         with around.clock.silence():
             return ToolOutcome(await _call_remote(around, call, remote, approve))
     if around.offers(call.name):
+        refusal = await around.check_web(call.name) if call.name in WEB_TOOLS else ""
+        if refusal:
+            return ToolOutcome(ToolResult(call.id, refusal, is_error=True))
         with around.clock.waiting():  # They have limits of their own.
             result = await execute_tool(call, run, around.workplace, approve)
             if watched and not result.is_error:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
-from axe_lsp.agentfile.rights import Asked, Server
+from axe_lsp.agentfile.rights import WEB_TOOLS, Asked, Server
+from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.file_values import FileValues, Written
 
@@ -13,6 +16,7 @@ PARAMS = ("params",)
 
 _PARAMS = Params.__struct_fields__
 _NO_MEMORY = MemoryConfig()
+_DENIED = ("tool_policy", "deny")
 
 
 class WrittenServer(Struct, frozen=True):
@@ -33,6 +37,10 @@ class Outside(Struct, frozen=True):
     """The names of the keys of `[params]`."""
     memory_path: Written | None = None
     servers: tuple[WrittenServer, ...] = ()
+    web: tuple[Written, ...] = ()
+    """The tools for the web that the file names."""
+    hosts: tuple[str, ...] = ()
+    """The hosts that pages may come from, of a file with such tools."""
     denied: tuple[Written, ...] = ()
     """The tools that `tool_policy.deny` names, of a file with servers."""
     paths: tuple[Written, ...] = ()
@@ -53,13 +61,23 @@ class Question(Struct, frozen=True):
     globs: tuple[str, ...] = ()
     memory: MemoryConfig = _NO_MEMORY
     servers: tuple[Server, ...] = ()
+    web: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     tested: str = ""
 
     @property
     def asked(self) -> Asked:
         """The values that may lead outside the workspace."""
-        return Asked(self.skill, self.workdir, self.globs, self.memory, self.servers)
+        return Asked(
+            self.skill,
+            self.workdir,
+            self.globs,
+            self.memory,
+            self.servers,
+            self.web,
+            self.hosts,
+        )
 
 
 NOTHING = Outside()
@@ -68,6 +86,7 @@ NOTHING = Outside()
 def read_outside(values: FileValues) -> Outside:
     """The values that the file names. Most files name nothing, and share one value."""
     servers = tuple(WrittenServer(asked, where) for asked, where in values.servers())
+    web = tuple(_web(values))
     outside = Outside(
         skill=values.string(("skill",)),
         workdir=values.string(("workdir",)),
@@ -76,7 +95,9 @@ def read_outside(values: FileValues) -> Outside:
         params=tuple(values.names(PARAMS, _PARAMS)) if values.has(PARAMS) else (),
         memory_path=values.string(("memory", "path")),
         servers=servers,
-        denied=tuple(values.strings(("tool_policy", "deny"))) if servers else (),
+        web=web,
+        hosts=tuple(each.value for each in values.strings(("allowed_hosts",))) if web else (),
+        denied=tuple(values.strings(_DENIED)) if servers else (),
     )
     return outside if outside != NOTHING else NOTHING
 
@@ -90,9 +111,20 @@ def question(outside: Outside, model: Written | None) -> Question:
         globs=tuple(dict.fromkeys(each.value for each in outside.globs)),
         memory=outside.memory,
         servers=tuple(each.server for each in outside.servers),
+        web=tuple(each for each in WEB_TOOLS if any(each == tool.value for tool in outside.web)),
+        hosts=outside.hosts,
         paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
         tested=outside.tested,
     )
+
+
+def _web(values: FileValues) -> Iterator[Written]:
+    """The tools for the web that the file names and does not deny."""
+    own = [*values.strings(("tools",)), *values.strings(("tool_policy", "allow"))]
+    own = [each for each in own if each.value in WEB_TOOLS]
+    denied = [each.value for each in values.strings(_DENIED)] if own else []
+    kept = tools_meant([each.value for each in own], deny=denied)
+    yield from (each for each in own if each.value in kept)
 
 
 def _memory(values: FileValues) -> MemoryConfig:

@@ -20,6 +20,11 @@ def tools_meant(
     return tuple(tool for tool in meant if tool in TOOLS and tool not in denied)
 
 
+def named_tools(listed: Sequence[str], deny: Sequence[str] = ()) -> tuple[str, ...]:
+    """The same without globs: only the tools that are listed by a name."""
+    return tools_meant([each for each in listed if not is_tool_glob(each)], deny=deny)
+
+
 def is_tool_glob(name: str) -> bool:
     """Whether a name stands for any number of tools."""
     return any(character in name for character in "*?[")

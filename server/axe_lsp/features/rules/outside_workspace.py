@@ -43,6 +43,8 @@ def _place(
         return outside.servers[found.index or 0].range
     if found.key == rights.FILES:
         return by_pattern.get(globs[found.index or 0])
+    if found.key in rights.WEB_TOOLS:
+        return next((each.range for each in outside.web if each.value == found.key), None)
     written = {
         rights.SKILL: outside.skill,
         rights.WORKDIR: outside.workdir,
@@ -69,9 +71,9 @@ RULE = Rule(
     summary="An agent of a workspace reaches outside the workspace.",
     documentation="""
 A file that comes with a repository can't reach outside it unless the user trusts it: no MCP server,
-no environment variable in a header, no `skill`, `files`, `workdir` or `memory.path` elsewhere. Such
-an agent runs after the user has agreed, in the editor, at the terminal or with `axe-lsp trust`; a
-changed file asks again. `axe-lsp run --trust`, for scripts, allows it for one run.
+no environment variable in a header, no `url_fetch` or `web_search`, no `skill`, `files`, `workdir` or
+`memory.path` elsewhere. Such an agent runs after the user has agreed, in the editor, at the terminal or with `axe-lsp trust`; a
+changed file asks again, except for tools for the web. `axe-lsp run --trust`, for scripts, allows it for one run.
 
 It is a warning if trust can't allow it: a provider's key in a header of an MCP server, a memory
 that is neither below the workspace nor below axe's data folder, or `config.toml` as a skill or in

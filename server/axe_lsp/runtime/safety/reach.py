@@ -83,6 +83,7 @@ def reaches(
             found += _of_memory(path, workspace, environment)
     for index, server in enumerate(asked.servers):
         found.append(_of_server(index, server, environment))
+    found += (rights.reach_of_web_tool(tool, asked.hosts) for tool in asked.web)
     return tuple(found)
 
 

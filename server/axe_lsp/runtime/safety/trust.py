@@ -1,7 +1,7 @@
 """Whether an agent file of a workspace may reach out of it: decided before it runs, and remembered.
 
 The answer is remembered per folder and for the file as it is: with another text, or with links that lead elsewhere,
-it is asked about again. `trust.json` in the folder for state holds the answers; only the user may read it.
+it is asked about again. That it may use tools for the web is remembered whatever else the file says. `trust.json` in the folder for state holds the answers; only the user may read it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,16 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Source
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.rights import MEMORY, SERVER, Asked, Reach, asked_by
+from axe_lsp.agentfile.rights import (
+    MEMORY,
+    SERVER,
+    WEB_TOOLS,
+    Asked,
+    Reach,
+    asked_by,
+    reach_of_web_tool,
+)
+from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
@@ -37,6 +46,8 @@ from axe_lsp.runtime.shared_lookups import once_a_step
 
 _VERSION = 1
 _ONLY_THE_USER = 0o600
+_RECORDED = frozenset({SERVER, *WEB_TOOLS})
+"""The reaches of tools whose results a recording has."""
 
 
 class TrustRequest(Struct, frozen=True):
@@ -103,18 +114,53 @@ def _trust_request(environment: Environment, reaching: _Reaching) -> TrustReques
     found = reaches(asked, workspace, environment, skill=reaching.skill, workdir=reaching.workdir)
     if not found or is_users(source.path, environment):
         return None
-    import hashlib
-
     # The skill and the folder of the command line make no other file of it.
     whole = reaches(asked, workspace, environment)
-    content = json.dumps([source.text, [str(each) for each in whole]])
+    # The tools for the web are the user's to judge, not the words of the prompt.
+    subject = shown_path(source.path) if _only_web(whole) else source.text
     return TrustRequest(
         agent=reaching.agent,
         file=shown_path(source.path),
         workspace=shown_path(workspace.resolve()),
         reaches=found,
-        digest=hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest(),
+        digest=_digest(subject, whole),
     )
+
+
+def later_requests_of(
+    agent: str, definition: AgentDefinition, workspace: Path, environment: Environment
+) -> Iterator[TrustRequest]:
+    """The requests about tools for the web that an agent, or a type that it starts, has without its file naming them."""
+    has = {*definition.ordinary_tools}
+    task = definition.task
+    for each in map(task.find, task.offered) if task is not None else ():
+        has |= {*(tools_meant(each.tools) if each is not None else ())}
+    unnamed = [each for each in WEB_TOOLS if each in has - {*asked_by(definition).web}]
+    if unnamed and definition.file and not is_users(definition.file, environment):
+        for tool in unnamed:
+            reach = reach_of_web_tool(tool, definition.allowed_hosts)
+            yield _web_request(agent, shown_path(definition.file), reach, workspace)
+
+
+def _web_request(agent: str, file: str, reach: Reach, workspace: Path) -> TrustRequest:
+    return TrustRequest(
+        agent=agent,
+        file=file,
+        workspace=shown_path(workspace.resolve()),
+        reaches=(reach,),
+        digest=_digest(file, [reach]),
+    )
+
+
+def _digest(subject: str, whole: Iterable[Reach]) -> str:
+    import hashlib
+
+    content = json.dumps([subject, [str(each) for each in whole]])
+    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def _only_web(reaches: Iterable[Reach]) -> bool:
+    return all(each.key in WEB_TOOLS for each in reaches)
 
 
 def _requests_of_tree(
@@ -197,6 +243,17 @@ class Trusted(Struct, frozen=True):
     reaches: tuple[str, ...]
     since: str
 
+    @property
+    def subject(self) -> tuple[str, ...]:
+        """What there is one decision about: a file in a folder, and apart from it each set of tools for the web."""
+        keys = [each.partition(":")[0] for each in self.reaches]
+        web = keys if all(each in WEB_TOOLS for each in keys) else []
+        return self.folder, self.file, *web
+
+
+def _anywhere(reach: Reach) -> Reach:
+    return reach_of_web_tool(reach.key, ())
+
 
 class TrustStore:
     """The files that the user has trusted. Each call reads or writes the disk; raises ConfigError."""
@@ -205,9 +262,15 @@ class TrustStore:
         self.path = state_folder(environment) / "trust.json"
 
     def holds(self, request: TrustRequest) -> bool:
-        """Whether the user trusts the file as it is, in this folder."""
-        wanted = (request.workspace, request.digest)
-        return any((each.folder, each.digest) == wanted for each in self.all())
+        """Whether the user trusts the file as it is, in this folder; for the web, whatever else the file says."""
+        here = [each for each in self.all() if each.folder == request.workspace]
+        if any(each.digest == request.digest for each in here):
+            return True
+        known = {reach for each in here if each.file == request.file for reach in each.reaches}
+        return all(
+            each.key in WEB_TOOLS and not known.isdisjoint(map(str, (each, _anywhere(each))))
+            for each in request.reaches
+        )
 
     def all(self) -> list[Trusted]:
         """Everything that is trusted, the oldest first."""
@@ -231,8 +294,8 @@ class TrustStore:
             Trusted(each.workspace, each.file, each.digest, tuple(map(str, each.reaches)), now)
             for each in granted
         ]
-        places = {(each.folder, each.file) for each in new}
-        kept = [each for each in self.all() if (each.folder, each.file) not in places]
+        subjects = {each.subject for each in new}
+        kept = [each for each in self.all() if each.subject not in subjects]
         self._write([*kept, *new])
 
     def revoke(self, folder: str) -> int:
@@ -263,8 +326,8 @@ class TrustPolicy:
     """Lets agents begin that do not reach out of their workspace, or that the user trusts.
 
     `ask` asks the user. `trusts_all` is whether the user has trusted the workspace as a whole, and `granted` are
-    digests of files that may begin in this run. What no workspace may have is refused in any case. MCP servers that
-    nobody `connects` need no trust. `advice` says how to trust, where the usual commands don't help.
+    digests of files that may begin in this run. What no workspace may have is refused in any case. MCP servers and
+    tools for the web that nobody `connects` need no trust. `advice` says how to trust, where the usual commands don't help.
     """
 
     def __init__(
@@ -282,6 +345,7 @@ class TrustPolicy:
         self._ask = ask
         self.trusts_all = trusts_all
         self.granted = set(granted)
+        self._denied: set[str] = set()
         self._connects = connects
         self._trust_request = once_a_step(partial(_trust_request, environment))
         self._one_at_a_time = anyio.Lock()
@@ -306,6 +370,19 @@ class TrustPolicy:
         for request in requests:
             await self._decide(request, run)
 
+    async def decide_web(
+        self, tool: str, hosts: Sequence[str], file: str, workspace: Path, run: RunIds
+    ) -> None:
+        """Return if an agent of a file may use a tool for the web. Raises ConfigError if it may not.
+
+        For agents that have the tool by a glob or by a type: most of them never use it, so nobody is asked before.
+        """
+        if self.trusts_all or is_users(file, self._environment):
+            return
+        reach, file = reach_of_web_tool(tool, hosts), shown_path(file)
+        if self.granted.isdisjoint(_digest(file, [each]) for each in (reach, _anywhere(reach))):
+            await self._decide(_web_request(run.agent, file, reach, workspace), run)
+
     def _requests_of_child(
         self, order: Order, definition: AgentDefinition, workspace: Path
     ) -> Sequence[TrustRequest]:
@@ -319,17 +396,21 @@ class TrustPolicy:
         return () if found is None else (found,)
 
     async def _decide(self, request: TrustRequest, run: RunIds) -> None:
-        if not self._connects and all(each.key == SERVER for each in request.reaches):
+        if not self._connects and all(each.key in _RECORDED for each in request.reaches):
             return
         if request.refused:
             raise ConfigError(_refusal(request))
         async with self._one_at_a_time:
             if self._is_granted(request):
                 return
+            if request.digest in self._denied:
+                raise ConfigError(_denial(request, self._advice))
             answer = await self._ask(_question(request, run))
             if answer.decision == "deny":
+                self._denied.add(request.digest)
                 raise ConfigError(_denial(request, self._advice))
-            self.granted.add(request.digest)
+            web = (each for each in request.reaches if each.key in WEB_TOOLS)
+            self.granted |= {request.digest, *(_digest(request.file, [each]) for each in web)}
             if answer.decision == "allow":
                 TrustStore(self._environment).add([request])
 
