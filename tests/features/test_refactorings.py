@@ -5,6 +5,10 @@ from __future__ import annotations
 import pytest
 import tomli
 
+from axe_lsp.agentfile.convert import conversion
+from axe_lsp.agentfile.convert.conversion import convert
+from axe_lsp.agentfile.convert.format_table import FORMATS
+from axe_lsp.features.edit import NewFile
 from support.actions import HEAD, Offered
 from support.fixture import FOLDER, USER_FOLDER
 
@@ -196,6 +200,63 @@ def test_an_agent_is_converted_to_every_other_format_from_its_name() -> None:
     new = offered.new_file(titles[1])
     assert new.uri == "file:///project/.claude/agents/main.md"
     assert new.text == "---\nname: main\ndescription: The agent main\ntools: []\n---\n\nGo."
+
+
+AGENT_OF_AXE = """\
+# Finds faults
+name = "ma<|>in"
+model = "openai/gpt"
+tools = ["read_file", "run_command"]  # no more
+allowed_hosts = ["docs.example"]
+sub_agents = ["helper"]
+isolation = { mode = "copy", changes = "keep" }
+
+[[mcp_servers]]
+name = "s"
+url = "https://s.example/mcp"
+transport = "streamable-http"
+headers = { Authorization = "Bearer ${TOKEN}" }
+
+[[mcp_servers]]
+name = "t"
+command = "uvx"
+args = ["t"]
+transport = "stdio"
+"""
+AGENT_OF_CODEX = """\
+--- /project/.codex/agents: fix.toml
+name = "fi<|>x"
+description = "d"
+developer_instructions = "Go."
+
+[mcp_servers.s]
+url = "https://s.example/mcp"
+env_http_headers = { X = "TOKEN" }
+enabled = true
+
+[mcp_servers.s.tools]
+"""
+
+
+@pytest.mark.parametrize(
+    ("fixture", "stem", "source"),
+    [(AGENT_OF_AXE, "main", "axe"), (AGENT_OF_CODEX, "fix", "codex")],
+)
+def test_a_file_is_read_once_for_all_conversions_and_each_is_as_if_it_was_alone(
+    monkeypatch: pytest.MonkeyPatch, fixture: str, stem: str, source: str
+) -> None:
+    text = fixture.replace("<|>", "").partition("toml\n")[2] or fixture.replace("<|>", "")
+    alone = {
+        f"{each.folder}/{made.file_name}": made.text
+        for name, each in FORMATS.items()
+        if name != source and (made := convert(text, stem, FORMATS[source], each))
+    }
+    monkeypatch.setattr(conversion, "Parse", None)
+    opened = Offered(fixture)
+    new = [step for each in opened.actions for step in each.edit if isinstance(step, NewFile)]
+    found = {each.uri.removeprefix("file:///project/"): each.text for each in new}
+    assert found == alone
+    assert len(found) == len(FORMATS) - 1
 
 
 def test_a_title_says_what_a_conversion_would_lose() -> None:

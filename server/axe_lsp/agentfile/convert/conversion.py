@@ -13,6 +13,7 @@ from axe_lsp.agentfile.convert.output_file import (
     write_markdown,
     write_toml,
 )
+from axe_lsp.agentfile.text.parse import Parse
 
 
 class Converted(Struct, frozen=True):
@@ -35,7 +36,14 @@ def convert(text: str, stem: str, source: Format, target: Format, model: str = "
     `model` stands in for one that the file does not name. Raises ConversionError for a file that
     can't be read.
     """
-    written = read_markdown(text) if source.is_markdown else read_toml(text)
+    written = read_markdown(text) if source.is_markdown else read_toml(Parse(text))
+    return convert_file(written, stem, source, target, model)
+
+
+def convert_file(
+    written: OutputFile, stem: str, source: Format, target: Format, model: str = ""
+) -> Converted:
+    """The same for a file that was read before, which stays as it is. Raises ConversionError."""
     if source.is_markdown and not written.values and "name" in source.required:
         raise ConversionError(
             "the file has no front matter: it has to begin with `---` and keys", 1

@@ -33,9 +33,8 @@ class OutputFile(Struct):
 # -- TOML
 
 
-def read_toml(text: str) -> OutputFile:
+def read_toml(parse: Parse) -> OutputFile:
     """Raises ConversionError with the line of the first problem."""
-    parse = Parse(text)
     if parse.values is None:
         first = min(parse.problems, key=lambda each: each.range)
         line = parse.lines.line_at(first.range.start) + 1

@@ -31,20 +31,23 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
     if file.open is None or not is_agent or not _is_offered(file.open, where):
         return
     # Late, as hardly anybody needs it.
-    from axe_lsp.agentfile.convert.conversion import convert
+    from axe_lsp.agentfile.convert.conversion import convert_file
     from axe_lsp.agentfile.convert.format_table import FORMATS, format_of
     from axe_lsp.agentfile.convert.intermediate import ConversionError
+    from axe_lsp.agentfile.convert.output_file import read_toml
 
-    text = file.open.parse.text
-    source = format_of(unquote(file.uri), text)
+    parse, stem = file.open.parse, file.place.stem
+    source = format_of(unquote(file.uri), parse.text)
     project = _project(snapshot, file, source.folder)
+    # Each once for a text: the cursor may move to and fro on these lines.
+    once = file.open.made_once
     for target in FORMATS.values() if project else ():
         if target is source:
             continue
         try:
-            # Once for a text: the cursor may move to and fro on these lines.
-            made = partial(convert, text, file.place.stem, source, target)
-            new = file.open.made_once(f"as {target.title}", (), made)
+            written = once("as written", (), partial(read_toml, parse))
+            made = partial(convert_file, written, stem, source, target)
+            new = once(f"as {target.title}", (), made)
         except ConversionError:
             return
         uri = f"{project}/{target.folder}/{quote(new.file_name)}"
