@@ -113,8 +113,11 @@ def _upper(name: str) -> str:
     return name.upper().replace("-", "_")
 
 
-_REASONS = r"(?!.*-chat-latest$)(gpt-5|gpt-6|o1|o3|o4|codex|computer-use|gpt-daybreak|gpt-rosalind)"
-"""OpenAI's models that reason, whose tools need the Responses API, or that have no other."""
+_REASONS = (
+    r"(?!.*-chat-latest$)(gpt-([5-9]|\d\d)|o[1-9]|codex|computer-use|gpt-daybreak|gpt-rosalind)"
+)
+"""OpenAI's models that reason, whose tools need the Responses API, or that have no other. Models that come
+are taken to be like those that are there."""
 
 _REFERER = {"referer": "HTTP-Referer", "title": "X-OpenRouter-Title"}
 

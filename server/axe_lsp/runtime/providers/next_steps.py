@@ -85,7 +85,7 @@ def _about_model(asked: Asked) -> str:
         named = ending.successor
         successor = f"; its provider names {named} in its place" if named else ""
         return f"{name} {'ended' if ending.is_past else 'ends'} on {ending.day}{successor}"
-    endpoint = re.fullmatch(r"([^?]*)/chat/completions", asked.url)
+    endpoint = re.fullmatch(r"([^?]*)/(?:chat/completions|responses)", asked.url)
     return f"{endpoint[1]}/models lists the models of this server" if endpoint else ""
 
 
