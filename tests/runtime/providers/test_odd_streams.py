@@ -17,7 +17,7 @@ from support.answers import DIALECTS, Call, Dialect, content_type, stream_chunks
 from support.bodies import FORMATS
 from support.engines import agent, bench
 from support.raw_server import raw_server
-from support.scripted_provider import Answer, Hold, Raw, Says, ScriptedProvider
+from support.scripted_provider import PATIENCE, Answer, Hold, Raw, Says, ScriptedProvider
 
 LINES = [each for each in DIALECTS if not FORMATS[each].SHAPE.is_binary]
 EVENTS = [each for each in LINES if each != "ollama"]
@@ -198,7 +198,7 @@ async def test_a_stream_may_be_one_whole_answer(
     async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
         result = await work.run("solo")
         assert [each.delta for each in work.of(TextDelta)] == ["I ask.", "one two"]
-    assert (result.content, result.input_tokens) == ("one two", 20)
+    assert (result.content, result.input_tokens) == ("one two", PATIENCE)
     _, asked, *answers = provider.requests[1].body["messages"]
     functions = [each["function"] for each in asked["tool_calls"]]
     assert [(each["name"], json.loads(each["arguments"])) for each in functions] == [
@@ -235,7 +235,7 @@ async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
     provider.script("m-solo", Answer(says, hold=hold), Says("three"))
     agents = agent("solo", dialect)
     async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
-        assert (await asyncio.wait_for(work.run("solo"), 20)).content == "one two"
+        assert (await asyncio.wait_for(work.run("solo"), PATIENCE)).content == "one two"
         await hold.hung_up()
         assert (await work.run("solo")).content == "three"
 
@@ -312,8 +312,8 @@ async def test_comments_behind_the_end_are_not_waited_for(
             listener,
             bench(unused, tmp_path, agent("solo"), places, streams=lambda _: True) as work,
         ):
-            assert (await asyncio.wait_for(work.run("solo"), 20)).content == "all"
-            await asyncio.wait_for(hung_up.wait(), 20)
+            assert (await asyncio.wait_for(work.run("solo"), PATIENCE)).content == "all"
+            await asyncio.wait_for(hung_up.wait(), PATIENCE)
 
 
 async def test_an_end_mark_alone_is_no_answer(provider: ScriptedProvider, tmp_path: Path) -> None:
