@@ -282,7 +282,7 @@ async def test_a_machine_that_does_not_answer_is_lost(place: FarPlace) -> None:
         (
             "me@build1: Permission denied (publickey).",
             60,
-            "no machine for its copy can be reached: ssh://build1: me@build1: Permission denied (publickey).; ",
+            "no machine for its copy can be reached: ssh://build1: me@build1: Permission denied (publickey); ",
         ),
     ],
 )
@@ -300,6 +300,19 @@ async def test_without_a_machine_the_agent_fails_and_nothing_is_done_here(
     assert 'engine = "here"' in str(end.error)
     assert end.turns == 0
     assert place.left == []
+
+
+async def test_without_ssh_on_this_machine_nobody_is_told_to_install_something_elsewhere(
+    place: FarPlace,
+) -> None:
+    place.machines.ssh.unlink()
+    place.lead(HELP)
+    async with place.bench() as (made, _):
+        await made.run("lead", "go")
+    (end,) = (each for each in made.of(AgentEnd) if each.run.agent == "helper")
+    missing = f"{place.machines.ssh} is not installed on this machine; install OpenSSH"
+    assert f"no machine for its copy can be reached: ssh://build1: {missing}" in str(end.error)
+    assert "there" not in str(end.error)
 
 
 async def test_a_machine_that_comes_up_in_time_is_used(place: FarPlace) -> None:

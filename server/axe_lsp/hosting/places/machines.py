@@ -136,7 +136,7 @@ class Machines:
 def _unreachable(
     faults: list[tuple[_Host, FaultError]], wanted: Execution, *, may_pass: bool
 ) -> FaultError:
-    told = "; ".join(f"{host}: {fault}" for host, fault in faults)
+    told = "; ".join(f"{host}: {str(fault).rstrip('.')}" for host, fault in faults)
     within = f" within {wanted.wait} s" if may_pass else ""
     first = faults[0][0]
     if isinstance(first, SshHost):

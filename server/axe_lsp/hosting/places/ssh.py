@@ -14,6 +14,7 @@ from axe_lsp.agentfile.text.machine_addresses import SshHost
 from axe_lsp.hosting.places.machine_connection import FaultError, lines_of, short
 from axe_lsp.runtime.files.execution import Execution
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.tools.kept_process import KeptProcess, start_kept
@@ -34,6 +35,10 @@ _KEPT_ERRORS = 16 * 1024
 
 async def ssh_channel(host: SshHost, execution: Execution, environment: Environment) -> SshChannel:
     """Start ssh. Raises FaultError."""
+    if find_program(execution.ssh[0], environment) is None:
+        raise FaultError(
+            f"{execution.ssh[0]} is not installed on this machine; install OpenSSH, or set execution.ssh.ssh"
+        )
     port = ("-p", str(host.port)) if host.port else ()
     # An address begins with no `-`; `--` would be one more thing that other programs than OpenSSH's lack.
     command = (*execution.ssh, *_OPTIONS, *port, host.destination, f"{execution.axe} hands")
