@@ -104,7 +104,8 @@ which can't write, and one changes the code. The parent sums up.
             "three agents change one library in copies; two patches fit, one conflicts",
             """\
 Three agents change the same file of a small Python library at the same time, each in a copy (this
-needs git). Their changes come back as patches: two fit, one conflicts.
+needs git). Their changes come back as patches: two fit, one conflicts. The library is in a
+temporary folder, which is deleted at the end.
 """,
             copy="tables",
             writes=True,
