@@ -282,6 +282,9 @@ It waits, and those that have called it."
   (setf (axe-lsp-run-ended run) event)
   (when-let ((problem (axe-lsp-words-problem event)))
     (axe-lsp-tree--say run "! " problem (make-axe-lsp-item :kind 'run)))
+  (when-let ((changes (plist-get event :changes)))
+    (axe-lsp-tree--say run (if (plist-get event :unapplied) "! " "⟳ ") changes
+                       (make-axe-lsp-item :kind 'run)))
   (let ((head (axe-lsp-run-head run)))
     (axe-lsp-tree--mark head (axe-lsp-words-ending event))
     (axe-lsp-tree--figures head (if (plist-get event :durationMs)

@@ -36,12 +36,16 @@ def test_applied_changes_are_undone(
     provider.script("m-lead", Says(calls=[calls_agent("helper", "go")]), Says("done"))
     changes = Call("run_command", {"command": "rm b.txt; echo changed > a.txt; echo n > new.txt"})
     provider.script("m", Says(calls=[changes]), Says("helped"))
-    assert home.call("run", "lead", "-p", "go", "--yes")[:2] == (0, "done")
+    code, out, err = home.call("run", "lead", "-p", "go", "--yes", "-v")
+    assert (code, out) == (0, "done")
+    changed = "Its changes were applied: M a.txt, D b.txt, A new.txt"
+    assert f"[copy] helper: It worked in a copy. {changed}\n" in err
     assert (home.work / "a.txt").read_text() == "changed\n"
     assert not (home.work / "b.txt").exists()
 
     with closing(sqlite3.connect(home.history)) as history:
         (run_id,) = history.execute("SELECT run_id FROM runs WHERE depth = 0").fetchone()
+    assert changed in home.call("history", "show", run_id)[1]
     code, out, _ = home.call("undo", run_id, "--yes")
     assert (code, out.splitlines()[-1]) == (0, "Put back: 3 files.")
     assert (home.work / "a.txt").read_text() == "a\n"

@@ -24,6 +24,7 @@ from axe_lsp.runtime.events import (
     TurnEnd,
     TurnRetry,
     TurnWait,
+    Unapplied,
 )
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.usage import Usage
@@ -159,6 +160,32 @@ def test_only_ends_that_are_failures_are_red() -> None:
     assert Style.GOOD in styles("completed")
     assert Style.BAD not in styles("completed")
     assert Style.BAD in styles("failed")
+
+
+@pytest.mark.parametrize(
+    ("unapplied", "words", "style"),
+    [
+        (None, "its changes were applied", Style.FAINT),
+        ("all", "its changes were not applied", Style.BAD),
+        ("some", "some of its changes were not applied", Style.BAD),
+    ],
+)
+def test_what_has_become_of_the_changes_in_a_copy_stands_behind_the_figures(
+    unapplied: Unapplied | None, words: str, style: Style
+) -> None:
+    story = Story()
+    story.begin("a", "t")
+    end = AgentEnd(
+        run=story.ids["a"],
+        status="completed",
+        duration_ms=2000,
+        changes="They are here.",
+        unapplied=unapplied,
+    )
+    story.tell(end)
+    line = story.progress.frame(0, 200, 24).settled[1]
+    assert text(line) == f"  [a] t - done (2.0s); {words}"
+    assert line[-1].style == style
 
 
 def test_an_answer_that_is_not_whole_is_marked_in_red() -> None:

@@ -39,7 +39,14 @@ RESUMED = [
     {**_RESUME, "turn": 2, "saved": _SAVED},
     {"method": "axe/turn", **_OTHER, "kind": "begin", "turn": 2, "messages": 3},
     {"method": "axe/text", **_OTHER, "turn": 2, "delta": "Found"},
-    {"method": "axe/agent", **_OTHER, "kind": "end", "status": "completed", **_FIGURES},
+    {
+        "method": "axe/agent",
+        **_OTHER,
+        "kind": "end",
+        "status": "completed",
+        **_FIGURES,
+        "changes": "Its changes were applied.",
+    },
     {**_RESUME, "runId": "3", "parentRunId": "2", "depth": 1, "turn": 4, "saved": _SAVED},
 ]
 """A run that is resumed, and one of which nobody has heard before."""
@@ -98,6 +105,8 @@ EVENTS = [
         "incomplete": "length",
         "cost": 0.00123,
         "tree": {"inputTokens": 300, "outputTokens": 20, "cost": 0.0125},
+        "changes": "Its changes were not applied.",
+        "unapplied": "all",
     },
     *RESUMED,
 ]
@@ -120,12 +129,14 @@ TREE = [
     "  ~ Let me see.",
     "  │ Half a",
     "  ! cut off at the output limit",
+    "  ! Its changes were not applied.",
     "✓ lead: Go  1.2 s · 1 turn · 2 tool calls · 10 tokens in, 5 out",
     "  │ Lost",
     "  ! killed: it died",
     "  ⟳ resumed at turn 2",
     "  · turn 2",
     "  │ Found",
+    "  ⟳ Its changes were applied.",
     "  ▶ lead: Go  ollama/small",
     "    ⟳ resumed at turn 4",
 ]

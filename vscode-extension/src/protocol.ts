@@ -92,6 +92,10 @@ export interface AgentEnd extends RunEvent, Used {
   readonly tree?: Used;
   readonly error?: string;
   readonly incomplete?: Incomplete;
+  /** What has become of the changes in its copy, in words. */
+  readonly changes?: string;
+  /** Whether all of them or some are not in the folder. */
+  readonly unapplied?: 'all' | 'some';
 }
 
 /** Where the tools of an agent in a copy work; what it waits for, as long as it does. */

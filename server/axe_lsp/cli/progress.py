@@ -272,6 +272,7 @@ def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:
         *tail,
         Span(reason),
         *_incomplete(end),
+        *_changes(end),
     )
 
 
@@ -279,6 +280,16 @@ def _incomplete(end: AgentEnd) -> tuple[Span, ...]:
     """The fault of an answer."""
     mark = in_words(end.incomplete) if end.status == "completed" else ""
     return (Span(f"; {mark}", Style.BAD),) if mark else ()
+
+
+def _changes(end: AgentEnd) -> tuple[Span, ...]:
+    """What has become of the changes in a copy."""
+    if end.changes is None:
+        return ()
+    if end.unapplied is None:
+        return (Span("; its changes were applied", Style.FAINT),)
+    which = "its changes" if end.unapplied == "all" else "some of its changes"
+    return (Span(f"; {which} were not applied", Style.BAD),)
 
 
 _WORDS = {

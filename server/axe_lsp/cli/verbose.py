@@ -194,6 +194,10 @@ def _tell_child(event: Event) -> None:
         )
     elif isinstance(event, AgentEnd):
         _say(f"[sub-agent] {agent} failed: {event.error or event.status}")
+    if (
+        isinstance(event, AgentEnd) and event.changes and not event.unapplied
+    ):  # Else it is warned of.
+        _say(f"[copy] {event.run.agent}: {event.changes}")
 
 
 def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:

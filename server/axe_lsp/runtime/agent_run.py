@@ -562,7 +562,15 @@ class AgentRun:
         result = self._result(status)
         if self._has_begun:
             event = end_event(self._order.ids, result, error, self._reason)
-            self._tree.journal.emit(replace(event, limit=self._limit))
+            handover = self._in_copy.handover if self._in_copy is not None else None
+            self._tree.journal.emit(
+                replace(
+                    event,
+                    limit=self._limit,
+                    changes=handover.outcome if handover is not None else None,
+                    unapplied=handover.unapplied if handover is not None else None,
+                )
+            )
         return result
 
     def _result(self, status: Status) -> RunResult:

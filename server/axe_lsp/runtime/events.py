@@ -26,6 +26,10 @@ class RunIds(JsonStruct, frozen=True):
     parent_run_id: str | None = None
 
 
+Unapplied = Literal["all", "some"]
+"""Of the changes in a copy."""
+
+
 class Event(JsonStruct, frozen=True, kw_only=True):
     """The fields of every event. Clients see the `METHOD`, and the tag as its `kind`."""
 
@@ -105,7 +109,8 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     that is the same. The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
     is `killed`), or that of a run above (then what it had is its result). `incomplete` is why the
     last answer is not whole, None if it is. `limit` is what was used up of its own budget. A `reason` "final" says that the run would end in the same way if it
-    was resumed.
+    was resumed. `changes` is what has become of the changes in its copy, in words, None if there are none; `unapplied` says
+    whether all of them or some are not in the folder.
     """
 
     METHOD = "axe/agent"
@@ -125,6 +130,8 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     tree: Usage | None = None
     incomplete: Incomplete | None = None
     limit: BudgetLimit | None = None
+    changes: str | None = None
+    unapplied: Unapplied | None = None
 
 
 class AgentPlace(Event, frozen=True, kw_only=True):

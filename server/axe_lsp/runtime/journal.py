@@ -30,7 +30,7 @@ def _no_secrets() -> frozenset[str]:
 _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     AgentBegin: ("task", "description"),
     AgentResume: ("task", "description"),
-    AgentEnd: ("error",),
+    AgentEnd: ("error", "changes"),
     TurnRetry: ("message",),
     TurnEnd: ("text",),
     CompactionEnd: ("summary", "error"),

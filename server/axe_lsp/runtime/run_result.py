@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.events import Status, Unapplied
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import Json, JsonStruct, written
 from axe_lsp.runtime.usage import BudgetUse, Usage
@@ -11,12 +11,17 @@ from axe_lsp.runtime.usage import BudgetUse, Usage
 class Handover(JsonStruct, frozen=True):
     """The state of the changes in the copy of an agent, for its caller.
 
-    `is_kept` if they wait for the user, in a commit.
+    `unapplied` says whether all of them or some are not in the folder: then they are kept in a commit.
     """
 
     text: str
     is_error: bool = written(False)
-    is_kept: bool = written(False)
+    unapplied: Unapplied | None = None
+
+    @property
+    def outcome(self) -> str:
+        """The same text for a person."""
+        return self.text.removeprefix("Error: ")
 
 
 class RunResult(JsonStruct, frozen=True):

@@ -48,6 +48,13 @@ def test_children_stand_where_they_were_called_and_calls_where_they_began() -> N
     ]
 
 
+def test_what_has_become_of_the_changes_in_a_copy_is_told_whole() -> None:
+    told = Tale("aa01").begin("helper", task="do")
+    changes = f"Its changes are kept as refs/axe/{'0' * 150}"
+    told.end(changes=changes, unapplied="all")
+    assert drawn(told)[-1].endswith(f"└─ {changes}")
+
+
 def test_what_went_wrong_is_told_and_what_has_not_ended() -> None:
     told = tale()
     told.tell("axe/tool", kind="begin", turn=1, callId="1", name="grep", arguments={})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import stat
 from collections.abc import Iterator
@@ -199,8 +200,8 @@ def test_outside_git_a_folder_is_copied_without_what_it_ignores(
         write(copy.folder, {"a.txt": "changed\n"})
         assert changes(copy) == {"a.txt": "M"}
         where = copy.where
-    ref, _, own = where.partition(" in ")
-    assert git(tmp_path, f"--git-dir={own}", "show", f"{ref}:a.txt") == "changed"
+    command = where.partition("`git ")[2].rstrip("`)")
+    assert "\n+changed" in git(tmp_path, *shlex.split(command))
     assert not copy.tree.exists()
     assert not (folder / ".git").exists()
 
@@ -601,6 +602,17 @@ def test_copies_with_a_common_beginning_cost_two_calls_of_git_each(
         "ls-files",
     ] * 2
     assert repository.refs == []
+
+
+def test_what_is_kept_is_read_once(
+    repository: Repository, environment: dict[str, str], calls: Path
+) -> None:
+    with copied(repository.folder, environment) as copy:
+        write(copy.folder, {"a.txt": "changed\n"})
+        kept = copy.collect()
+        calls.write_text("")
+        assert copy.changes(kept) == copy.changes(kept)
+        assert len(calls.read_text().splitlines()) == 2
 
 
 def test_a_copy_costs_as_many_calls_with_a_history_as_without(

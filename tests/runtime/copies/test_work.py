@@ -11,12 +11,16 @@ import pytest
 
 from axe_lsp.runtime.copies.tracked_files import TrackedFiles
 from axe_lsp.runtime.errors import RunCancelledError
-from axe_lsp.runtime.events import AgentBegin, ToolEnd, TurnBegin
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, ToolEnd, TurnBegin
 from axe_lsp.runtime.safety.questions import Answer, Question, denial
 from support.answers import Call, Says, calls_agent
 from support.copies import HELP, Place, answer
-from support.engines import agent, running
+from support.engines import Bench, agent, running
 from support.scripted_provider import PATIENCE, ScriptedProvider
+
+
+def ended(made: Bench) -> AgentEnd:
+    return next(each for each in made.of(AgentEnd) if each.run.agent == "helper")
 
 
 @pytest.fixture
@@ -144,6 +148,7 @@ async def test_a_denial_is_for_that_file_and_keeps_the_work(place: Place) -> Non
         f"All are kept as {ref}"
     ) in told.content
     assert ref in made.warnings[-1]
+    assert ended(made).unapplied == "some"
     assert (place.read(), place.read("c.txt")) == ("changed\n", "third\n")
     assert not (place.folder / "b.txt").exists()
     assert place.repository.git("show", f"{ref}:b.txt") == "new"
@@ -165,12 +170,32 @@ async def test_without_an_allowed_file_nothing_changes_and_the_work_is_kept(
     assert told.is_error
     assert f"b.txt: {no.why}" in told.content
     (ref,) = place.repository.refs
-    assert ref in told.content
-    assert ref in made.warnings[-1]
+    assert f"They are kept as {ref} (`git show {ref}`)" in told.content
+    assert ended(made).unapplied == "all"
+    assert ended(made).changes == told.content.partition("[Error: ")[2].rstrip("]")
+    assert made.warnings[-1] == f'agent "helper": {ended(made).changes}'
     assert place.read() == "a\n"
     assert not (place.folder / "b.txt").exists()
     assert place.repository.git("show", f"{ref}:a.txt") == "changed"
     assert place.left == []
+
+
+async def test_it_is_said_that_commits_of_a_repository_that_the_agent_makes_are_not_kept(
+    place: Place,
+) -> None:
+    place.lead(HELP)
+    name = "git -c user.name=a -c user.email=a@b"
+    place.commands(
+        f"git init -q made/inner && cd made/inner && echo x > x && git add x && {name} commit -qm one"
+    )
+    async with place.bench() as (made, _):
+        await made.run("lead", "go")
+    assert answer(made).content.endswith(
+        "Its changes were applied: A made/inner/x. "
+        "Of the repositories that it has made, only the files are there, no commits: made/inner]"
+    )
+    assert place.read("made/inner/x") == "x\n"
+    assert ended(made).unapplied is None
 
 
 async def test_kept_changes_are_a_commit(place: Place) -> None:

@@ -4,7 +4,7 @@
 import type { Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
 import { askingCall } from '../runs/calls';
-import { count, joined, money, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
+import { count, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
 import { childrenOf, idOf, mayContinue, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { incompleteInWords, inWords } from '../runs/presenting';
 
@@ -35,6 +35,9 @@ export interface RunView extends View {
   readonly heading: string;
   readonly task: string;
   readonly error: string;
+  /** What has become of the changes in its copy. */
+  readonly changes: string;
+  readonly unapplied: boolean;
 }
 
 export interface TurnView extends View {
@@ -238,7 +241,9 @@ function ofRun(run: RunNode) {
     heading: shortened(run.description ?? run.task, HEADING),
     task: run.task,
     error: run.error && run.error !== run.status ? run.error : '',
-    figures: joined([incompleteInWords(run.incomplete), has ? tokensInWords(used) : '', money(used.cost)]),
+    changes: run.changes ?? '',
+    unapplied: run.unapplied !== undefined,
+    figures: joined([run.place ? placeInWords(run.place) : '', incompleteInWords(run.incomplete), has ? tokensInWords(used) : '', money(used.cost)]),
   } as const;
 }
 

@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentEnd, AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -37,6 +37,9 @@ export interface RunNode extends Lasting {
   place?: AgentPlace | undefined;
   error?: string | undefined;
   incomplete?: Incomplete | undefined;
+  /** What has become of the changes in its copy, in words, and whether all of them or some are not in the folder. */
+  changes?: string | undefined;
+  unapplied?: AgentEnd['unapplied'] | undefined;
   used?: Used | undefined;
   /** With all that the run called, if that is more. */
   tree?: Used | undefined;

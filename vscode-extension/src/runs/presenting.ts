@@ -132,6 +132,8 @@ export function incompleteInWords(incomplete: Incomplete | undefined): string {
   return incomplete ? (INCOMPLETE[incomplete] ?? incomplete) : '';
 }
 
+const UNAPPLIED = { all: 'changes not applied', some: 'some changes not applied' };
+
 function textsOfRun(run: RunNode, now: number): Texts {
   const used = usedBy(run);
   const time = duration(durationOf(run, now));
@@ -139,9 +141,11 @@ function textsOfRun(run: RunNode, now: number): Texts {
   const error = run.error && run.error !== run.status ? run.error : incompleteInWords(run.incomplete);
   const place = run.place ? placeInWords(run.place) : '';
   const waits = waitingElsewhere(run);
+  const copy = run.status === 'running' ? run.place : undefined;
+  const unapplied = run.unapplied ? UNAPPLIED[run.unapplied] : '';
   return {
     label: run.agent,
-    description: joined([time, waits, place, hasUsed(run) ? tokens(used) : '', money(used.cost), shortened(error, MOST) || (run.depth > 0 ? about : '')]),
+    description: joined([time, waits, place, hasUsed(run) ? tokens(used) : '', money(used.cost), unapplied, shortened(error, MOST) || (run.depth > 0 ? about : '')]),
     tooltip: joined(
       [
         `${run.agent}: ${inWords(run.status)}`,
@@ -150,14 +154,15 @@ function textsOfRun(run: RunNode, now: number): Texts {
         joined([run.model, tokensInWords(used), money(used.cost)], ', '),
         run.workspace,
         place,
-        run.place?.folder && `copy: ${run.place.folder}`,
-        run.place?.ref,
+        copy?.folder && `copy: ${copy.folder}`,
+        copy?.ref,
+        run.changes,
         error,
         run.task,
       ],
       '\n',
     ),
-    spoken: [time, waits, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), shortened(error, MOST), about],
+    spoken: [time, waits, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), unapplied, shortened(error, MOST), about],
   };
 }
 

@@ -162,9 +162,9 @@ function endRun(run: RunNode, event: AgentEnd): readonly Node[] {
   return [run];
 }
 
-function figures({ inputTokens, outputTokens, cost, tree, error, incomplete }: Partial<Used> & Partial<Pick<AgentEnd, 'tree' | 'error' | 'incomplete'>>) {
+function figures({ inputTokens, outputTokens, cost, tree, error, incomplete, changes, unapplied }: Partial<Used> & Partial<Pick<AgentEnd, 'tree' | 'error' | 'incomplete' | 'changes' | 'unapplied'>>) {
   const isKnown = inputTokens !== undefined && outputTokens !== undefined;
-  return { used: isKnown ? used({ inputTokens, outputTokens, cost }) : undefined, tree, error, incomplete };
+  return { used: isKnown ? used({ inputTokens, outputTokens, cost }) : undefined, tree, error, incomplete, changes, unapplied };
 }
 
 function used({ inputTokens, outputTokens, cost }: Omit<Used, 'cost'> & { readonly cost?: number | undefined }): Used {

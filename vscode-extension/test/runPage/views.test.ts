@@ -45,6 +45,14 @@ test('a run is told as a list in which each stands behind the one that it is in'
   assert.deepEqual([state.isWhole, state.isGoing, state.spoken], [true, false, 'lead: completed']);
 });
 
+test('a page says where an agent works, and what has become of the changes in its copy', () => {
+  const page = new Page();
+  const [at] = page.after((script) => script.place(LEAD, 'ssh://build1')).nodes as RunView[];
+  assert.match(at?.figures ?? '', /^at ssh:\/\/build1/);
+  const [ended] = page.after((script) => script.end(LEAD, 'completed', { changes: 'Applied: M a.txt' })).nodes as RunView[];
+  assert.deepEqual([ended?.changes, ended?.unapplied], ['Applied: M a.txt', false]);
+});
+
 test('a text that grows is told by its end alone', () => {
   const page = new Page();
   page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, 'One '));

@@ -104,6 +104,15 @@ test('the row of a run says where its tools work, or what they wait for', () => 
   assert.doesNotMatch(rowOf(rootOf(script.place(LEAD, 'here')), START).description, /here|waits/);
 });
 
+test('what has become of the changes in a copy is in its row, and takes the place of the copy', () => {
+  const script = new Script().begin(LEAD, '').place(LEAD, 'here', { folder: '/copy', ref: 'refs/axe/1' });
+  script.end(LEAD, 'completed', { changes: 'They are kept as refs/axe/1', unapplied: 'all' });
+  const row = rowOf(rootOf(script), START);
+  assert.match(row.description, /changes not applied$/);
+  assert.match(row.tooltip, /\nThey are kept as refs\/axe\/1/);
+  assert.doesNotMatch(row.tooltip, /copy:/);
+});
+
 test('a turn whose request waits for its provider says so until something comes', () => {
   const script = new Script().begin(LEAD, '').turn(LEAD, 1).wait(LEAD, 1, {});
   assert.match(rowOf(firstTurn(script), START).description, /openai takes no more requests at once: waiting for others$/);

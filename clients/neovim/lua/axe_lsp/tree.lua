@@ -171,6 +171,9 @@ local function end_run(tree, run, ended)
   if problem then
     tell(tree, run, words.PROBLEM, problem, { kind = 'run' })
   end
+  if ended.changes then
+    tell(tree, run, ended.unapplied and words.PROBLEM or words.RETRY, ended.changes, { kind = 'run' })
+  end
   mark_head(tree, run, words.ending(ended))
   show_figures(tree, run.head, ended.durationMs and words.figures(ended) or ended.status)
 end

@@ -19,6 +19,9 @@ LONGEST = 100
 
 _LONGEST_ARGUMENTS = 60
 
+_LONGEST_CHANGES = 600
+"""They name a commit, which must not be cut off."""
+
 _NO_RESULT = ": no result"
 
 
@@ -153,7 +156,12 @@ class _Tree:
                 run.text = f"{_who(params)}: running"
                 run.below.append(_Node(params["time"], f"resumed at turn {params['turn']}"))
             case "axe/agent", "end":
-                self.runs[params["runId"]].text = _run(params)
+                run = self.runs[params["runId"]]
+                run.text = _run(params)
+                if params.get("changes"):
+                    run.below.append(
+                        _Node(params["time"], one_line(params["changes"], _LONGEST_CHANGES))
+                    )
             case "axe/turn", "begin":
                 self._step(params, turn).text = f"turn {params['turn']}, not answered"
             case "axe/turn", "end":

@@ -21,9 +21,9 @@ import os
 import shutil
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 import msgspec
 from msgspec import Struct
@@ -113,6 +113,7 @@ class Copy:
         self._lock: int | None = None
         self._about: About | None = None
         self._files: TrackedFiles | None = None
+        self._changes: tuple[str, list[Change]] = ("", [])
         self._may_have_ref = True
         self._has_failed = False
 
@@ -139,9 +140,12 @@ class Copy:
 
     @property
     def where(self) -> str:
-        """The same for a person."""
-        about = self.about
-        return self.ref if about.repository is not None else f"{self.ref} in {about.own.folder}"
+        """The same for a person, with the command that shows it."""
+        from shlex import quote
+
+        own = self.about.own
+        folder = "" if self.about.repository is not None else f"--git-dir={quote(own.folder)} "
+        return f"{self.ref} (`git {folder}show {self.ref}`)"
 
     def mirror(self) -> Mirror:
         """The copy as one of two that are kept alike. Raises GitError."""
@@ -210,7 +214,12 @@ class Copy:
         return self._has_failed and Path(self.about.own.objects).is_dir()
 
     def changes(self, kept: str) -> list[Change]:
-        """The changes that a commit keeps. Raises GitError."""
+        """The changes that a commit keeps, which are read once. Raises GitError."""
+        if self._changes[0] != kept:
+            self._changes = kept, self._read_changes(kept)
+        return self._changes[1]
+
+    def _read_changes(self, kept: str) -> list[Change]:
         own = self.about.own
         found = diff_entries(own, self.about.base, kept)
         ids = [name for each in found for name in (each.old, each.new) if name.strip("0")]
@@ -223,6 +232,14 @@ class Copy:
             Change(each.path, entry(each.old_mode, each.old), entry(each.new_mode, each.new))
             for each in found
         ]
+
+    def repositories(self, changes: Iterable[Change]) -> list[str]:
+        """The repositories of the agent in the copy in which there are changes, by their paths from the top."""
+        folders = {
+            above for each in changes for above in PurePosixPath(os.fsdecode(each.path)).parents
+        }
+        inside = (each for each in folders if each.name)  # The top is that of the copy.
+        return sorted(str(each) for each in inside if (self.tree / each / ".git").exists())
 
     def drop(self) -> None:
         """The work is where it belongs: delete the ref. Raises GitError."""

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import anyio
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.runtime.copies.applying import ApplyError, Plan, Planned, apply, plan
 from axe_lsp.runtime.copies.copy import Copy, locked
@@ -59,18 +60,26 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
     if not kept:
         return None
     try:
-        if agent.changes == "keep":
-            planned = await _planned(copy, kept, agent)
-            count = len(planned.files) + len(planned.conflicts)
-            files = _named(_lines(planned.files) + list(planned.conflicts))
-            return Handover(
-                f"It worked in a copy. {_count(count)} changed there; nothing was applied. "
-                f"The changes are kept as {copy.where}: {files}",
-                is_kept=True,
-            )
-        return await _apply(copy, kept, agent)
+        repositories = copy.repositories(await anyio.to_thread.run_sync(copy.changes, kept))
+        keep = _keep if agent.changes == "keep" else _apply
+        handover = await keep(copy, kept, agent)
     except (GitError, OSError) as error:
         return _failed(copy, [f"the changes can't be read: {_fault(error)}"])
+    if not repositories:
+        return handover
+    lost = f"Of the repositories that it has made, only the files are there, no commits: {_named(repositories)}"
+    return replace(handover, text=f"{handover.text.rstrip('.')}. {lost}")
+
+
+async def _keep(copy: Copy, kept: str, agent: Returning) -> Handover:
+    planned = await _planned(copy, kept, agent)
+    count = len(planned.files) + len(planned.conflicts)
+    files = _named(_lines(planned.files) + list(planned.conflicts))
+    return Handover(
+        f"It worked in a copy. {_count(count)} changed there; nothing was applied. "
+        f"The changes are kept as {copy.where}: {files}",
+        unapplied="all",
+    )
 
 
 def uncollected(copy: Copy, reason: str) -> Handover:
@@ -80,6 +89,7 @@ def uncollected(copy: Copy, reason: str) -> Handover:
         "Error: It worked in a copy, and its changes were not applied; no file was changed. "
         f"They can't be read: {reason}. {left}",
         is_error=True,
+        unapplied="all",
     )
 
 
@@ -120,7 +130,7 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
         return Handover(
             f"It worked in a copy. Of its changes these were applied: {applied}. These were denied: {_named(denied)}. "
             f"All are kept as {copy.where}.",
-            is_kept=True,
+            unapplied="some",
         )
     await anyio.to_thread.run_sync(copy.drop)
     return Handover(f"It worked in a copy. Its changes were applied: {applied}")
@@ -205,6 +215,7 @@ def _failed(copy: Copy, reasons: Iterable[str]) -> Handover:
         "Error: It worked in a copy, and its changes were not applied; no file was changed. "
         f"They are kept as {copy.where}. {_named(list(reasons))}",
         is_error=True,
+        unapplied="all",
     )
 
 

@@ -137,17 +137,19 @@ class WorkInCopy:
                     "It worked in a copy. Its changes were not applied; they are kept as "
                     f"{self._copy.where}.",
                     is_error=True,
+                    unapplied="all",
                 )
             elif self._copy.is_stuck:
                 self.handover = Handover(
                     "It worked in a copy. Its changes were not applied and can't be kept as a commit; "
                     f"its files are left in {self._copy.folder}.",
                     is_error=True,
+                    unapplied="all",
                 )
         if self.handover is None:
             return
-        text = f"agent {quoted(self._order.ids.agent)}: {self.handover.text}"
-        if self.handover.is_error or self.handover.is_kept:
+        text = f"agent {quoted(self._order.ids.agent)}: {self.handover.outcome}"
+        if self.handover.unapplied:
             self._services.warn(text)
         elif self._order.ids.depth == 0:  # It has no caller that is told.
             self._services.note(text)

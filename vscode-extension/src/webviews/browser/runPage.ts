@@ -221,14 +221,15 @@ function makeRun(first: RunView, level: number): Drawn {
   const state = element('span', { class: 'state quiet' });
   const body = element('div', { class: 'body' });
   const error = element('pre', { class: 'error' });
+  const changes = element('p', {});
   const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
   const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy Answer: ${first.agent}`);
   const rerun = button('Run Again', () => tell({ do: 'again', runId: first.runId }), `Run Again: ${first.agent} by itself`);
   const task = element('div', { class: 'task' }, first.task);
   const change = element('div', { class: 'toolbar task-tools' }, ...(isRoot && first.task ? [edits.buttonFor(first.runId, task)] : []));
   const top = isRoot
-    ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, error)
-    : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, error);
+    ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, error)
+    : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, changes, error);
   return {
     view: first,
     top,
@@ -240,6 +241,9 @@ function makeRun(first: RunView, level: number): Drawn {
       about.textContent = run.heading;
       error.textContent = run.error;
       error.hidden = run.error === '';
+      changes.textContent = run.changes;
+      changes.hidden = run.changes === '';
+      changes.className = run.unapplied ? 'error' : 'quiet';
       halt.hidden = run.status !== 'running';
       take.hidden = run.status === 'running' || run.error !== '';
       rerun.hidden = run.status === 'running';
