@@ -232,6 +232,8 @@ def _named_by(
     wanted: Mapping[Path, None], declared: Mapping[Path, str], places: Places
 ) -> dict[Path, None]:
     """The declared files, as far as the settings that declare them are wanted."""
+    if not declared:
+        return {}
     layers = {
         uri_of(path.parent) for path in wanted if not places.locate(uri_of(path)).kind.is_agent
     }
@@ -251,13 +253,10 @@ def _read(
         content = disk.read(path)
         if content is None:
             continue
-        file = read_agent_file(
-            places.locate(uri_of(path)),
-            content.text,
-            fault=content.fault,
-            fault_at=content.fault_at,
-        )
-        path_context = _standpoint(path, places, workspace) if is_wanted else None
+        place = places.locate(uri_of(path))
+        file = read_agent_file(place, content.text, fault=content.fault, fault_at=content.fault_at)
+        is_usual = place.folder != places.user_folder
+        path_context = _standpoint(path, workspace, is_usual=is_usual) if is_wanted else None
         facts = (
             find_out(file.question, path_context, searched=searched, with_prompt=False)
             if path_context
@@ -275,9 +274,8 @@ def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -
     return Checked(_shown(path, here), LineIndex(text), tuple(found))
 
 
-def _standpoint(path: Path, places: Places, workspace: Path) -> PathContext:
-    """As an editor has it that has the workspace of the agent open."""
-    is_usual = uri_of(path.parent) != places.user_folder
+def _standpoint(path: Path, workspace: Path, *, is_usual: bool) -> PathContext:
+    """The context of an editor that has the workspace of the agent open."""
     return PathContext(path.stem, workspace, os.environ, is_usual=is_usual, file=path)
 
 
