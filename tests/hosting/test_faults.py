@@ -66,7 +66,7 @@ async def test_a_host_that_hangs_is_killed_and_takes_its_commands_along(
 ) -> None:
     sleepers = Sleepers()
     team = commanders(sleepers, provider)
-    patience = replace(UNHURRIED, heartbeat=0.1, silence=3, die=0.2)
+    patience = replace(UNHURRIED, heartbeat=0.1, silence=6, die=0.2)
     async with stage(tmp_path, team, patience=patience) as at:
         run = at.start("lead", allow=("run_command",))
         await asyncio.to_thread(sleepers.wait_for, 6)

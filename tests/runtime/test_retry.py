@@ -262,7 +262,7 @@ async def test_a_wait_that_would_pass_the_deadline_is_not_begun(
         started = time.monotonic()
         with pytest.raises(ProviderError, match="rate_limit: slow down"):
             await work.run("solo", timeout=60)
-    assert time.monotonic() - started < 15
+    assert time.monotonic() - started < 50
     assert work.of(TurnRetry) == []
 
 
@@ -277,7 +277,7 @@ async def test_a_wait_ends_at_once_when_the_run_is_stopped(
         retry = await work.heard(TurnRetry)
         assert work.engine.cancel(retry.run.run_id)
         with pytest.raises(RunCancelledError):
-            await asyncio.wait_for(run, 15)
+            await asyncio.wait_for(run, 60)
     assert work.of(AgentEnd)[0].status == "cancelled"
 
 

@@ -39,9 +39,9 @@ async def test_a_run_ends_when_its_time_is_over(
     provider.script("m-solo", Answer(Says("late"), hold=hold))
     async with bench(provider, tmp_path, agent("solo", dialect)) as work:
         with pytest.raises(RunTimeoutError) as caught:
-            await work.run("solo", timeout=1)
+            await work.run("solo", timeout=3)
         await hold.hung_up()
-    assert str(caught.value) == "timeout after 1s"
+    assert str(caught.value) == "timeout after 3s"
     assert (caught.value.exit_code, caught.value.kind) == (3, "api")
     assert work.of(AgentEnd)[0].status == "timeout"
 
@@ -54,7 +54,7 @@ async def test_a_run_ends_also_when_the_time_is_over_in_the_middle_of_the_answer
     provider.script("m-solo", Answer(Says("one two three four"), hold=hold))
     async with bench(provider, tmp_path, agent("solo"), streams=lambda _: True) as work:
         with pytest.raises(RunTimeoutError):
-            await work.run("solo", timeout=1)
+            await work.run("solo", timeout=3)
         await hold.hung_up()
     assert "".join(event.delta for event in work.of(TextDelta)) == "one two "
 
@@ -74,17 +74,17 @@ async def test_a_childs_time_is_limited_by_the_agent_that_calls_it(
     hold = Hold()
     provider.script("m-parent", Says(calls=[calls_agent("slow", "t")]), Says("coped"))
     provider.script("m-slow", Answer(Says("late"), hold=hold))
-    agents = agent("parent", sub_agents=["slow"], sub_agents_config={"timeout": 1}) | agent("slow")
+    agents = agent("parent", sub_agents=["slow"], sub_agents_config={"timeout": 3}) | agent("slow")
     async with bench(provider, tmp_path, agents) as work:
         result = await work.run("parent")
         await hold.hung_up()
     assert result.content == "coped"
     assert result_of(provider.asked("m-parent")[1].body) == (
-        'Error: sub-agent "slow" failed - timeout after 1s. '
+        'Error: sub-agent "slow" failed - timeout after 3s. '
         "You may retry or proceed without this result."
     )
     child = next(end for end in work.of(AgentEnd) if end.run.depth == 1)
-    assert (child.status, child.error) == ("timeout", "timeout after 1s")
+    assert (child.status, child.error) == ("timeout", "timeout after 3s")
 
 
 @pytest.mark.slow
@@ -98,13 +98,13 @@ async def test_a_childs_timeout_is_its_own(provider: ScriptedProvider, tmp_path:
     provider.script("m-ok", Says("fine"))
     agents = (
         agent("p", sub_agents=["mid", "ok"])
-        | agent("mid", sub_agents=["slow"], sub_agents_config={"timeout": 1})
+        | agent("mid", sub_agents=["slow"], sub_agents_config={"timeout": 3})
         | agent("slow")
         | agent("ok")
     )
     async with bench(provider, tmp_path, agents) as work:
         await work.run("p")
-    assert "timeout after 1s" in result_of(provider.asked("m-mid")[1].body)
+    assert "timeout after 3s" in result_of(provider.asked("m-mid")[1].body)
     results = [message["content"] for message in provider.requests[-1].body["messages"][-2:]]
     assert results == ["mid coped", "fine"]
 
@@ -114,20 +114,20 @@ async def test_a_childs_timeout_is_its_own(provider: ScriptedProvider, tmp_path:
 async def test_a_childs_time_ends_with_its_parents(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    """The parent's second counts, not the ten of the child that delegates again."""
+    """The parent's three seconds count, not the ten of the child that delegates again."""
     hold = Hold()
     provider.script("m-p", Says(calls=[calls_agent("mid", "1")]), Says("coped"))
     provider.script("m-mid", Says(calls=[calls_agent("slow", "t")]))
     provider.script("m-slow", Answer(Says("late"), hold=hold))
     agents = (
-        agent("p", sub_agents=["mid"], sub_agents_config={"timeout": 1})
+        agent("p", sub_agents=["mid"], sub_agents_config={"timeout": 3})
         | agent("mid", sub_agents=["slow"], sub_agents_config={"timeout": 10})
         | agent("slow")
     )
     async with bench(provider, tmp_path, agents) as work:
         await work.run("p")
         await hold.hung_up()
-    assert '"mid" failed - timeout after 1s' in result_of(provider.asked("m-p")[1].body)
+    assert '"mid" failed - timeout after 3s' in result_of(provider.asked("m-p")[1].body)
     ends = {end.run.agent: end.status for end in work.of(AgentEnd)}
     assert ends == {"slow": "timeout", "mid": "timeout", "p": "completed"}
 

@@ -95,12 +95,12 @@ async def test_an_order_that_a_dying_idle_host_has_not_read_goes_to_the_next_one
 async def test_a_host_that_hangs_is_noticed_and_replaced(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
-    patience = replace(UNHURRIED, heartbeat=0.1, silence=3, die=0.2)
+    patience = replace(UNHURRIED, heartbeat=0.1, silence=6, die=0.2)
     async with stage(tmp_path, TEAM, patience=patience) as at:
         run = await both_at_work(at, provider)
         os.kill(at.hosts()[0], signal.SIGSTOP)
 
-        with pytest.raises(RunError, match="did not answer for 3 s and was ended by signal 9"):
+        with pytest.raises(RunError, match="did not answer for 6 s and was ended by signal 9"):
             await run.result()
 
         assert len(ends(at, run)) == 3

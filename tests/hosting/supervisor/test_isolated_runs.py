@@ -215,7 +215,7 @@ async def test_an_agent_that_hangs_is_noticed(tmp_path: Path, provider: Scripted
             os.kill(child, signal.SIGSTOP)
 
         assert (await run.result()).content == "I go on."
-        assert "did not answer for 3 s" in told(provider, "m-lead")
+        assert "did not answer for 6 s" in told(provider, "m-lead")
         assert assert_ended(at, run) == [("apart", "killed"), ("lead", "completed")]
 
 
@@ -223,7 +223,7 @@ IMPATIENT = """
 from functools import partial
 from axe_lsp.hosting.host import host
 from axe_lsp.hosting.supervisor import isolated_runs
-isolated_runs.Patience = partial(isolated_runs.Patience, heartbeat=0.1, silence=3, die=0.2)
+isolated_runs.Patience = partial(isolated_runs.Patience, heartbeat=0.1, silence=6, die=0.2)
 host.main()
 """
 

@@ -328,14 +328,14 @@ async def test_a_childs_own_time_ends_it_as_its_budget_does(
     hold = Hold()
     provider.script("m-parent", Says("Asking.", [calls_agent("helper", "t")]), Says("coped"))
     provider.script("m-helper", Says("Reading.", [READ]), Answer(Says("late"), hold=hold))
-    async with bench(provider, tmp_path, team(child={"max_wall_time": 1})) as work:
+    async with bench(provider, tmp_path, team(child={"max_wall_time": 3})) as work:
         started = time.monotonic()
         result = await work.run("parent")
         await hold.hung_up()
     assert result.content == "coped"
-    assert 1 <= time.monotonic() - started < 15
+    assert 3 <= time.monotonic() - started < 60
     assert last_message(provider, "m-parent") == (
-        'Error: sub-agent "helper" failed - budget exceeded: used 1 of 1 seconds. '
+        'Error: sub-agent "helper" failed - budget exceeded: used 3 of 3 seconds. '
         "You may retry or proceed without this result.\n\nReading."
     )
     assert ends(work)["helper"] == ("killed", "budget")
@@ -377,12 +377,12 @@ async def test_a_recording_tells_that_the_time_of_the_budget_was_over(
         recorders.append(Recorder(real))
         return recorders[-1]
 
-    agents = agent("solo", budget={"max_wall_time": 1})
+    agents = agent("solo", budget={"max_wall_time": 3})
     async with bench(provider, tmp_path, agents, provider_hook=record) as work:
         with pytest.raises(BudgetError):
             await work.run("solo")
     (turn,) = recorders[0].recording(frozenset()).runs[0].turns
-    assert turn.answer == RecordedError("timeout", "budget exceeded: used 1 of 1 seconds")
+    assert turn.answer == RecordedError("timeout", "budget exceeded: used 3 of 3 seconds")
 
 
 @pytest.mark.parametrize("used", [(20_000, 0), (0, 4_000)])

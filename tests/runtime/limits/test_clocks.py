@@ -46,4 +46,4 @@ async def test_a_deadline_is_kept(provider: ScriptedProvider, tmp_path: Path) ->
         started = time.monotonic()
         with pytest.raises(RunTimeoutError):
             await work.run("solo", timeout=1)
-        assert 1 <= time.monotonic() - started < 15
+        assert 1 <= time.monotonic() - started < 60

@@ -218,11 +218,11 @@ async def test_failures_are_recorded(provider: ScriptedProvider, tmp_path: Path)
     calls = [calls_agent("scout", "slow"), calls_agent("scout", "bad")]
     provider.script("m-lead", Says(calls=calls), Says("coped"))
     provider.script("m-scout", Answer(Says("late"), match="slow", hold=hold), Refuses(500, "boom"))
-    agents = TEAM | agent("lead", sub_agents=["scout"], sub_agents_config={"timeout": 1})
+    agents = TEAM | agent("lead", sub_agents=["scout"], sub_agents_config={"timeout": 3})
     recording = await record(provider, tmp_path, agents)
     failures = {run.turns[0].answer for run in recording.runs if run.agent == "scout"}
     assert failures == {
-        RecordedError("timeout", "timeout after 1s"),
+        RecordedError("timeout", "timeout after 3s"),
         RecordedError("server", "boom"),
     }
     await _replays_as_recorded(provider, tmp_path, agents, recording)
