@@ -284,7 +284,7 @@ def test_progress_with_a_token_of_the_servers(project: Project, provider: Script
         token = editor.client.wait_for("window/workDoneProgress/create")["token"]
         end = editor.client.wait_for("$/progress", lambda it: it["value"]["kind"] == "end")
         assert end["token"] == token
-        assert end["value"]["message"].startswith("left: completed after ")
+        assert end["value"]["message"].startswith("completed after ")
 
 
 def test_progress_of_much_at_once_is_told_as_fast_as_it_can_be_read(
@@ -297,7 +297,7 @@ def test_progress_of_much_at_once_is_told_as_fast_as_it_can_be_read(
         values = [each["value"] for each in editor.client.notifications("$/progress")]
         elapsed = time.monotonic() - started
     assert sum(value["kind"] == "report" for value in values) <= 2 + 10 * elapsed
-    assert values[-1]["message"].startswith("parent: completed after ")
+    assert values[-1]["message"].startswith("completed after ")
 
 
 def test_commands_serve_clients_that_know_only_lsp(

@@ -65,6 +65,27 @@ async def test_a_changed_agent_is_found_as_by_a_run(
     assert [each.verdict for each in await recorded.outcomes(file)] == ["stale"]
 
 
+async def test_an_agent_that_its_caller_can_not_call_any_more_is_found_if_results_are_recorded(
+    recorded: Project,
+) -> None:
+    recorded.edit(_LEAD, '"tests", ', "")
+    assert reason(recorded) == ""
+    assert [each.verdict for each in await recorded.outcomes(recorded.case())] == ["passed"]
+    sent = """[[run.turn]]
+sent = [
+    { role = "tool", call_id = "1", content = "x = 1\\n" },
+    { role = "tool", call_id = "2", content = "212 passed" },
+]
+"""
+    recorded.edit(_RECORDED, '[[run.turn]]\ntext = "I write."', sent + 'text = "I write."')
+    sent = '[[run.turn]]\nsent = [{ role = "tool", call_id = "3", content = "written" }]\n'
+    recorded.edit(_RECORDED, "[[run.turn]]\ntext = '{", sent + "text = '{")
+    sent = '[[run.turn]]\nsent = [{ role = "tool", call_id = "4", content = "gone" }]\n'
+    recorded.edit(_RECORDED, '[[run.turn]]\ntext = "212', sent + 'text = "212')
+    assert reason(recorded) == 'run 2: no caller has agent "tests" in sub_agents'
+    assert [each.verdict for each in await recorded.outcomes(recorded.case())] == ["stale"]
+
+
 @pytest.mark.parametrize(
     ("path", "old", "new"),
     [

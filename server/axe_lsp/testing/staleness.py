@@ -1,8 +1,8 @@
 """Recordings that no longer fit the files of their agents, found without a run.
 
 A run is stale if its request differs; its files, its skill and its children's results are known only then.
-What is known before are the model, the agent's own prompt, with which the recorded one begins, and the tools of
-the agents that are tested. Only what certainly makes a replay stale is reported. Everything here may block.
+What is known before are the model, the agent's own prompt, with which the recorded one begins, the agents that it
+may call, and the tools of the agents that are tested. Only what certainly makes a replay stale is reported. Everything here may block.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache, lru_cache
 from pathlib import Path
+from typing import NamedTuple
 
 from msgspec.structs import replace
 
@@ -56,24 +57,37 @@ def stale_recordings(
             continue
         if root in real.parents:
             stamp = (status.st_mtime_ns, status.st_size, status.st_ino)
-            runs, fault = _recorded(real, stamp)
+            recorded = _recorded(real, stamp)
             changes = _Changes(resolve, project, environment, secrets)
-            yield path, fault or next(changes.of(runs, agent), "")
+            yield path, recorded.fault or next(changes.of(recorded, agent), "")
+
+
+class _Recorded(NamedTuple):
+    """The runs of a recording without their turns, or the fault because of which it can't be read.
+
+    `has_results` says whether all results of calls are compared: one written by hand may leave them out.
+    """
+
+    runs: tuple[RecordedRun, ...] = ()
+    has_results: bool = False
+    fault: str = ""
 
 
 @lru_cache(maxsize=4096)
-def _recorded(path: Path, _: _Stamp) -> tuple[tuple[RecordedRun, ...], str]:
-    """The runs of a recording without their turns, or why it can't be read. A file is parsed once."""
+def _recorded(path: Path, _: _Stamp) -> _Recorded:
+    """What a recording says. A file is parsed once."""
     try:
         recording = load_recording(path)
     except ConfigError as error:
-        return (), str(error)
+        return _Recorded(fault=str(error))
     # Most recordings of a project have the same prompts.
-    return tuple(
+    runs = tuple(
         replace(each, system=sys.intern(each.system) if each.system is not None else None, turns=())
         for each in recording.runs
         if each.turns
-    ), ""
+    )
+    has_results = all(turn.sent is not None for each in recording.runs for turn in each.turns[1:])
+    return _Recorded(runs, has_results)
 
 
 def _resolver(project: Path, environment: Environment) -> _Resolve:
@@ -101,15 +115,23 @@ class _Changes:
         self._environment = environment
         self._secrets = secrets
 
-    def of(self, runs: tuple[RecordedRun, ...], agent: str) -> Iterator[str]:
+    def of(self, recorded: _Recorded, agent: str) -> Iterator[str]:
         """The changes since a recording was made for a test of `agent`, in the order of its runs."""
+        runs = recorded.runs
         if not any(run.agent == agent and run.depth == 0 for run in runs):
             yield f"it has no run of agent {quoted(agent)}"
             return
         levels: dict[int, list[AgentDefinition]] = {}
+        unknown: set[int] = set()
         for number, run in enumerate(runs, 1):
-            now = list(self._now(run, levels.get(run.depth - 1, ())))
+            callers = levels.get(run.depth - 1, [])
+            now = list(self._now(run, callers))
             levels.setdefault(run.depth, []).extend(now)
+            if not now:
+                unknown.add(run.depth)
+            is_known = recorded.has_results and callers and run.depth - 1 not in unknown
+            if is_known and not _may_call(callers, run.agent):
+                yield f"run {number}: no caller has agent {quoted(run.agent)} in sub_agents"
             changes = [next(self._compared(run, each), "") for each in now]
             if changes and all(changes):
                 yield f"run {number} (agent {quoted(run.agent)}), {changes[0]}"
@@ -175,6 +197,11 @@ class _Changes:
         if definition is None:
             raise ConfigError(f"agent {quoted(name)} can't be loaded")
         return definition
+
+
+def _may_call(callers: Iterable[AgentDefinition], agent: str) -> bool:
+    """Whether one of the callers may call an agent of that name, as a sub-agent or as a type of the tool `Task`."""
+    return any(agent in each.sub_agents or each.task is not None for each in callers)
 
 
 def _may_follow(rest: str, now: AgentDefinition) -> bool:

@@ -25,8 +25,9 @@ RULE = Rule(
     summary="A recording of a test that no longer fits its agents.",
     documentation="""
 An agent has changed since a case (`axe/tests/*.toml`, see `docs/testing.md`) was recorded: its model,
-its `system_prompt`, or the tools of the tested agent. `axe-lsp test` reports the case as stale and
-judges nothing. Undo the change, or record the case again.
+its `system_prompt`, the names in its `sub_agents`, or the tools of the tested agent. `axe-lsp test`
+reports the case as stale and judges nothing. Undo the change, or record the case again. A rename of an
+agent does not change recordings: they hold what models have answered.
 
 The check reads agent files and recordings as they are on the disk. Changed files, skills and results
 of tools are found by a run only. With `--loose`, a case with a stale recording can still pass.

@@ -136,7 +136,7 @@ async def follow(
         progress.report("waits until another run has ended")
     progress.begin(token)
     session.own_runs.add(going.id)
-    for subscriber in (reporter, run_reports.warnings(session), _progress_of(progress)):
+    for subscriber in (reporter, run_reports.warnings(session), _progress_of(progress, agent)):
         runs.subscribe(subscriber, going.id)
     try:
         with reported_errors():
@@ -179,11 +179,13 @@ def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[
     return {**data, "runId": run_id} if run_id else data
 
 
-def _progress_of(progress: run_reports.RunProgress) -> Subscriber:
+def _progress_of(progress: run_reports.RunProgress, agent: str) -> Subscriber:
+    """What happens, without the name of the root, which the title has; lines about others are indented."""
+
     def report(news: object) -> None:
         line = describe(news) if isinstance(news, Notification) else None
         if line is not None:
-            progress.report(line.strip())
+            progress.report(line.removeprefix(f"{agent}: ").strip())
 
     return report
 
