@@ -25,6 +25,7 @@ from support.scripted_provider import (
     calls_agent,
 )
 from support.terminal import Screen, Terminal
+from support.waiting import wait_until
 
 WRITE = Call("write_file", {"path": "a.txt", "content": "new\n"}, "1")
 COMMAND_CALL = Call("run_command", {"command": "echo done\necho \x1b[2Jmore"}, "2")
@@ -440,5 +441,4 @@ def listed(home: Home, name: str) -> list[object]:
 
 def wait_for_list(home: Home, name: str, expected: list[object]) -> None:
     """Until the process that executes the run has written that it waits, or does not."""
-    while listed(home, name) != expected:
-        pass
+    wait_until(lambda: listed(home, name) == expected, lambda: listed(home, name))
