@@ -7,7 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.json_data import JsonStruct, from_json, json_text, to_json, written
+from axe_lsp.runtime.json_data import (
+    JsonStruct,
+    decoded,
+    decoder_of,
+    from_json,
+    json_text,
+    to_json,
+    written,
+)
 
 
 class Item(JsonStruct, frozen=True):
@@ -35,6 +43,12 @@ def test_structs_in_a_tuple_arrive_as_structs() -> None:
 def test_what_does_not_fit_is_rejected(value: object) -> None:
     with pytest.raises(ValueError, match=r"Expected|missing"):
         from_json(Box, value)
+
+
+@pytest.mark.parametrize("brackets", [b'{"x":' * 200_000, b'{"x":' + b"[" * 200_000])
+def test_a_line_that_no_reader_can_follow_is_rejected(brackets: bytes) -> None:
+    with pytest.raises(ValueError, match=r"nested|Expecting"):
+        decoded(brackets, decoder_of(Box))
 
 
 def test_what_is_none_is_left_out_and_a_written_default_is_not() -> None:

@@ -76,7 +76,10 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[Value]) -> Value:
     except msgspec.ValidationError:
         raise
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-        return from_json(decoder.type, json.loads(line.decode()))
+        try:
+            return from_json(decoder.type, json.loads(line.decode()))
+        except RecursionError as error:
+            raise ValueError("it is nested too deeply") from error
 
 
 def _as_path(kind: type, value: Any) -> Any:

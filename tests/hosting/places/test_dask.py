@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import socket
+import struct
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -463,11 +464,29 @@ async def test_a_pickle_in_the_handshake_is_refused(
         ),
         (None, f"the worker was started without --preload {PRELOAD}"),
         ("text", "it has sent an invalid message"),
+        (b"{no hello\n" * 200, "later: the connection was closed"),
+        (b'{"a":' * 100_000 + b"\n" + b"{no hello\n" * 200, "later: the connection was closed"),
     ],
+    ids=["another version", "no preload", "a text", "no end of noise", "brackets"],
 )
 async def test_a_worker_that_is_none_of_ours(tmp_path: Path, said: object, told: str) -> None:
     async with answering(tmp_path, **{OPERATION: said}) as dask:
         assert (await fault_of(dask)).startswith(told)
+
+
+async def test_a_scheduler_that_sends_nothing_but_brackets_is_refused() -> None:
+    """Of msgpack, as deep as no reader of Python can follow."""
+    frame = b"\x81\xa1a" + b"\x91" * 100_000 + b"\xc0"
+
+    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writer.write(struct.pack("<3Q", 16 + len(frame), 1, len(frame)) + frame)
+        await reader.read()
+        writer.close()
+
+    async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
+        port = server.sockets[0].getsockname()[1]
+        with pytest.raises(FaultError, match="it has sent an invalid message"):
+            await dask_workers(Dask(dask_host(f"tcp://127.0.0.1:{port}")))
 
 
 async def test_workers_that_lead_elsewhere_are_left_out(tmp_path: Path) -> None:

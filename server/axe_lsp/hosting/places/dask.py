@@ -162,7 +162,7 @@ class _Comm:
             raise ValueError("it has sent an invalid message")
         try:
             return decoder.decode(await self._reader.readexactly(length))
-        except MsgspecError as error:
+        except (MsgspecError, RecursionError) as error:
             raise ValueError("it has sent an invalid message") from error
 
     def abort(self) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncIterable, AsyncIterator
+from contextlib import suppress
 from itertools import count
 from typing import Protocol
 
@@ -195,14 +196,12 @@ async def _hello(lines: AsyncIterator[bytes]) -> tool_protocol.Hello | None:
     """Their first message. A shell may write something before; None if the output ends without one."""
     noise = 0
     async for line in lines:
-        noise += 1
         if line.startswith(b"{"):
-            try:
+            with suppress(ValueError):
                 message = tool_protocol.from_server(line)
-            except ValueError:
-                continue
-            if isinstance(message, tool_protocol.Hello):
-                return message
+                if isinstance(message, tool_protocol.Hello):
+                    return message
+        noise += 1
         if noise > _MOST_NOISE:
             break
     return None
