@@ -32,7 +32,12 @@ class WireTraits(Struct, frozen=True):
     `params` are the keys of an agent's `[params]` that it has a field for. `json_object`: it can be
     asked for JSON without a schema. `schema_with_tools`: a model that is held to a schema can still
     call tools.
-    `names_model`: answers say which model has given them.
+    `names_model`: answers say which model has given them. A request without a key shows `keyless_auth`,
+    if there is one. `fallback` is the wire of servers that stand in for the provider and lack this one.
+    `base_url` is where a provider without an address has it. `caching_models` is a pattern of the models
+    that take marks of what to cache. `own_fields` are those of a request that no other wire has.
+    `efforts` are the levels of which each model has some, if refusals do not list them. No request asks
+    for less than `least_output` tokens.
     """
 
     auth: Auth
@@ -40,6 +45,13 @@ class WireTraits(Struct, frozen=True):
     json_object: bool = True
     schema_with_tools: bool = True
     names_model: bool = True
+    keyless_auth: Auth | None = None
+    fallback: Wire | None = None
+    base_url: str = ""
+    caching_models: str = ""
+    own_fields: frozenset[str] = frozenset()
+    efforts: tuple[str, ...] = ()
+    least_output: int = 0
 
 
 SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
@@ -48,14 +60,30 @@ SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 _ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
 
 WIRES: Mapping[Wire, WireTraits] = {
-    "openai-responses": WireTraits("bearer", _ALWAYS),
+    "openai-responses": WireTraits(
+        "bearer",
+        _ALWAYS,
+        fallback="openai-chat",
+        own_fields=frozenset({"summary", "include", "prompt_cache_key"}),
+        least_output=16,
+    ),
     "openai-chat": WireTraits("bearer", _ALWAYS | {"seed", "stop"}),
     "anthropic": WireTraits(
         "x-api-key", _ALWAYS | {"thinking_budget", "top_k", "stop"}, json_object=False
     ),
-    "gemini": WireTraits("x-goog-api-key", _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"}),
+    "gemini": WireTraits(
+        "x-goog-api-key",
+        _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"},
+        efforts=("low", "medium", "high"),
+    ),
     "bedrock": WireTraits(
-        "bearer", _ALWAYS | {"thinking_budget", "stop"}, json_object=False, names_model=False
+        "bearer",
+        _ALWAYS | {"thinking_budget", "stop"},
+        json_object=False,
+        names_model=False,
+        keyless_auth="sigv4",
+        base_url="https://bedrock-runtime.{region}.amazonaws.com",
+        caching_models="claude|nova",
     ),
     "ollama": WireTraits(
         "bearer", _ALWAYS | {"top_k", "seed", "stop", "num_ctx"}, schema_with_tools=False
@@ -89,9 +117,11 @@ class Provider(Struct, frozen=True):
         found = (wire for pattern, wire in self.wires if re.match(pattern, model))
         return next(found, self.wire)
 
-    def auth_of(self, wire: Wire) -> Auth:
-        """The way in which a request on this wire sends its key."""
-        return self.auth or self.auths.get(wire, WIRES[wire].auth)
+    def auth_of(self, wire: Wire, key: str) -> Auth:
+        """The way in which a request on this wire sends its key, or goes without one."""
+        usual = self.auths.get(wire, WIRES[wire].auth)
+        auth, keyless = self.auth or usual, WIRES[wire].keyless_auth
+        return keyless if keyless is not None and auth == usual and not key else auth
 
     @property
     def key_variable(self) -> str:
@@ -166,7 +196,7 @@ PROVIDERS: Mapping[str, Provider] = {
         Provider(
             "bedrock",
             "bedrock",
-            "https://bedrock-runtime.{region}.amazonaws.com",
+            WIRES["bedrock"].base_url,
             ("AWS_BEARER_TOKEN_BEDROCK",),
             needs_key=False,
         ),

@@ -25,6 +25,7 @@ from axe_lsp.agentfile.schema.providers import (
     PROVIDERS,
     SECRET_ENDINGS,
     WIRE_NAMES,
+    WIRES,
     Auth,
     Provider,
     Wire,
@@ -135,9 +136,9 @@ class UserConfig(Struct, frozen=True):
         if row is None:
             if not wire:
                 return None
-            row = Provider(name, cast(Wire, wire), "", (default_key_variable(name),))
-            if wire == "bedrock":  # It has an address for each region, and takes signed requests.
-                row = replace(row, base_url=PROVIDERS[wire].base_url, needs_key=False)
+            traits, variables = WIRES[cast(Wire, wire)], (default_key_variable(name),)
+            needs_key = traits.keyless_auth is None
+            row = Provider(name, cast(Wire, wire), traits.base_url, variables, needs_key)
         variable, auth = self._setting(name, "api_key_env"), self._setting(name, "auth")
         if wire:
             row = replace(row, wire=cast(Wire, wire), wires=())

@@ -152,6 +152,13 @@ def reported(body: Json) -> ProviderError | None:
     return ProviderError(category, _explained(message, fault), retry_after=wait)
 
 
+def raise_reported(body: Json) -> None:
+    """Raise the error that a body holds, if it does."""
+    failure = reported(body)
+    if failure is not None:
+        raise failure
+
+
 def _may_pass(
     status: int, category: ProviderErrorCategory, headers: Mapping[str, str], wait: float | None
 ) -> bool:

@@ -35,7 +35,6 @@ from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
 from axe_lsp.runtime.messages import Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
-from axe_lsp.runtime.providers.auth import key_headers
 from axe_lsp.runtime.providers.body import encode_body
 from axe_lsp.runtime.providers.failures import WRONG_PLACE, refusal
 from axe_lsp.runtime.providers.limiter import Entry, Limiters, limiter_key
@@ -51,7 +50,6 @@ from axe_lsp.runtime.providers.restrictions import (
     left_out,
     told_of,
     window_told,
-    wire_hint,
 )
 from axe_lsp.runtime.providers.retry_after import last_moment
 from axe_lsp.runtime.providers.wire import (
@@ -93,7 +91,7 @@ class Service(Struct, frozen=True):
     def may_lack_responses(self) -> bool:
         """Whether the server is not the provider's own, and the configuration does not say that it has the Responses API."""
         is_stated = self.config.states_wire(self.provider)
-        return self.wire == "openai-responses" and not self.is_own and not is_stated
+        return WIRES[self.wire].fallback is not None and not self.is_own and not is_stated
 
     @property
     def restrictions(self) -> Restrictions:
@@ -123,17 +121,15 @@ class Service(Struct, frozen=True):
 
     def explained(self, error: ProviderError, model: str) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
-        message = redact(error.message, self.config.secrets())
-        if self.wire == "ollama" and message == "connection refused":
-            message += f": is Ollama running? (expected at {_shown(self.base_url)})"
-        elif self.wire == "ollama" and re.search(_LACKS_MODEL, message):
-            message += f" (`ollama pull {model}` fetches it)"
-        elif self.wire == "openai-chat" and re.search(_NEEDS_RESPONSES, message):
-            message += f" ({wire_hint(self.provider)})"
-        elif isinstance(error, NoAnswerError):
-            message += f" ({self.provider} at {_shown(self.base_url)})"
         from axe_lsp.runtime.providers.next_steps import Asked, next_step
 
+        message = redact(error.message, self.config.secrets())
+        advice = " ({provider} at {address})" if isinstance(error, NoAnswerError) else ""
+        for pattern, text in self.wire_format.SHAPE.advice.items():
+            if re.search(pattern, message):
+                advice = text
+        address = _shown(self.base_url)
+        advice = advice.format(provider=self.provider, model=model, address=address)
         asked = Asked(
             provider=self.provider,
             wire=self.wire,
@@ -142,7 +138,7 @@ class Service(Struct, frozen=True):
             key_origin=self.config.key_origin(self.provider),
             base_url_origin=self.config.base_url_origin(self.provider),
         )
-        explained = error.reworded(message)
+        explained = error.reworded(message + advice)
         explained.hint = ". ".join(filter(None, (next_step(error, asked), error.hint)))
         return explained
 
@@ -152,12 +148,6 @@ _REGION = "{region}"
 
 _SHOWN = 80
 """Characters of what was no answer."""
-
-_LACKS_MODEL = "^model .* not found$"
-"""Ollama's message for a model that is not installed. Older versions add the advice to pull it."""
-
-_NEEDS_RESPONSES = r"v1/responses|reasoning_effort\W+does not support\W+none\b"
-"""OpenAI's message on the chat wire for a model that works only on the other one, at all or with tools."""
 
 _NOT_FOUND = 404
 
@@ -269,7 +259,7 @@ class HttpProvider:
     def _service(self, model: ModelName) -> Service:
         service = self._service_now(model)
         if service.may_lack_responses and service.base_url in self._without_responses:
-            return replace(service, wire="openai-chat")
+            return replace(service, wire=WIRES[service.wire].fallback)
         return service
 
     def _look_up_service(self, model: ModelName) -> Service:
@@ -383,10 +373,8 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
         raise _unsupported_provider(name, config)
     wire, key = row.wire_of(model.name), config.require_key(name)
     _require_sendable(row, key)
-    base_url, auth = config.base_url(name) or row.base_url, row.auth_of(wire)
+    base_url, auth = config.base_url(name) or row.base_url, row.auth_of(wire, key)
     is_own = name in PROVIDERS and address(base_url, "v1/") == address(row.base_url, "v1/")
-    if wire == "bedrock" and auth == "bearer" and not key:
-        auth = "sigv4"
     sign = None
     if auth == "sigv4" or _REGION in base_url:
         from axe_lsp.runtime.providers import aws
@@ -432,8 +420,8 @@ def _unsupported_provider(name: str, config: UserConfig) -> AgentError:
 
 
 def _unsupported(wire: Wire, model: str) -> frozenset[Field]:
-    """On Bedrock, the models of most makers refuse to be told what to cache; some models read text only."""
-    caches = wire != "bedrock" or re.search("claude|nova", model)
+    """Some models refuse to be told what to cache, or read text only."""
+    caches = re.search(WIRES[wire].caching_models, model)
     refused: dict[Field, bool] = {"cache_control": not caches, "images": not takes_pictures(model)}
     return frozenset(field for field, is_refused in refused.items() if is_refused)
 
@@ -529,3 +517,19 @@ def _shown(address: str) -> str:
         scheme, separator, rest = "", "", address
     host = re.split(r"[?#]", rest.rpartition("@")[2])[0]
     return scheme + separator + re.sub(r"^([^/:\[\]]*):(?!\d*(?:/|$))[^/]*", r"\1:…", host)
+
+
+_HEADERS: dict[Auth, str] = {
+    "x-api-key": "x-api-key",
+    "api-key": "api-key",
+    "x-goog-api-key": "x-goog-api-key",
+}
+
+
+def key_headers(auth: Auth, key: str) -> dict[str, str]:
+    """The headers that hold the key; none for a service that wants none, or if there is no key."""
+    if auth == "none" or not key:
+        return {}
+    if auth == "bearer":
+        return {"authorization": f"Bearer {key}"}
+    return {_HEADERS[auth]: key}

@@ -42,9 +42,6 @@ Field = Literal[
 """The parameters to omit or change. `tools_with_effort`: tools need effort none. `budget`: the model
 decides itself how long it thinks."""
 
-LEAST_OUTPUT = 16
-"""The lowest `max_output_tokens` that OpenAI's Responses API takes."""
-
 _LONG = 2
 """Answers after which a run is long."""
 
@@ -176,15 +173,15 @@ def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:
     """The efforts that a refusal lists, the lowest first. Of two refusals the second takes one away."""
     if restrictions.efforts:
         return restrictions.efforts
-    if restrictions.wire == "gemini" and re.search(_REFUSED_LEVEL, said):
-        return _LEVELS_OF_GEMINI
+    levels = WIRES[restrictions.wire].efforts
+    if levels and re.search(_REFUSED_LEVEL, said):
+        return levels
     listed = re.split(r"(?i)supported values|one of|expected|choose from", said, maxsplit=1)[-1]
     return [each for each in EFFORTS if re.search(rf"\b{each}\b", listed)]
 
 
 _REFUSED_LEVEL = r"(?:\b|THINKING_LEVEL_)(?:MINIMAL|LOW|MEDIUM|HIGH|XHIGH)\b"
-_LEVELS_OF_GEMINI = ("low", "medium", "high")
-"""Google's refusals name a level and list no others. Each of its models has some of these."""
+"""Google's refusals name a level and list no others."""
 
 
 _REFUSING = (400, 422)
@@ -251,7 +248,7 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
         return False
     wanted, params = request.response_format, request.params
     effort = accepted(request, restrictions).params.effort
-    is_item_wire = restrictions.wire == "openai-responses"
+    own_fields = WIRES[restrictions.wire].own_fields
     sent: dict[Field, bool] = {
         "max_tokens": bool(request.max_tokens) and not restrictions.current,
         "temperature": request.temperature is not None,
@@ -265,9 +262,9 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
         "images": _has_images(request),
         "tools_with_effort": bool(request.tools),
         "effort": bool(effort),
-        "summary": bool(effort) and is_item_wire,
-        "include": is_item_wire,
-        "prompt_cache_key": is_item_wire,
+        "summary": bool(effort) and field in own_fields,
+        "include": field in own_fields,
+        "prompt_cache_key": field in own_fields,
         "response_format": wanted is not None and wanted.optional,
         "cache_control": caches(request, restrictions),
         "stream_options": True,
@@ -338,11 +335,12 @@ def left_out(request: Request, restrictions: Restrictions) -> list[str]:
     if "tools_with_effort" in restrictions.refused and request.tools:
         told.append(
             f"the model {model} takes tools on /v1/chat/completions only with the effort none, "
-            f"so it does not reason; {wire_hint(restrictions.provider)}"
+            f"so it does not reason; {WIRE_ADVICE.format(provider=restrictions.provider)}"
         )
-    if restrictions.wire == "openai-responses" and 0 < request.max_tokens < LEAST_OUTPUT:
+    least = WIRES[restrictions.wire].least_output
+    if 0 < request.max_tokens < least:
         told.append(
-            f"params.max_tokens is {request.max_tokens}, and {LEAST_OUTPUT} is asked for, "
+            f"params.max_tokens is {request.max_tokens}, and {least} is asked for, "
             "the lowest number that the API takes"
         )
     return told
@@ -360,9 +358,10 @@ def _without_field(params: Params, restrictions: Restrictions) -> Iterator[str]:
 _UNSET = Params()
 
 
-def wire_hint(provider: str) -> str:
-    """How to come to the Responses API."""
-    return f'wire = "openai-responses" in [providers.{provider}] of config.toml asks /v1/responses'
+WIRE_ADVICE = (
+    'wire = "openai-responses" in [providers.{provider}] of config.toml asks /v1/responses'
+)
+"""How to come to the Responses API."""
 
 
 def told_of(request: Request, response: Response, traits: WireTraits) -> list[str]:

@@ -87,7 +87,8 @@ class Shape(Struct, frozen=True):
     a base URL may hold a version of its own in place of the path's. `messages` is the field of a
     request's body that holds them, and `cache_mark` what is at the end of the last block of a message up
     to which the provider shall cache, nothing if it does not want to be told. `has_tags`: servers without a
-    parser for thoughts leave them between tags in the text.
+    parser for thoughts leave them between tags in the text. `advice` follows an error's
+    message that a pattern fits, with the `{provider}`, the `{model}` and the `{address}`.
     """
 
     headers: Mapping[str, str] = {}
@@ -97,6 +98,7 @@ class Shape(Struct, frozen=True):
     messages: str = "messages"
     cache_mark: bytes = b""
     has_tags: bool = False
+    advice: Mapping[str, str] = {}
 
 
 class WireFormat(Protocol):

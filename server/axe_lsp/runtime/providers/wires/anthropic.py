@@ -19,7 +19,7 @@ from axe_lsp.runtime.messages import (
     Response,
     Tool,
 )
-from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
@@ -241,9 +241,7 @@ def _is_text(message: Message) -> bool:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body. An empty list of blocks is an empty answer (001-5.6g)."""
-    failure = reported(body)
-    if failure is not None:
-        raise failure
+    raise_reported(body)
     answer = Node(body)
     usage, stop_reason = answer["usage"], answer["stop_reason"].text()
     read = usage["cache_read_input_tokens"].integer()
@@ -355,11 +353,9 @@ class AnthropicStream:
         elif kind == "message_stop":
             self._complete = True
         elif kind == "error" or not kind:  # Proxies report theirs without a type.
-            failure = reported(event.value)
-            if failure is None and kind:
-                failure = ProviderError("server", "the stream failed")
-            if failure is not None:
-                raise failure
+            raise_reported(event.value)
+            if kind:
+                raise ProviderError("server", "the stream failed")
         return Delta()
 
     def _take_delta(self, index: int, delta: Node) -> Delta:

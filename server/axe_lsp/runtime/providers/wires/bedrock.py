@@ -23,7 +23,7 @@ from axe_lsp.runtime.messages import (
     ToolResult,
 )
 from axe_lsp.runtime.providers.event_stream import EventStreamParser, StreamMessage
-from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.failures import raise_reported, reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.wire import (
     Node,
@@ -166,9 +166,7 @@ def encode_message(message: Message, marked: bool) -> list[Json]:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body."""
-    failure = reported(body)
-    if failure is not None:
-        raise failure
+    raise_reported(body)
     answer = Node(body)
     message = answer["output"]["message"]
     if message.value is None:

@@ -22,7 +22,7 @@ from axe_lsp.runtime.messages import (
     ToolCall,
     ToolResult,
 )
-from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
@@ -198,9 +198,7 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body. Calls that have no ids get some."""
-    failure = reported(body)
-    if failure is not None:
-        raise failure
+    raise_reported(body)
     answer = Node(body)
     candidates = answer["candidates"].items()
     blocked = answer["promptFeedback"]["blockReason"].text()
@@ -305,9 +303,7 @@ class GeminiStream:
         return decode({**self._body, "candidates": candidates, "usageMetadata": self._usage})
 
     def _take(self, body: Json) -> Delta:
-        failure = reported(body)
-        if failure is not None:
-            raise failure
+        raise_reported(body)
         # A long answer has thousands of chunks, each with all that is known so far.
         chunk = Node(body, "chunk")
         _keep(self._usage, chunk["usageMetadata"])

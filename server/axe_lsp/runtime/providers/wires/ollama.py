@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.runtime.messages import Delta, Json, Message, Request, Response, ToolResult
-from axe_lsp.runtime.providers.failures import reported
+from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
@@ -22,6 +22,11 @@ MODELS_PATH = "api/tags"
 SHAPE = Shape(
     stream_types=frozenset({"application/x-ndjson", "application/jsonl", "text/plain"}),
     has_tags=True,
+    advice={
+        "^connection refused$": ": is Ollama running? (expected at {address})",
+        # Older versions add this themselves.
+        "^model .* not found$": " (`ollama pull {model}` fetches it)",
+    },
 )
 
 _THINK: Mapping[str, bool | str] = {
@@ -110,9 +115,7 @@ def decode(body: Json) -> Response:
 
     Arguments are an object; some models write a JSON text, which Ollama and proxies before it pass on.
     """
-    failure = reported(body)
-    if failure is not None:
-        raise failure
+    raise_reported(body)
     answer = Node(body)
     message = answer["message"]
     thoughts, content = message["thinking"].text(), message["content"].text()
@@ -181,9 +184,7 @@ class OllamaStream:
         if not line.strip():
             return Delta()
         body = parse_json(line)
-        failure = reported(body)
-        if failure is not None:
-            raise failure
+        raise_reported(body)
         part = Node(body, "line")
         message = part["message"]
         text, thought = message["content"].text(), message["thinking"].text()

@@ -19,8 +19,8 @@ from axe_lsp.runtime.messages import (
     ResponseFormat,
     ToolCall,
 )
-from axe_lsp.runtime.providers.failures import reported
-from axe_lsp.runtime.providers.restrictions import Restrictions
+from axe_lsp.runtime.providers.failures import raise_reported
+from axe_lsp.runtime.providers.restrictions import WIRE_ADVICE, Restrictions
 from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
@@ -37,7 +37,14 @@ from axe_lsp.runtime.providers.wire import (
     without_budget,
 )
 
-SHAPE = Shape(any_version=True, has_tags=True)
+SHAPE = Shape(
+    any_version=True,
+    has_tags=True,
+    advice={
+        # What OpenAI says of a model that works only on the other wire, at all or with tools.
+        r"v1/responses|reasoning_effort\W+does not support\W+none\b": f" ({WIRE_ADVICE})",
+    },
+)
 
 _THOUGHTS = ("reasoning_content", "reasoning")
 """The fields in which services put them: DeepSeek, Kimi and llama.cpp the one, vLLM and OpenRouter the other."""
@@ -153,9 +160,7 @@ def _with_images(text: str, images: Sequence[Image]) -> Json:
 
 def decode(body: Json) -> Response:
     """The answer in a whole body."""
-    failure = reported(body)
-    if failure is not None:
-        raise failure
+    raise_reported(body)
     answer = Node(body)
     choices = answer["choices"].items()
     if not choices:
@@ -187,9 +192,7 @@ def decode(body: Json) -> Response:
 
 def _raise_failed(choice: Node, reason: str) -> None:
     """OpenRouter reports an error of the service behind it within a choice."""
-    failure = reported(choice.value)
-    if failure is not None:
-        raise failure
+    raise_reported(choice.value)
     if reason == "error":
         raise ProviderError("server", "the provider ended the answer with an error")
     if reason == "insufficient_system_resource":
@@ -305,9 +308,7 @@ class OpenAIStream:
         return any(said)
 
     def _take(self, body: Json) -> Delta:
-        failure = reported(body)
-        if failure is not None:
-            raise failure
+        raise_reported(body)
         chunk = Node(body, "chunk")
         # A long answer has thousands of chunks, nearly all of which say something new in one field.
         told = chunk.table()

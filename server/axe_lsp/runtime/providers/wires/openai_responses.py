@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.schema.providers import WIRES
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.messages import (
@@ -23,8 +24,8 @@ from axe_lsp.runtime.messages import (
     Tool,
     ToolResult,
 )
-from axe_lsp.runtime.providers.failures import reported
-from axe_lsp.runtime.providers.restrictions import LEAST_OUTPUT, Restrictions
+from axe_lsp.runtime.providers.failures import raise_reported
+from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import DONE, SseParser
 from axe_lsp.runtime.providers.wire import (
     Node,
@@ -40,6 +41,7 @@ from axe_lsp.runtime.providers.wire import (
 
 SHAPE = Shape(any_version=True, messages="input", has_tags=True)
 
+_LEAST_OUTPUT = WIRES["openai-responses"].least_output
 _LONGEST_CACHE_KEY = 64
 
 _TEXTS = {"output_text": "text", "refusal": "refusal"}
@@ -69,7 +71,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
         "prompt_cache_key": request.session[:_LONGEST_CACHE_KEY] if is_keyed else None,
         "temperature": request.temperature,
         "top_p": request.params.top_p,
-        "max_output_tokens": max(limit, LEAST_OUTPUT) if limit else None,
+        "max_output_tokens": max(limit, _LEAST_OUTPUT) if limit else None,
         "reasoning": _encode_effort(request.params.effort, restrictions),
         "text": {"format": _encode_format(wanted)} if wanted else None,
         "tools": [_encode_tool(tool) for tool in request.tools] or None,
@@ -114,9 +116,7 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
 def decode(body: Json) -> Response:
     """The answer in a whole body."""
     answer = Node(body)
-    failure = reported(body)
-    if failure is not None:
-        raise failure
+    raise_reported(body)
     given, status = answer["output"], answer["status"].text()
     output = [(item["type"].text(), item) for item in given.items()]
     if status in ("failed", "cancelled") or given.value is None:
@@ -231,9 +231,7 @@ class ResponsesStream:
     def _take(self, body: Json) -> Delta:
         event = Node(body, "event")
         kind = event["type"].text()
-        failure = reported({"error": body} if kind == "error" and "error" not in body else body)
-        if failure is not None:
-            raise failure
+        raise_reported({"error": body} if kind == "error" and "error" not in body else body)
         if kind in _TEXT_DELTAS:
             return self._show(event["delta"].text())
         if kind in _THOUGHT_DELTAS:
