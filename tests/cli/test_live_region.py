@@ -6,7 +6,7 @@ import io
 
 import pyte
 
-from axe_lsp.cli.live_region import LiveRegion
+from axe_lsp.cli.display import LiveRegion
 from axe_lsp.cli.progress import Line, Span, Style
 
 COLUMNS = 20

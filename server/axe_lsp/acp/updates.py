@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.text.amounts import as_line
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
 from axe_lsp.runtime.children.delegation import CALL_AGENT, child_run_id
@@ -476,7 +477,7 @@ class Updates:
         call = Call(
             id=same_id(key),
             session=run.session if run is not None else self.session,
-            title=_one_line(question.reason),
+            title=as_line(question.reason, _LONGEST_TITLE),
             kind="other",
             arguments=question.arguments,
             locations=[],
@@ -561,7 +562,7 @@ def _title_of(run: Run, name: str, arguments: Mapping[str, Any]) -> str:
         return _task_of(arguments)
     first = argument_text(next(iter(arguments.values()), None))
     title = f"{name} {first}".strip()
-    return _title(run.name, title) if run.is_guest else _one_line(title)
+    return _title(run.name, title) if run.is_guest else as_line(title, _LONGEST_TITLE)
 
 
 def _task_of(arguments: Mapping[str, Any]) -> str:
@@ -571,12 +572,7 @@ def _task_of(arguments: Mapping[str, Any]) -> str:
 
 
 def _title(agent: str, text: str) -> str:
-    return _one_line(f"{agent}: {text}")
-
-
-def _one_line(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _LONGEST_TITLE else f"{line[: _LONGEST_TITLE - 1]}…"
+    return as_line(f"{agent}: {text}", _LONGEST_TITLE)
 
 
 def _locations(folder: str, name: str, arguments: Mapping[str, Any]) -> list[Update]:

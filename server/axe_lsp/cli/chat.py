@@ -21,6 +21,7 @@ from msgspec.structs import replace
 from axe_lsp.cli.agent_search import agent_search, named_file
 from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
 from axe_lsp.cli.envelope import CallDetails
+from axe_lsp.cli.live_run import Former, run_live
 from axe_lsp.cli.run import in_workspace, report_failure
 from axe_lsp.cli.run_hints import tell_how_to_go_on
 from axe_lsp.cli.streams import complain
@@ -29,6 +30,9 @@ from axe_lsp.hosting.history.queries import find_run
 from axe_lsp.hosting.history.run_claims import require_kept
 from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.files.user_config import load_user_config
+from axe_lsp.runtime.prepare import model_of_root
+from axe_lsp.runtime.providers.http_provider import service_of
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 
 _PROMPT = "> "
@@ -44,12 +48,8 @@ def main(arguments: Sequence[str]) -> int:
     """Send each line as a message; returns the exit code of the last one."""
     options = _parser().parse_args(arguments)
     options.stream = sys.stdout.isatty()
-    try:
-        _require(options)
-        former = _former(options.continue_)
-    except RunError as error:
-        complain(error)
-        return int(error.exit_code)
+    _require(options)
+    former = _former(options.continue_)
     code = 0
     for message in _messages():
         run_id = new_run_id()
@@ -69,11 +69,6 @@ def main(arguments: Sequence[str]) -> int:
 
 def _require(options: argparse.Namespace) -> None:
     """Find the agent before the first message, and what would keep any message from its model. Raises RunError."""
-    # Imported late, like what else only runs need.
-    from axe_lsp.runtime.files.user_config import load_user_config
-    from axe_lsp.runtime.prepare import model_of_root
-    from axe_lsp.runtime.providers.http_provider import service_of
-
     here = agent_search(agents_folder(options.agents_dir))
     file, request, workspace = _request("", options, here)
     if file is None:
@@ -93,9 +88,6 @@ def _request(
 
 
 def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:
-    # Imported late, like what else only runs need.
-    from axe_lsp.cli.live_run import Former, run_live
-
     calls = CallDetails()
     try:
         here = agent_search(agents_folder(options.agents_dir))

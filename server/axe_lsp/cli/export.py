@@ -9,7 +9,6 @@ from axe_lsp.agentfile.convert.format_table import FORMATS
 from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
-from axe_lsp.cli.streams import complain
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
@@ -21,12 +20,8 @@ def main(arguments: Sequence[str]) -> int:
     """Export the agents."""
     parser = _parser()
     chosen = parser.parse_args(arguments)
-    try:
-        named = chosen.agents or [str(agent_search().workspace)]
-        paths = dict.fromkeys(file for each in named for file in _files(each))
-    except ConfigError as error:
-        complain(error)
-        return error.exit_code
+    named = chosen.agents or [str(agent_search().workspace)]
+    paths = dict.fromkeys(file for each in named for file in _files(each))
     return convert_all(parser.prog, paths, options_of(chosen, FORMATS[chosen.to]))
 
 

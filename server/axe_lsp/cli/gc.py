@@ -15,9 +15,10 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser, agents_folder
-from axe_lsp.cli.streams import complain, shown
+from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
+from axe_lsp.runtime.memory.analysis import analyze
 from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
@@ -28,19 +29,15 @@ from axe_lsp.runtime.safety.trust import check_memory_is_trusted
 def main(arguments: Sequence[str]) -> int:
     """Analyze and trim the memory of one agent, or of all."""
     options = _parser().parse_args(arguments)
-    try:
-        if options.all and options.agent:
-            raise AgentError("cannot specify both --all and an agent name")
-        if not options.all and not options.agent:
-            raise AgentError("agent name is required (or use --all)")
-        here = agent_search(agents_folder(options.agents_dir))
-        if options.all:
-            _collect_all(here, options)
-        else:
-            _collect(options.agent, here.agents.resolve(options.agent), here, options, set())
-    except RunError as error:
-        complain(error)
-        return int(error.exit_code)
+    if options.all and options.agent:
+        raise AgentError("cannot specify both --all and an agent name")
+    if not options.all and not options.agent:
+        raise AgentError("agent name is required (or use --all)")
+    here = agent_search(agents_folder(options.agents_dir))
+    if options.all:
+        _collect_all(here, options)
+    else:
+        _collect(options.agent, here.agents.resolve(options.agent), here, options, set())
     return 0
 
 
@@ -128,9 +125,6 @@ def _load(name: str, agent: AgentDefinition, workspace: Path) -> Memory:
 
 
 async def _analyze(name: str, model: str, entries: str, workspace: Path) -> str:
-    # Imported here, so that what needs no model does not wait for an event loop.
-    from axe_lsp.runtime.memory.analysis import analyze
-
     http = HttpProvider(os.environ)
     try:
         provider = NamedReplays(workspace, os.environ, http)

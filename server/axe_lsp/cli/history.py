@@ -6,13 +6,17 @@ import argparse
 import json
 import sqlite3
 import sys
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table
-from axe_lsp.cli.streams import complain, tell_person
+from axe_lsp.cli.side_by_side import side_by_side
+from axe_lsp.cli.streams import tell_person
+from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
 from axe_lsp.hosting.history.queries import (
@@ -21,13 +25,15 @@ from axe_lsp.hosting.history.queries import (
     events_below,
     find_run,
     past_runs,
+    progress_of_roots,
     runs_below,
     tree_events,
 )
-from axe_lsp.hosting.history.tree_text import draw, drawing_of, in_utc, number_of
-from axe_lsp.runtime.errors import RunError
+from axe_lsp.hosting.history.tree_text import draw, drawing_of, in_utc, local_time
+from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.runs import ID_LENGTH
 
 STATUSES = ("running", *get_args(Status))
 
@@ -39,11 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.command is None:
         parser.print_help()
         return 0
-    try:
-        _COMMANDS[options.command](options)
-    except RunError as error:
-        complain(error)
-        return int(error.exit_code)
+    _COMMANDS[options.command](options)
     return 0
 
 
@@ -82,17 +84,14 @@ def _with_former(connection: sqlite3.Connection, run_id: str) -> str:
     fork = drawing_of(tree_events(connection, run_id))
     if former is None or fork is None:
         return ""
-    # Imported late, as few runs are forks.
-    from axe_lsp.cli.side_by_side import side_by_side
-
     return side_by_side(former, fork, origin["turn"])
 
 
 def _tail(options: argparse.Namespace) -> None:
-    # Imported late, like what else only one of the commands needs.
-    from axe_lsp.cli.history_tail import follow
-
-    follow(options.run, as_json=options.json)
+    """Print what happens in a run until it ends; without one what happens at all, until Ctrl-C."""
+    tell = _tell_json if options.json else _tell
+    for event in _of_all() if options.run is None else _of_one(options.run):
+        tell(event)
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -109,7 +108,7 @@ def _prune(options: argparse.Namespace) -> None:
             forgotten = forget_older(connection, options.older_than)
         else:
             forgotten = forget_all_but(connection, options.keep)
-    print(f"Forgot {number_of(forgotten, 'run')}.")
+    print(f"Forgot {counted(forgotten, 'run')}.")
 
 
 _COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
@@ -161,5 +160,58 @@ def _parser() -> Parser:
     return parser
 
 
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+def _print_json(value: object, *, flush: bool = False) -> None:
+    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=flush)
+
+
+INTERVAL = 0.1
+"""Seconds between two questions of `tail`: nothing else knows of the runs of other processes."""
+
+
+def _of_one(run: str) -> Iterator[Notification]:
+    seen, is_over = 0, False
+    while not is_over:
+        with opened_history() as connection:
+            run_id, root = find_run(connection, run)
+            news = list(events_below(connection, run_id, root, seen))
+        for event in news:
+            yield event
+            seen = event.params["seq"]
+            is_over = is_over or _is_end_of(event, run_id)
+        time.sleep(0 if is_over else INTERVAL)
+
+
+def _of_all() -> Iterator[Notification]:
+    with opened_history() as connection:
+        known = progress_of_roots(connection)
+    tell_person(
+        f"{len(known.seen)} under way; those that begin are shown as well. Ctrl-C ends this."
+    )
+    while True:
+        with opened_history() as connection:
+            known = progress_of_roots(connection, known)
+            news = [list(tree_events(connection, *each)) for each in known.seen.items()]
+        for event in (event for events in news for event in events):
+            yield event
+            root = event.params["rootRunId"]
+            known.seen[root] = event.params["seq"]
+            if _is_end_of(event, root):
+                del known.seen[root]
+        time.sleep(INTERVAL)
+
+
+def _is_end_of(event: Notification, run_id: str) -> bool:
+    params = event.params
+    return (event.method, params["runId"], params.get("kind")) == ("axe/agent", run_id, "end")
+
+
+def _tell(event: Notification) -> None:
+    line = describe(event)
+    if line is not None:
+        params = event.params
+        begin = f"{local_time(params['time'])}  {params['rootRunId'][:ID_LENGTH]}  "
+        print(begin + visible(line), flush=True)
+
+
+def _tell_json(event: Notification) -> None:
+    _print_json(event.members, flush=True)

@@ -9,13 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from datetime import datetime
 
+from axe_lsp.agentfile.text.amounts import duration
 from axe_lsp.cli.streams import is_coloured
 from axe_lsp.cli.text_width import cells, cut, one_line
-from axe_lsp.hosting.history.tree_text import duration, local_time
+from axe_lsp.hosting.history.tree_text import local_time
 from axe_lsp.runtime.json_data import Json
-
-ID_LENGTH = 8
-"""Characters of an id that are shown; as many as tell runs apart."""
+from axe_lsp.runtime.runs import ID_LENGTH
 
 _HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
 

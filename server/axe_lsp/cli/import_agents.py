@@ -9,8 +9,6 @@ from axe_lsp.agentfile.convert.axe import AXE
 from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
-from axe_lsp.cli.streams import complain
-from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 
 
@@ -27,9 +25,6 @@ def main(arguments: Sequence[str]) -> int:
         )
     except ModelNameError as error:
         parser.error(str(error))
-    except ConfigError as error:
-        complain(error)
-        return error.exit_code
     return convert_all(parser.prog, paths, options_of(chosen, AXE))
 
 

@@ -14,9 +14,8 @@ from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.cli.agent_search import project_agents_folder
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.streams import complain
 from axe_lsp.daemon import disk
-from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import check_name
 from axe_lsp.runtime.files.default_model import named_model, usual_model
 from axe_lsp.runtime.files.folders import working_folder
@@ -41,11 +40,7 @@ tools = ["list_directory", "find_files", "grep", "read_file"]
 def main(arguments: Sequence[str]) -> int:
     """Write the agent, and say what comes next."""
     options = _parser().parse_args(arguments)
-    try:
-        path, model = _init(options.name.removesuffix(SUFFIX), options.model)
-    except RunError as error:
-        complain(error)
-        return int(error.exit_code)
+    path, model = _init(options.name.removesuffix(SUFFIX), options.model)
     name = path.stem
     print(f"{path}\n\nThe agent {name} uses {model}. Next:")
     print(f'  axe-lsp run {quote(name)} -p "What is this project about?"')

@@ -152,12 +152,20 @@ def _dispatch(name: str, arguments: list[str]) -> int:
 
 
 def _call(name: str, arguments: list[str]) -> int:
+    """Execute a command. A RunError that it raises is printed here, and gives the exit code."""
+    from axe_lsp.cli.streams import complain
+    from axe_lsp.runtime.errors import RunError
+
     if name in _KEPT_TO_ITSELF:
         # Imported late: the others do without, and a start counts milliseconds.
         from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
         forbid_inspection()
-    code: int = import_module(COMMANDS[name].module).main(arguments)
+    try:
+        code: int = import_module(COMMANDS[name].module).main(arguments)
+    except RunError as error:
+        complain(error)
+        return int(error.exit_code)
     return code
 
 

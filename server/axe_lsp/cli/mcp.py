@@ -14,8 +14,7 @@ from pathlib import Path
 
 from axe_lsp import tuning
 from axe_lsp.cli.arguments import Parser, port
-from axe_lsp.cli.streams import complain
-from axe_lsp.runtime.errors import ConfigError, RunError
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.mcp import SDK_MISSING
 from axe_lsp.runtime.plain_text import os_fault
@@ -32,14 +31,6 @@ def main(arguments: Sequence[str]) -> int:
             "axe-lsp mcp waits for an MCP client on standard input. Ctrl-D ends it.",
             file=sys.stderr,
         )
-    try:
-        return _run(options)
-    except RunError as error:
-        complain(error)
-        return int(error.exit_code)
-
-
-def _run(options: argparse.Namespace) -> int:
     folder = working_folder() / options.folder if options.folder else working_folder()
     if not folder.is_dir():
         raise ConfigError(f"there is no folder {folder}")

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.text_width import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
@@ -210,7 +211,7 @@ class Progress:
         if root.asks:
             return f"{root.model} is thinking" if root.thinks else f"waiting for {root.model}"
         running = sum(child.depth == 1 and not child.end for child in self._children)
-        return f"waiting for {_plural(running, 'sub-agent')}" if running else "running tools"
+        return f"waiting for {counted(running, 'sub-agent')}" if running else "running tools"
 
 
 def _place(event: AgentPlace) -> str:
@@ -312,7 +313,7 @@ def _margin(child: _Agent) -> str:
 
 def _figures(agent: _Agent, seconds: float) -> str:
     """How many tools, if any, and how long. Most children have none, and that is no news."""
-    tools = f"{_plural(agent.tools, 'tool')}, " if agent.tools else ""
+    tools = f"{counted(agent.tools, 'tool')}, " if agent.tools else ""
     return f"{tools}{seconds:.1f}s"
 
 
@@ -322,10 +323,6 @@ def _totals(root: _Agent, end: AgentEnd) -> str:
     cost = f", {dollars(used.cost)}" if used.cost else ""
     tokens = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out{cost}"
     return f"{_figures(root, end.duration_ms / 1000)}; all agents: {tokens}"
-
-
-def _plural(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _first_line(task: str) -> str:

@@ -11,10 +11,11 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
 from axe_lsp.cli.envelope import CallDetails
-from axe_lsp.cli.history_table import ID_LENGTH
+from axe_lsp.cli.live_run import Former, run_live
 from axe_lsp.cli.run import report_failure
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
@@ -22,13 +23,13 @@ from axe_lsp.hosting.history.known_steps import known_steps
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.run_claims import require_resumable
-from axe_lsp.hosting.history.tree_text import number_of
 from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.stored_steps import fork_of, former_of, order_of, resolver, taken_over
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.run_log import Known, Log
+from axe_lsp.runtime.runs import ID_LENGTH
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -55,8 +56,6 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> int:
-    from axe_lsp.cli.live_run import Former, run_live
-
     place, options.on = start.workplace, start.on
     request = replace(
         start.request,
@@ -103,9 +102,9 @@ def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
 def _as_text(told: dict[str, Json]) -> str:
     """The stored work, the calls with unknown results, and the next step, in words."""
     kept = (
-        number_of(told["answers"], "answer"),
-        number_of(told["results"], "result"),
-        number_of(told["finishedAgents"], "finished agent"),
+        counted(told["answers"], "answer"),
+        counted(told["results"], "result"),
+        counted(told["finishedAgents"], "finished agent"),
         *([f"${told['cost']:.4f}"] if told.get("cost") else []),
     )
     unknown = (

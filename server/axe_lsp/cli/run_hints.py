@@ -1,14 +1,13 @@
-"""Messages on standard error about a run that ended without the wanted result.
-
-How the history puts it is imported when there is something to say, as hardly any run ends so.
-"""
+"""Messages on standard error about a run that ended without the wanted result."""
 
 from __future__ import annotations
 
 import sys
 
+from axe_lsp.agentfile.text.amounts import duration
 from axe_lsp.cli.streams import shown, tell_person
 from axe_lsp.runtime.errors import BudgetError, FinalError, RunError, UnfitAnswerError
+from axe_lsp.runtime.runs import ID_LENGTH
 
 
 def tell_last_text(error: RunError) -> None:
@@ -28,15 +27,11 @@ def tell_last_text(error: RunError) -> None:
 
 def tell_cancelled(milliseconds: int) -> None:
     """Ctrl-C, or a signal of that kind, has ended the run."""
-    from axe_lsp.hosting.history.tree_text import duration
-
     print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
 
 
 def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -> None:
     """The run is remembered: a person can see what happened in it, and go on with it by a command, if there is one."""
-    from axe_lsp.cli.history_table import ID_LENGTH
-
     tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")
     if go_on and not isinstance(error, FinalError):
         tell_how_to_go_on(go_on, run_id)
@@ -44,6 +39,4 @@ def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -
 
 def tell_how_to_go_on(command: str, run_id: str) -> None:
     """The command that goes on with a run."""
-    from axe_lsp.cli.history_table import ID_LENGTH
-
     tell_person(f"continue with: {command} {run_id[:ID_LENGTH]}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import stat
 import sys
+import threading
 from contextlib import suppress
 
 from axe_lsp.runtime.errors import AgentError
@@ -45,8 +46,6 @@ def text_beside_prompt() -> str | None:
 
 def _read_if_begun(source: int) -> str | None:
     """All that comes, if something does. A thread reads, as Windows can't wait for a pipe."""
-    import threading
-
     pieces: list[bytes] = []
     faults: list[OSError] = []
     begun, ended = threading.Event(), threading.Event()

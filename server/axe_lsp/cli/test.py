@@ -13,6 +13,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, dollars, runs
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory
@@ -320,7 +321,7 @@ def _affected(plans: Sequence[Plan], revision: str) -> tuple[Plan, ...]:
         cases = affected_cases(plan.suite, plan.cases, of_project[project], os.environ)
         found.append(Plan(plan.suite, tuple(cases)))
     count, whole = (sum(len(each.cases) for each in some) for some in (found, plans))
-    what = f"{count} of {whole} case{'' if whole == 1 else 's'}"
+    what = f"{count} of {counted(whole, 'case')}"
     print(f"{what} may be affected by changes since {escaped(revision)}", file=sys.stderr)
     return tuple(found)
 

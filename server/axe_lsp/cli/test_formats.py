@@ -15,9 +15,9 @@ from typing import Protocol, TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from axe_lsp.cli.check_formats import github_line
-from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import is_coloured
 from axe_lsp.runtime.plain_text import os_fault, visible
+from axe_lsp.runtime.runs import ID_LENGTH
 from axe_lsp.testing.observed import Observed, ObservedCall
 from axe_lsp.testing.result import as_json
 from axe_lsp.testing.run_case import Outcome, Rate, Recorded, Verdict

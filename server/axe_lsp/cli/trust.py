@@ -11,10 +11,10 @@ from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.streams import complain
-from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
+from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.plain_text import escaped, shown_path
@@ -31,15 +31,11 @@ _NOT_GRANTED = ExitCode.AGENT
 def main(arguments: Sequence[str]) -> int:
     """Show what reaches out, and remember what the user trusts; returns the exit code."""
     options = _parser().parse_args(arguments)
-    try:
-        if options.list:
-            return _list()
-        if options.revoke:
-            return _revoke(options.path)
-        return _trust(options)
-    except RunError as error:
-        complain(error)
-        return int(error.exit_code)
+    if options.list:
+        return _list()
+    if options.revoke:
+        return _revoke(options.path)
+    return _trust(options)
 
 
 def _parser() -> Parser:
@@ -149,8 +145,7 @@ def _list() -> int:
 def _revoke(path: Path | None) -> int:
     folder = shown_path((path or agent_search().workspace).resolve())
     count = TrustStore(os.environ).revoke(folder)
-    files = "file" if count == 1 else "files"
-    print(f"Revoked in {escaped(folder)}: {count} {files}.")
+    print(f"Revoked in {escaped(folder)}: {counted(count, 'file')}.")
     return 0
 
 

@@ -8,8 +8,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.history_table import ID_LENGTH
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.stored_steps import undoable
@@ -17,6 +17,7 @@ from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo, undo
 from axe_lsp.runtime.run_log import Known
+from axe_lsp.runtime.runs import ID_LENGTH
 
 LEFT = 1
 """Exit code when a file was left as it is."""
@@ -50,7 +51,7 @@ def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
     failed = [each for each in done if each.reason]
     for each in failed:
         print(f"left {_path(each)}: {each.reason}")
-    print(f"Put back: {_files(len(done) - len(failed))}.")
+    print(f"Put back: {counted(len(done) - len(failed), 'file')}.")
     return LEFT if failed or len(wanted) < len(plans) else 0
 
 
@@ -70,15 +71,11 @@ def _path(plan: FileUndo) -> str:
     return visible(os.path.relpath(shown_path(plan.path)))
 
 
-def _files(count: int) -> str:
-    return f"{count} file{'' if count == 1 else 's'}"
-
-
 def _agrees(count: int) -> bool:
     """Whether the person at the terminal agrees. Raises ConfigError if there is none."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise ConfigError("nobody can be asked here; --yes puts the files back without a question")
-    print(f"Put back {_files(count)}? [y]es, [N]o: ", end="", flush=True)
+    print(f"Put back {counted(count, 'file')}? [y]es, [N]o: ", end="", flush=True)
     return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 

@@ -5,14 +5,17 @@ The runtime's idea of paths and prompts is imported with the first of them.
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from axe_lsp.agentfile.schema.key_spec import Names
 from axe_lsp.daemon.uris import path_of
-from axe_lsp.features.completion.path_offers import Listing, PathTyped
-from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.features.completion.path_offers import Entry, Listing, PathTyped
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Scope
@@ -22,6 +25,12 @@ if TYPE_CHECKING:
 
 _SEARCH_SECONDS = 2.0
 """Seconds for the search for matches of the globs of one file."""
+
+MOST = 300
+"""Entries of a folder, more than anybody reads."""
+
+_LOOKED_AT = 20_000
+_LISTING_SECONDS = 0.05
 
 
 class Queries:
@@ -53,8 +62,6 @@ class Queries:
 
     def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
         """The content of the folder of a path that is being typed, within a moment."""
-        from axe_lsp.daemon.listing import list_folder, typed_folder
-
         folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
         return list_folder(folder, typed.word) if folder is not None else Listing()
 
@@ -78,3 +85,50 @@ class Queries:
             file=path,
             allowances=self._allowances(),
         )
+
+
+def typed_folder(typed: PathTyped, workdir: str, path_context: PathContext) -> Path | None:
+    """The folder to be listed for a path that is being typed; None if it is not known."""
+    from axe_lsp.daemon.outside_facts import folder_in_force
+
+    try:
+        if typed.names is Names.GLOB:
+            start, _ = folder_in_force(workdir, path_context)
+            # As for a run, a leading slash does not leave the folder where globs start.
+            return start / typed.folder.lstrip("/") if start is not None else None
+        folder = expand_path(typed.folder, path_context.environment)
+        if typed.names is Names.SKILL:
+            return config_folder(path_context.environment) / folder
+        return path_context.workspace / folder
+    except ConfigError:
+        return None
+
+
+def list_folder(folder: Path, word: str) -> Listing:
+    """The entries of a folder; of a large one those that begin with `word`, as far as time allows.
+
+    The user waits for it, so it is short.
+    """
+    all_entries: list[os.DirEntry[str]] = []
+    is_cut = False
+    end = time.monotonic() + _LISTING_SECONDS
+    try:
+        with os.scandir(folder) as entries:
+            for entry in entries:
+                if len(all_entries) == _LOOKED_AT or time.monotonic() > end:
+                    is_cut = True
+                    break
+                all_entries.append(entry)
+    except (OSError, ValueError):  # It is not there, or not ours to read; or no name of a folder.
+        return Listing()
+    if is_cut or len(all_entries) > MOST:
+        fitting = [each for each in all_entries if each.name.lower().startswith(word.lower())]
+        return Listing(tuple(map(_entry, fitting[:MOST])), is_complete=False)
+    return Listing(tuple(map(_entry, all_entries)))
+
+
+def _entry(entry: os.DirEntry[str]) -> Entry:
+    try:
+        return Entry(entry.name, entry.is_dir())
+    except OSError:
+        return Entry(entry.name, is_folder=False)

@@ -1,16 +1,12 @@
-"""Sizes, tokens and counts as text for people."""
+"""Sizes and numbers of tokens and files as text for people."""
 
 from __future__ import annotations
 
 from axe_lsp.agentfile.schema.models import estimated_tokens
+from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.workspace.facts import Matches
 
 _UNITS = ("KB", "MB", "GB")
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`, `1,200 files`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def shown_size(size: int) -> str:

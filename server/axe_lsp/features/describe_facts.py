@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.rights import Server
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
-from axe_lsp.features.amounts import counted, shown_files, shown_size, shown_tokens
+from axe_lsp.agentfile.text.amounts import counted
+from axe_lsp.features.amounts import shown_files, shown_size, shown_tokens
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found, KnownServer, Matches, ProviderKey, SeenTool
 from axe_lsp.workspace.snapshot import Snapshot

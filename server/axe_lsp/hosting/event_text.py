@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from axe_lsp.agentfile.text.amounts import as_line
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import place_in_words, wait_reason
 from axe_lsp.runtime.incomplete import in_words
@@ -54,8 +55,7 @@ def activity(news: Notification) -> str | None:
             what = f"{event['name']} {first}"
         case _:
             return None
-    line = " ".join(f"{event['agent']} > {what}".split())
-    return line if len(line) <= _LONGEST_ACTIVITY else f"{line[: _LONGEST_ACTIVITY - 1]}…"
+    return as_line(f"{event['agent']} > {what}", _LONGEST_ACTIVITY)
 
 
 def _room_made(event: Mapping[str, Json]) -> str:

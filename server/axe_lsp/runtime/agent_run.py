@@ -60,9 +60,8 @@ from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.trust import TrustRequest, shadow_warning
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.tools.editor import EditorOfRun
-from axe_lsp.runtime.tools.sandbox import sandbox_of, sandbox_warning
 from axe_lsp.runtime.tools.tool import RemoteCopy, Workplace
-from axe_lsp.runtime.unsupported import unsupported_warning
+from axe_lsp.runtime.unsupported import sandbox_of, sandbox_warning, unsupported_warning
 from axe_lsp.runtime.usage import BudgetLimit
 
 if TYPE_CHECKING:

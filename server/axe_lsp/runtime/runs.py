@@ -126,6 +126,10 @@ def model_of(order: Order, definition: AgentDefinition) -> str:
     return order.model or definition.model or order.callers_model
 
 
+ID_LENGTH = 8
+"""Characters of an id that people see; as many as tell runs apart."""
+
+
 def new_run_id() -> str:
     """An id that no other run has, in any process."""
     return f"{_RANDOM.getrandbits(128):032x}"

@@ -1,6 +1,7 @@
 """A run as a tree of text."""
 
-from axe_lsp.hosting.history.tree_text import draw, one_line
+from axe_lsp.agentfile.text.amounts import as_line
+from axe_lsp.hosting.history.tree_text import draw
 from support.past import Tale
 
 CALLS = {"turn": 1, "durationMs": 3, "isError": False}
@@ -135,8 +136,8 @@ def test_events_that_were_lost_leave_gaps_and_nothing_worse() -> None:
 
 
 def test_long_texts_are_cut() -> None:
-    assert one_line("word " * 100, 12) == "word word w…"
-    assert one_line("  short\ntext ", 12) == "short text"
+    assert as_line("word " * 100, 12) == "word word w…"
+    assert as_line("  short\ntext ", 12) == "short text"
 
 
 def test_what_is_known_to_have_cost_something_is_told() -> None:

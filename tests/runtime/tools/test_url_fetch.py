@@ -9,11 +9,10 @@ import pytest
 
 from axe_lsp.runtime.events import ToolEnd
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.host_check import checked_addresses
 from axe_lsp.runtime.tools.network import Network, is_public
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
-from axe_lsp.runtime.tools.web import fetch
+from axe_lsp.runtime.tools.web import checked_addresses, fetch
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.web_site import Answer, WebSite

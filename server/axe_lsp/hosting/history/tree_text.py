@@ -9,6 +9,7 @@ from datetime import datetime, timezone
 
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.text.amounts import as_line, counted, duration
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.incomplete import in_words
@@ -68,7 +69,7 @@ def drawing_of(events: Iterable[Notification]) -> Drawing | None:
         turns={
             turns[id(node)]: number for number, (node, _) in enumerate(drawn) if id(node) in turns
         },
-        total=f"{number_of(len(tree.runs), 'run')}, {_used(tree.tokens, tree.cost)} in all",
+        total=f"{counted(len(tree.runs), 'run')}, {_used(tree.tokens, tree.cost)} in all",
         answer=tree.answer,
     )
 
@@ -87,22 +88,6 @@ def in_utc(text: str) -> str:
         return moment.astimezone(timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")
     except (ValueError, OverflowError):
         return text
-
-
-def duration(milliseconds: int) -> str:
-    """How long something took."""
-    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
-
-
-def one_line(text: str, most: int = LONGEST) -> str:
-    """The beginning of a text, as much as fits into a line."""
-    line = " ".join(text[: 10 * most].split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
-
-
-def number_of(count: int, noun: str) -> str:
-    """`1 turn`, `2 turns`."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 class _Node(Struct):
@@ -160,7 +145,7 @@ class _Tree:
                 run.text = _run(params)
                 if params.get("changes"):
                     run.below.append(
-                        _Node(params["time"], one_line(params["changes"], _LONGEST_CHANGES))
+                        _Node(params["time"], as_line(params["changes"], _LONGEST_CHANGES))
                     )
             case "axe/turn", "begin":
                 self._step(params, turn).text = f"turn {params['turn']}, not answered"
@@ -193,7 +178,7 @@ class _Tree:
         if params.get("continues"):
             node.below.append(_Node(params["time"], f"continues {params['continues'][:8]}"))
         if params["task"].strip():
-            node.below.append(_Node(params["time"], f"task: {one_line(params['task'])}"))
+            node.below.append(_Node(params["time"], f"task: {as_line(params['task'], LONGEST)}"))
         parent = self.runs.get(params.get("parentRunId", ""))
         if parent is not None:
             parent.below.append(node)
@@ -245,22 +230,22 @@ def _who(params: Mapping[str, Json]) -> str:
 
 
 def _run(params: Mapping[str, Json]) -> str:
-    why = one_line(params.get("error") or "") or in_words(params.get("incomplete"))
+    why = as_line(params.get("error") or "", LONGEST) or in_words(params.get("incomplete"))
     reason = f": {why}" if why else ""
     figures = [
         f"{params['status']} after {duration(params['durationMs'])}",
         _used((params["inputTokens"], params["outputTokens"]), params.get("cost")),
-        number_of(params["turns"], "turn"),
-        number_of(params["toolCalls"], "tool call"),
+        counted(params["turns"], "turn"),
+        counted(params["toolCalls"], "tool call"),
     ]
     if "notStored" in params:
-        figures.append(f"{number_of(params['notStored'], 'event')} not stored")
+        figures.append(f"{counted(params['notStored'], 'event')} not stored")
     return f"{params['agent']}: {', '.join(figures)}{reason}"
 
 
 def _turn(params: Mapping[str, Json]) -> str:
     tokens = _tokens((params["inputTokens"], params["outputTokens"]))
-    text = f": {one_line(params['text'])}" if params["text"].strip() else ""
+    text = f": {as_line(params['text'], LONGEST)}" if params["text"].strip() else ""
     mark = in_words(params.get("incomplete"))
     figures = f"{duration(params['durationMs'])}, {tokens}{mark and f', {mark}'}"
     return f"turn {params['turn']}, {figures}{text}"
@@ -269,8 +254,8 @@ def _turn(params: Mapping[str, Json]) -> str:
 def _result(params: Mapping[str, Json]) -> str:
     time = duration(params["durationMs"])
     if params["isError"]:
-        return f"failed after {time}: {one_line(params['content'])}"
-    return f"{time}, {number_of(len(params['content']), 'character')}"
+        return f"failed after {time}: {as_line(params['content'], LONGEST)}"
+    return f"{time}, {counted(len(params['content']), 'character')}"
 
 
 def _arguments(arguments: Mapping[str, Json]) -> str:
@@ -279,7 +264,7 @@ def _arguments(arguments: Mapping[str, Json]) -> str:
     text = ", ".join(
         f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in arguments.items()
     )
-    return f" {one_line(text, _LONGEST_ARGUMENTS)}"
+    return f" {as_line(text, _LONGEST_ARGUMENTS)}"
 
 
 def _tokens(tokens: Iterable[int]) -> str:

@@ -22,9 +22,8 @@ from axe_lsp.runtime.tools.editor_files import (
     open_for_change,
     write_in_editor,
 )
-from axe_lsp.runtime.tools.flags import is_true
 from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of
-from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, is_true, required
 from axe_lsp.runtime.tools.writing import writing
 
 _MOST_ATTEMPTS = 5

@@ -13,6 +13,7 @@ from typing import Protocol
 
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.messages import Image, Tool, ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
@@ -133,3 +134,16 @@ def required(call: ToolCall, name: str) -> str:
     if not value:
         raise ToolError(f"{name} is required")
     return value
+
+
+# Models write yes and no as strings, as the tools of axe want it.
+_YES = frozenset(["1", "t", "T", "true", "TRUE", "True"])
+_NO = frozenset(["0", "f", "F", "false", "FALSE", "False", ""])
+
+
+def is_true(call: ToolCall, name: str) -> bool:
+    """Whether an argument says yes; absent it says no. Raises ToolError if it says neither."""
+    text = call.argument(name)
+    if text not in _YES | _NO:
+        raise ToolError(f"invalid {name} value {quoted(text)}: must be true or false")
+    return text in _YES

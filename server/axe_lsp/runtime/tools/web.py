@@ -7,6 +7,7 @@ or key comes along.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import ip_address
 
 import anyio
 import httpx2
@@ -15,7 +16,6 @@ from msgspec import Struct
 from axe_lsp import __version__
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
-from axe_lsp.runtime.tools.host_check import checked_addresses
 from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
 
@@ -101,3 +101,35 @@ async def _beginning(answer: httpx2.Response) -> bytes:
         if len(body) >= _MOST_READ:
             break
     return bytes(body[:_MOST_READ])
+
+
+async def checked_addresses(host: str, allowed: Sequence[str], network: Network) -> list[str]:
+    """The addresses of a host, if all of them may be connected to. Raises ToolError.
+
+    Only hosts that the agent's file allows, and none in private: a model may have been talked into looking
+    around in the user's own network. Connections are made to what was judged here and to nothing else.
+    """
+    if allowed and host.lower() not in {each.lower() for each in allowed}:
+        raise ToolError(f"host {quoted(host)} is not in allowed_hosts")
+    if _is_address(host):
+        if not network.may_connect(host):
+            raise ToolError(f"address {host} is a private/reserved IP")
+        return [host]
+    try:
+        addresses = list(await network.resolve(host))
+    except (OSError, UnicodeError) as error:  # UnicodeError: what no name may look like.
+        raise ToolError(f"host {quoted(host)} could not be resolved: {error}") from error
+    for address in addresses:
+        if not network.may_connect(address):
+            raise ToolError(f"host {quoted(host)} resolves to private address {address}")
+    if not addresses:
+        raise ToolError(f"host {quoted(host)} resolved to no addresses")
+    return addresses
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True

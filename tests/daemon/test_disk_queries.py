@@ -8,8 +8,8 @@ import pytest
 
 from axe_lsp.agentfile.schema.key_spec import Names
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.daemon import listing
-from axe_lsp.daemon.listing import list_folder, typed_folder
+from axe_lsp.daemon import disk_queries
+from axe_lsp.daemon.disk_queries import list_folder, typed_folder
 from axe_lsp.daemon.outside_facts import PathContext
 from axe_lsp.features.completion.path_offers import Entry, Listing, PathTyped
 
@@ -53,7 +53,7 @@ def test_a_folder_that_cannot_be_listed_is_empty(tmp_path: Path, name: str) -> N
 def test_of_a_large_folder_what_fits_is_listed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "MOST", 3)
+    monkeypatch.setattr(disk_queries, "MOST", 3)
     for number in range(12):
         (tmp_path / f"File{number}").write_text("")
     found = list_folder(tmp_path, "file1")
@@ -65,7 +65,7 @@ def test_of_a_large_folder_what_fits_is_listed(
 def test_a_slow_folder_is_not_listed_to_its_end(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listing, "_LOOKED_AT", 1)
+    monkeypatch.setattr(disk_queries, "_LOOKED_AT", 1)
     for name in "abc":
         (tmp_path / name).write_text("")
     found = list_folder(tmp_path, "")

@@ -1,0 +1,19 @@
+"""Counts and times as text for people; texts as a line."""
+
+from __future__ import annotations
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 file`, `2 files`, `1,200 files`."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def as_line(text: str, most: int) -> str:
+    """The beginning of a text, as much as fits into a line of so many characters."""
+    line = " ".join(text[: 10 * most].split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
+def duration(milliseconds: int) -> str:
+    """`120 ms`, `3.4 s`."""
+    return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"
