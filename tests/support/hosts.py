@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.subscribers import News
 from axe_lsp.hosting.supervisor.supervisor import Patience, Runs
-from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.runs import RunRequest, new_run_id
 from support.scripted_provider import PATIENCE
 
 UNHURRIED = Patience(heartbeat=60, silence=60, cancel=60, leave=60, die=60)
@@ -40,8 +40,10 @@ class Stage:
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
 
     def start(self, agent: str, task: str | None = None, **options: Any) -> Run:
-        """Start a run."""
-        return self.runs.start(RunRequest(agent, task), self.workplace, limit=self.limit, **options)
+        """Start a run; of the options, those that no order has are the supervisor's."""
+        told = {name: options.pop(name) for name in Start.__struct_fields__ if name in options}
+        start = Start(new_run_id(), RunRequest(agent, task), self.workplace, **told)
+        return self.runs.start(start, limit=self.limit, **options)
 
     def hear(self, news: News) -> None:
         """The subscriber."""

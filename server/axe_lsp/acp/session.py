@@ -184,7 +184,7 @@ class Session:
 
         folders = (self.folder, *map(Path, self.more_folders))
         editor = EditorOfMessage(self._editor, folders, updates, warn)
-        run = self._runs.resume(start, ask=ask, editor=editor, client=self, go_on=True)
+        run = self._runs.start(start, ask=ask, editor=editor, client=self, go_on=True)
         self._runs.subscribe(updates.hear, run.id)
         turn.run = run
         return run

@@ -55,12 +55,8 @@ def main(arguments: Sequence[str]) -> int:
     if arguments[:1] == ["new"]:
         return _new(arguments[1:])
     options = _parser().parse_args(arguments)
-    try:
-        session = _session(options)
-        watched = _watched(session) if options.watch else Watched()
-    except ConfigError as error:
-        complain(error)
-        return int(ExitCode.CONFIG)
+    session = _session(options)
+    watched = _watched(session) if options.watch else Watched()
     work = _watch(watched, options) if options.watch else _once(session, options)
     return run_until_interrupted(work)
 

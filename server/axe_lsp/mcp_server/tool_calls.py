@@ -27,7 +27,7 @@ from mcp.types import (
 )
 from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
-from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.mcp_server.agent_tools import AgentTool
@@ -35,7 +35,7 @@ from axe_lsp.mcp_server.progress_reports import Progress
 from axe_lsp.runtime.children.delegation import failure_text, user_message
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.run_result import RunResult
-from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import (
     ASK_USER,
     DECISIONS,
@@ -134,14 +134,17 @@ class Calls:
                 return await call.ask(question)
             return await _ask_older(question, context)
 
-        call.run = self._runs.start(
+        start = Start(
+            new_run_id(),
             request,
             Workplace(str(tool.workspace), places=places),
-            stream=False,
             keep_days=Settings().history_keep_days,
-            ask=ask,
             allow=("*",) if self._approve == "allow" else (),
             trusted=self._trusted,
+        )
+        call.run = self._runs.start(
+            start,
+            ask=ask,
             client=self,
             limit=lambda: self._max_parallel + len(self._waiting),
         )

@@ -16,9 +16,9 @@ from tempfile import TemporaryDirectory
 from agent_files import CHILD, PARENT, make_home, write_agents
 from conversations import answer_with, host_process
 
-from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.hosting.supervisor.supervisor import Runs
-from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.runs import RunRequest, new_run_id
 
 
 async def main(address: str, folder: Path, *, has_processes: bool) -> None:
@@ -33,7 +33,8 @@ async def main(address: str, folder: Path, *, has_processes: bool) -> None:
             with (folder / "axe" / "agents" / f"{CHILD}.toml").open("a") as file:
                 file.write('[isolation]\nmode = "process"\n')
         events.clear()
-        await runs.start(RunRequest(PARENT, "Go on."), workplace, keep_days=30).result()
+        order = Start(new_run_id(), RunRequest(PARENT, "Go on."), workplace, keep_days=30)
+        await runs.start(order).result()
 
     await answer_with(converse, lambda: host_process(os.getpid()))
 

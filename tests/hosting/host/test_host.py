@@ -22,13 +22,13 @@ from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProv
 SUPERVISOR = """
 import asyncio, contextlib, logging, sys
 from axe_lsp.hosting.supervisor.supervisor import Runs
-from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.runtime.runs import RunRequest
 
 async def main(workspace, program):
     runs = Runs((sys.executable, "-c", program))
     try:
-        await runs.start(RunRequest("left"), Workplace(workspace)).result()
+        await runs.start(Start("r", RunRequest("left"), Workplace(workspace))).result()
     finally:
         await runs.close()
         print("closed", flush=True)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.protocol import Workplace
+from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.runs import RunRequest
@@ -121,7 +121,7 @@ async def test_a_host_that_does_not_come_up_fails_the_run_with_the_reason(
     runs = Runs(command, UNHURRIED)
 
     with pytest.raises(RunError, match=says):
-        await runs.start(RunRequest("any"), Workplace("/")).result()
+        await runs.start(Start("r", RunRequest("any"), Workplace("/"))).result()
     await runs.close()
 
 
@@ -202,7 +202,7 @@ async def test_a_host_imports_nothing_from_the_workspace(
     async with stage(tmp_path, TEAM) as at:
         monkeypatch.chdir(tmp_path)
         runs = Runs(patience=UNHURRIED)
-        result = await runs.start(RunRequest("left"), at.workplace).result()
+        result = await runs.start(Start("r", RunRequest("left"), at.workplace)).result()
         await runs.close()
 
         assert result.content == "well"

@@ -7,10 +7,10 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.lookup_order import AgentPlaces
-from axe_lsp.hosting.protocol import Warned
+from axe_lsp.hosting.protocol import Start, Warned
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import ExitCode, RunCancelledError, RunError
-from axe_lsp.runtime.runs import RunRequest
+from axe_lsp.runtime.runs import RunRequest, new_run_id
 from support.hosts import UNHURRIED, agent, gone, stage
 from support.scripted_provider import (
     Answer,
@@ -191,7 +191,7 @@ async def test_the_open_buffer_runs_and_not_the_file(
         buffers = {str(file): 'name = "left"\nmodel = "ollama/m-buffer"\n'}
         workplace = replace(at.workplace, open_buffers=buffers)
 
-        run = at.runs.start(RunRequest("left"), workplace)
+        run = at.runs.start(Start(new_run_id(), RunRequest("left"), workplace))
 
         assert (await run.result()).content == "from the buffer"
 
@@ -207,7 +207,7 @@ async def test_agents_of_the_editors_folders_are_found_in_their_order(
         folders = (str(tmp_path / "first"), str(tmp_path / "second"))
         workplace = replace(at.workplace, places=AgentPlaces(extra=folders))
 
-        run = at.runs.start(RunRequest("far"), workplace)
+        run = at.runs.start(Start(new_run_id(), RunRequest("far"), workplace))
 
         assert (await run.result()).content == "from the first folder"
 

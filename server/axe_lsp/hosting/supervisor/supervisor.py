@@ -66,35 +66,6 @@ class Runs:
 
     def start(
         self,
-        request: RunRequest,
-        workplace: protocol.Workplace,
-        stream: bool = False,
-        keep_days: int = 0,
-        *,
-        ask: Ask = nobody,
-        allow: tuple[str, ...] = (),
-        traces: bool = False,
-        trusted: bool = False,
-        client: object = None,
-        limit: Callable[[], int] = lambda: 0,
-        go_on: bool = False,
-        on: str = "",
-    ) -> Run:
-        """Have a run made. Who subscribes to it before the next `await` misses nothing of it.
-
-        `ask` is asked before it changes something, unless it is allowed already by `allow`, and before it
-        reaches out of a workspace that is not `trusted`.
-        `limit` says how many runs of that `client` may be at work at the same time, 0 for any number. A run that is
-        remembered may `go_on` in another host, once, if its host dies. Its agents in copies work `on` that engine,
-        "" for the one of config.toml.
-        """
-        start = protocol.Start(
-            new_run_id(), request, workplace, stream, keep_days, allow, traces, trusted, on=on
-        )
-        return self._begin(start, ask, client, limit, go_on)
-
-    def resume(
-        self,
         start: protocol.Start,
         *,
         ask: Ask = nobody,
@@ -103,27 +74,17 @@ class Runs:
         limit: Callable[[], int] = lambda: 0,
         go_on: bool = False,
     ) -> Run:
-        """Have a run go on `after` its last event, by an order as `start` makes them. Raises RunError.
+        """Have a run made, or go on `after` its last event. Who subscribes to it before the next `await` misses nothing.
 
-        The `editor` does for it what `start.editor` says.
+        `ask` is asked before it does what `start` does not allow, and the `editor` does for it what `start.editor`
+        says. `limit` says how many runs of that `client` may be at work at the same time, 0 for any number. A run
+        that is remembered may `go_on` in another host, once, if its host dies. Raises RunError.
         """
         if self.is_going_on(start.run_id):
             # Imported late, with what it takes to read the history.
             from axe_lsp.hosting.history.run_claims import NotResumableError
 
             raise NotResumableError(f"run {start.run_id} is going on in this server", "running")
-        return self._begin(start, ask, client, limit, go_on, editor=editor)
-
-    def _begin(
-        self,
-        start: protocol.Start,
-        ask: Ask,
-        client: object,
-        limit: Callable[[], int],
-        go_on: bool,
-        *,
-        editor: AskEditor = no_editor,
-    ) -> Run:
         order = self._order(start, ask)
         order.editor = editor
         order.client, order.limit = client, limit

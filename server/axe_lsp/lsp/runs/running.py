@@ -27,6 +27,7 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.json_data import Json, to_json
+from axe_lsp.runtime.runs import new_run_id
 from axe_lsp.settings import Settings
 
 
@@ -80,32 +81,25 @@ async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
                 session=order.session,
             )
             going = begin_again(session, start)
-            return await follow(session, going, start.request.agent, order.token, reporter)
-        going = session.daemon.runs.start(
-            order.request,
-            order.workplace,
-            stream=True,
-            keep_days=session.view.settings.history_keep_days,
-            ask=asker(session),
-            allow=session.view.settings.tools_allow,
-            traces=session.view.settings.open_telemetry,
-            trusted=is_trusted(session),
-            client=session,
-            limit=lambda: session.view.settings.run_max_concurrent,
-            go_on=session.view.settings.run_go_on,
-            on=session.view.settings.execution_engine,
-        )
-    return await follow(session, going, order.request.agent, order.token, reporter)
+        else:
+            start = Start(new_run_id(), order.request, order.workplace)
+            going = _begin(session, start, is_own=True)
+    return await follow(session, going, start.request.agent, order.token, reporter)
 
 
 def begin_again(session: Session, start: Start) -> Run:
-    """Have a run made by an order that the history has kept, with the rights and settings of this client.
+    """Have a run made by an order that the history has kept.
 
     Trust and what is allowed are for the folders of this client, and the run may be one of another folder.
     """
-    view = session.view
-    workspace = Path(start.workplace.workspace)
+    workspace, view = Path(start.workplace.workspace), session.view
     is_own = workspace in view.roots or workspace == view.workspace_of(None)
+    return _begin(session, start, is_own=is_own)
+
+
+def _begin(session: Session, start: Start, *, is_own: bool) -> Run:
+    """Have a run made with the settings of this client, and with its rights if it `is_own`."""
+    view = session.view
     start = replace(
         start,
         stream=True,
@@ -117,7 +111,7 @@ def begin_again(session: Session, start: Start) -> Run:
         on=start.on or view.settings.execution_engine,
         trusted=is_own and is_trusted(session),
     )
-    return session.daemon.runs.resume(
+    return session.daemon.runs.start(
         start,
         ask=asker(session),
         client=session,

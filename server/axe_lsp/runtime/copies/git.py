@@ -288,13 +288,7 @@ def write_tree(own: OwnGit, tree: Path, index: Path, files: Iterable[bytes]) -> 
             index=index,
             stdin=b"\0".join(gone),
         )
-    own(
-        *("update-index", "--add", "--remove", "--replace", "-z", "--stdin"),
-        tree=tree,
-        index=index,
-        stdin=b"\0".join(sorted(wanted)),
-    )
-    return own("write-tree", tree=tree, index=index).decode().strip()
+    return write_changes(own, tree, index, wanted)
 
 
 def write_changes(own: OwnGit, tree: Path, index: Path, changed: Iterable[bytes]) -> str:
