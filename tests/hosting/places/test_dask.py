@@ -10,7 +10,7 @@ import socket
 import struct
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -480,13 +480,17 @@ async def test_a_scheduler_that_sends_nothing_but_brackets_is_refused() -> None:
 
     async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         writer.write(struct.pack("<3Q", 16 + len(frame), 1, len(frame)) + frame)
-        await reader.read()
-        writer.close()
+        with suppress(ConnectionError):
+            await reader.read()
+        writer.transport.abort()
+        over.set()
 
+    over = asyncio.Event()
     async with await asyncio.start_server(answer, "127.0.0.1", 0) as server:
         port = server.sockets[0].getsockname()[1]
         with pytest.raises(FaultError, match="it has sent an invalid message"):
             await dask_workers(Dask(dask_host(f"tcp://127.0.0.1:{port}")))
+        await over.wait()
 
 
 async def test_workers_that_lead_elsewhere_are_left_out(tmp_path: Path) -> None:
