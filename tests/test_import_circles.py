@@ -11,6 +11,9 @@ import grimp
 
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = grimp.build_graph("axe_lsp", cache_dir=None)
+    rules = "axe_lsp.features.rules"
+    for rule in graph.find_children(rules):  # Which it imports by their names in a list.
+        graph.add_import(importer=rules, imported=rule)
     imported = {each: graph.find_modules_directly_imported_by(each) for each in graph.modules}
 
     try:

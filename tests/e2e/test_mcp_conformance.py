@@ -7,6 +7,7 @@ the reasons. The suite fails if something else fails, and if something in there 
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ import pytest
 from support.doors import conformance
 from support.scripted_provider import Call, Refuses, Says, ScriptedProvider
 from support.session import Project, agent_file
+from support.waiting import wait_until
 
 EXPECTED = Path(__file__).parent / "mcp_conformance"
 
@@ -44,18 +46,23 @@ def address(tmp_path: Path, provider: ScriptedProvider) -> Iterator[str]:
         tools = agent_file(name, tools=["list_directory", "run_command"])
         project.write(name, f"{tools}[input]\nadditionalProperties = true\n")
         provider.script(f"m-{name}", *answers)
-    with subprocess.Popen(
-        [sys.executable, "-m", "axe_lsp", "mcp", "--http", "0", "--no-token"],
-        cwd=project.root,
-        env={**os.environ, **project.environment},
-        stdin=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
-        text=True,
-    ) as server:
+    log = tmp_path / "server.log"
+    with (
+        log.open("wb") as told,
+        subprocess.Popen(
+            [sys.executable, "-m", "axe_lsp", "mcp", "--http", "0", "--no-token"],
+            cwd=project.root,
+            env={**os.environ, **project.environment},
+            stdin=subprocess.DEVNULL,
+            stderr=told,
+        ) as server,
+    ):
         try:
-            assert server.stderr is not None
-            *_, address = server.stderr.readline().split()
-            yield address
+            found = wait_until(
+                lambda: re.search(r"http://\S+(?=\s)", log.read_text()), log.read_text
+            )
+            assert found is not None
+            yield found[0]
         finally:
             server.terminate()
 

@@ -12,7 +12,11 @@ import anyio
 from support.scripted_provider import PATIENCE
 
 _PROMPTLY = 10.0
-"""Seconds for what takes one, or three, on a machine that does nothing else. What is broken takes 15 or has no end."""
+"""Seconds for what the documentation promises within one, or three: a busy machine takes longer.
+
+What fails to happen takes 15 seconds or has no end. That our own limits add up to less than what is promised
+is tested without a clock, in `tests/hosting/test_time_limits.py`.
+"""
 
 T = TypeVar("T")
 
@@ -37,7 +41,7 @@ async def until(find: Callable[[], T], why: Callable[[], object] = lambda: "") -
 
 @contextmanager
 def promptly() -> Iterator[None]:
-    """What is in it takes a second or a few, and not as long as something that is waited for in vain."""
+    """The statements inside do not take as long as a wait for something that fails to happen."""
     began = time.monotonic()
     yield
     took = time.monotonic() - began

@@ -102,7 +102,8 @@ class Asked(Struct, frozen=True):
     """The values of a file that may lead outside its workspace, as written.
 
     `web` are the tools of `WEB_TOOLS` that the file names, `hosts` the only ones that pages may come from.
-    Who has these tools by a glob or a type is asked when they are called: most such agents never do that.
+    For an agent that has these tools by a glob or a type, the user is asked at the first call: most such
+    agents never make one.
     """
 
     skill: str = ""
