@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.cli.streams import complain
 from axe_lsp.cli.test import main
+from axe_lsp.runtime.errors import RunError
 from support.agent_tests import HEAD, PLAIN, TEST, Project, shows
 from support.command_line import Home
 from support.scripted_provider import ScriptedProvider
@@ -31,6 +33,9 @@ def called_here(
             code = main(list(arguments))
         except SystemExit as ended:  # By argparse.
             code = int(ended.code or 0)
+        except RunError as error:  # As `axe-lsp` does for all its commands.
+            complain(error)
+            code = int(error.exit_code)
         return code, *capsys.readouterr()
 
     return call
