@@ -26,7 +26,7 @@ _ITEM = re.compile(r"( *)[-*+] +")
 _NUMBER = re.compile(r" *\d{1,9}[.)] +")
 _QUOTE = re.compile(r" {0,3}> ?")
 _MAYBE_BLOCK = re.compile(
-    r" *(#{0,6}|>|[-*+] *|\d{1,9}([.)] *)?|(-+|\*+|_+)[ \t]*|`{0,2}|~{0,2}|(`{3,}|~{3,})[^\n]*)"
+    r" *((#{1,6}[ \t]*)?|>|[-*+] *|\d{1,9}([.)] *)?|(-+|\*+|_+)[ \t]*|`{0,2}|~{0,2}|(`{3,}|~{3,})[^\n]*)"
 )
 """The beginning of a line that may become a block, as long as nothing else follows."""
 

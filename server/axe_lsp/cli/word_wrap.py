@@ -13,6 +13,7 @@ from axe_lsp.cli.text_width import cells
 
 RESET = "\x1b[0m"
 _ERASE_LINE = "\x1b[K"
+_RIGHT = "\x1b[C"
 
 _CJK = "\u2e80-\ua4cf\uac00-\ud7af\uf900-\ufaff\uff00-\uff60\U00020000-\U0003fffd"
 """Characters between which a line may end."""
@@ -37,8 +38,10 @@ class WordWrap:
     def begin(self) -> None:
         """The cursor is at the start of a line."""
         self._column = 0
-        self._hang = ""
+        self._hang = self._hang_of_prefix = ""
         """The beginning of the lines into which the present one is broken."""
+        self._indent: str | None = ""
+        """The blanks at the beginning of the line, None once there is a word."""
         self._style = ""
         self._word = ""
         """The last word, with the styles inside it, while it can be moved."""
@@ -46,6 +49,8 @@ class WordWrap:
         self._gap = ""
         """Blanks and styles behind the last word, which are shown with the next one."""
         self._gap_style = ""
+        self._is_after_gap = False
+        """Whether there are blanks before the last word."""
 
     def prefix(self, text: str, hang: str) -> str:
         """The output for the beginning of a line, which is not broken; `hang` stands below it."""
@@ -54,6 +59,7 @@ class WordWrap:
             self._style = "" if style == RESET else style
         if _width(self._hang + hang) <= self._width() // 2:
             self._hang += hang
+        self._hang_of_prefix = self._hang
         return text
 
     def line(self, text: str) -> str:
@@ -85,12 +91,20 @@ class WordWrap:
             return self._restyled(style)
         if not blanks:
             return self._word_part(text, width)
-        if not self._word and self._column == _width(self._hang):
-            return self.prefix(text, text)
+        text = _without_tabs(text, self._column + _width(self._gap))
+        if self._indent is not None:
+            return self._indented(self._indent, text, width)
         if not self._gap:
             self._gap_style, self._word = self._style, ""
         self._gap += text
         return ""
+
+    def _indented(self, before: str, blanks: str, width: int) -> str:
+        self._column = _after(self._column + len(blanks), width)
+        self._indent = before + blanks
+        hang = self._hang_of_prefix + self._indent
+        self._hang = hang if _width(hang) <= width // 2 else self._hang_of_prefix
+        return blanks
 
     def _restyled(self, style: str) -> str:
         self._style = "" if style == RESET else style
@@ -103,12 +117,16 @@ class WordWrap:
 
     def _word_part(self, text: str, width: int) -> str:
         size, gap = cells(text), self._gap
-        self._gap = ""
+        self._gap, self._indent = "", None
         if gap or not self._word or _WIDE.match(text) or _WIDE.match(self._word):
             return self._first_part(text, gap, width)
         start = self._column - _width(self._word)
         if self._column + size > width and start > _width(self._hang) and _is_plain(self._word):
-            back = f"\x1b[{self._column - start}D{_ERASE_LINE}"
+            back = f"\x1b[{self._column - start}D"
+            if self._column == width and not self._is_after_gap:
+                # The cursor waits on the last cell, not behind it. Of blanks one more may be erased.
+                back += _RIGHT
+            back += _ERASE_LINE
             moved = self._new_line(self._word_style) + self._word + text
             self._column = _width(self._hang) + _width(self._word) + size
             self._word += text
@@ -119,7 +137,7 @@ class WordWrap:
 
     def _first_part(self, text: str, gap: str, width: int) -> str:
         size, space = cells(text), _width(gap)
-        self._word, self._word_style = text, self._style
+        self._word, self._word_style, self._is_after_gap = text, self._style, bool(gap)
         if self._column + space + size > width and self._column > _width(self._hang):
             styles = "".join(_STYLE.findall(gap))
             before = self._gap_style if gap else self._style
@@ -136,6 +154,11 @@ def _width(styled: str) -> int:
     return cells(_STYLE.sub("", styled))
 
 
+def _without_tabs(blanks: str, column: int) -> str:
+    """The same cells as spaces, for a text that begins in a column."""
+    return (" " * column + blanks).expandtabs()[column:]
+
+
 def _after(column: int, width: int) -> int:
     """The column after a word that the terminal has broken, because it is longer than a line."""
     return column if column <= width else (column - 1) % width + 1
@@ -144,4 +167,4 @@ def _after(column: int, width: int) -> int:
 def _is_plain(word: str) -> bool:
     """Whether each character takes one cell on any terminal, so that the word can be erased."""
     text = _STYLE.sub("", word)
-    return text.isascii() or all(cells(each) == 1 and each.isalnum() for each in text)
+    return all(each.isascii() or (cells(each) == 1 and each.isalnum()) for each in text)
