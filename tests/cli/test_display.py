@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+import argparse
+import fcntl
+import os
+import pty
 import re
+import struct
 import subprocess
+import sys
+import termios
 from collections.abc import Callable
 from pathlib import Path
 
+import pyte
 import pytest
 
+from axe_lsp.cli import live_run
+from axe_lsp.cli.envelope import CallDetails
+from axe_lsp.runtime.events import AgentBegin, RunIds, TextDelta
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import (
@@ -288,6 +299,54 @@ def test_verbose_is_told_line_by_line(home: Home, team: Team) -> None:
         _, screen = terminal.end()
     assert b"> Task" not in terminal.written
     assert any(row.startswith("[sub-agent] Calling") for row in screen)
+
+
+def test_verbose_does_not_go_on_in_a_line_of_the_answer(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", sub_agents=["helper"]) | agent("helper"))
+    provider.script("m-solo", Says("I ask.", calls=[calls_agent("helper", "t")]), Says("Done."))
+    provider.script("m-helper", Says("r"))
+    with on_terminal(home, "run", "solo", "--stream", "--verbose") as terminal:
+        code, screen = terminal.end()
+    assert code == 0
+    at = screen.index("I ask.")
+    assert screen[at + 1] == "[turn 1] Received response: tool_calls (1 tool calls)"
+    at = screen.index("Done.")
+    assert screen[at + 1] == "[turn 2] Received response: stop (0 tool calls)"
+
+
+@pytest.mark.parametrize("options", [[], ["--verbose"]])
+async def test_a_warning_inside_an_answer_is_a_line_of_its_own(
+    monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    made = argparse.ArgumentParser()
+    for option in ("--json", "--stream", "--verbose"):
+        made.add_argument(option, action="store_true")
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 40, 0, 0))
+    with os.fdopen(theirs, "w", encoding="utf-8") as terminal, os.fdopen(ours, "rb", 0) as seen:
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.delenv("NO_COLOR", raising=False)
+        monkeypatch.setattr(sys, "stdout", terminal)
+        monkeypatch.setattr(sys, "stderr", terminal)
+        output = live_run._Output(made.parse_args(options), CallDetails())
+        run = RunIds("1", "1", "solo")
+        output.event(AgentBegin(run=run, model="m", task="go"))
+        output.event(TextDelta(run=run, turn=1, delta="A long answer that is not"))
+        output.warn("the disk is slow")
+        output.event(TextDelta(run=run, turn=1, delta="over, and goes on in a new line."))
+        output.close()
+        written = b""
+        while not written.endswith(b"line.\r\n"):
+            written += seen.read(65536)
+    screen = pyte.Screen(40, 20)
+    pyte.ByteStream(screen).feed(written)
+    assert [row.rstrip() for row in screen.display if row.strip()] == [
+        "A long answer that is not",
+        "Warning: the disk is slow",
+        "over, and goes on in a new line.",
+    ]
 
 
 def test_without_a_terminal_nothing_is_shown(home: Home, team: Team) -> None:

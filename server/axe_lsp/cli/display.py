@@ -65,7 +65,7 @@ class LiveDisplay:
     def say(self, text: str) -> None:
         """A text above the lines that change."""
         if self._held is None:
-            self._draw([(Span(text),)])
+            self._draw([(Span(text),)], is_live=not self._closed)
         else:
             self._held.append(text)
 

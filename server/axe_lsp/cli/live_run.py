@@ -340,6 +340,8 @@ class _Output:
     def event(self, event: Event) -> None:
         """Something happened."""
         if self._log:
+            if not isinstance(event, TextDelta):
+                self._leave_line()
             self._tell(partial(self._log.event, event))
         if self._progress:
             self._progress.event(event)
@@ -353,6 +355,8 @@ class _Output:
     def warn(self, text: str) -> None:
         """Something that the user should know."""
         warning = shown(f"Warning: {text}", sys.stderr)
+        if not (self._progress and self._has_tools):  # Else it is told below the text of the turn.
+            self._leave_line()
         if self._progress:
             self._progress.say(warning)
         else:
@@ -361,6 +365,7 @@ class _Output:
     def note(self, line: str) -> None:
         """Something for those who want to know everything."""
         if self._log:
+            self._leave_line()
             self._tell(partial(print, shown(line, sys.stderr), file=sys.stderr))
 
     @contextmanager
@@ -459,6 +464,12 @@ class _Output:
         rest = self._markdown.end() if self._markdown is not None else ""
         if rest and not self._fault:
             sys.stdout.write(rest)
+
+    def _leave_line(self) -> None:
+        """Something else comes next, maybe on the same terminal; text may go on below it."""
+        is_inside = self._written and not self._written.endswith("\n")
+        if is_inside and not self._fault and sys.stderr.isatty() and sys.stdout.isatty():
+            self._end_line()
 
     def _end_line(self) -> None:
         """Leave a terminal at the start of a line; pipes get the answer as it is, as in axe."""
