@@ -144,8 +144,8 @@ async def test_a_denial_is_for_that_file_and_keeps_the_work(place: Place) -> Non
     (ref,) = place.repository.refs
     assert not told.is_error
     assert (
-        "these were applied: M a.txt, A c.txt. These were denied: b.txt: the user said no: not so. "
-        f"All are kept as {ref}"
+        f"It worked in a copy. All of its changes are kept as {ref} (`git show {ref}`). These were "
+        "applied: M a.txt, A c.txt. These were denied: b.txt: the user said no: not so"
     ) in told.content
     assert ref in made.warnings[-1]
     assert ended(made).unapplied == "some"

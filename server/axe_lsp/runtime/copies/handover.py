@@ -60,7 +60,7 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
     if not kept:
         return None
     try:
-        repositories = copy.repositories(await anyio.to_thread.run_sync(copy.changes, kept))
+        repositories = await anyio.to_thread.run_sync(lambda: copy.repositories(copy.changes(kept)))
         keep = _keep if agent.changes == "keep" else _apply
         handover = await keep(copy, kept, agent)
     except (GitError, OSError) as error:
@@ -128,8 +128,8 @@ async def _apply(copy: Copy, kept: str, agent: Returning) -> Handover:
     applied = _named(_lines(files)) or "none, as they are there already"
     if denied:
         return Handover(
-            f"It worked in a copy. Of its changes these were applied: {applied}. These were denied: {_named(denied)}. "
-            f"All are kept as {copy.where}.",
+            f"It worked in a copy. All of its changes are kept as {copy.where}. "
+            f"These were applied: {applied}. These were denied: {_named(denied)}",
             unapplied="some",
         )
     await anyio.to_thread.run_sync(copy.drop)
