@@ -138,6 +138,8 @@ def test_events_that_were_lost_leave_gaps_and_nothing_worse() -> None:
 def test_long_texts_are_cut() -> None:
     assert as_line("word " * 100, 12) == "word word w…"
     assert as_line("  short\ntext ", 12) == "short text"
+    assert as_line("abc" + " " * 2000 + "def", 100) == "abc…"
+    assert as_line("abc" + " " * 2000, 100) == "abc"
 
 
 def test_what_is_known_to_have_cost_something_is_told() -> None:

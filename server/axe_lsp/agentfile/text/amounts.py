@@ -10,8 +10,10 @@ def counted(number: int, noun: str) -> str:
 
 def as_line(text: str, most: int) -> str:
     """The beginning of a text, as much as fits into a line of so many characters."""
-    line = " ".join(text[: 10 * most].split())
-    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    beginning = text[: 10 * most]
+    line = " ".join(beginning.split())
+    is_whole = len(line) <= most and not text[len(beginning) :].strip()
+    return line if is_whole else line[: most - 1].rstrip() + "…"
 
 
 def duration(milliseconds: int) -> str:
