@@ -193,7 +193,10 @@ class Connection:
 
 
 async def _hello(lines: AsyncIterator[bytes]) -> tool_protocol.Hello | None:
-    """Their first message. A shell may write something before; None if the output ends without one."""
+    """Their first message, None if the output ends without one. A shell may write something before.
+
+    Raises FaultError if that does not end.
+    """
     noise = 0
     async for line in lines:
         if line.startswith(b"{"):
@@ -203,7 +206,9 @@ async def _hello(lines: AsyncIterator[bytes]) -> tool_protocol.Hello | None:
                     return message
         noise += 1
         if noise > _MOST_NOISE:
-            break
+            raise FaultError(
+                f"it writes more than {_MOST_NOISE} lines before its first message; only axe-lsp may write there"
+            )
     return None
 
 
