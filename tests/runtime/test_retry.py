@@ -166,7 +166,8 @@ async def test_text_that_was_shown_is_not_written_twice(
 ) -> None:
     body = b"".join(stream_chunks(dialect, Says("one two three four"), "m-solo"))
     headers = {"Content-Type": content_type(dialect, True)}
-    provider.script("m-solo", Raw(body, headers=headers, cut=len(body) - 1), Says("never"))
+    cut = body.index(b"three")
+    provider.script("m-solo", Raw(body, headers=headers, cut=cut), Says("never"))
     agents = agent("solo", dialect, retry=AT_ONCE)
     async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
         with pytest.raises(ProviderError):

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections.abc import AsyncIterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
-from axe_lsp.runtime.errors import ProviderError
+from axe_lsp.runtime.errors import NoAnswerError, ProviderError
 from axe_lsp.runtime.events import TextDelta
+from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers import read_answer
+from axe_lsp.runtime.providers.http_client import HttpAnswer
 from support.answers import DIALECTS, Call, Dialect, content_type, stream_chunks, whole_body
 from support.bodies import FORMATS
 from support.engines import agent, bench
@@ -229,13 +232,15 @@ async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
     missing: int,
 ) -> None:
     """The end mark of the chat wire may be missing, and the tokens before it."""
-    monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 0.2)
+    if missing == 2 or dialect == "google":  # There is nothing to wait for.
+        monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 0.2)
     says = Says("one two")
     hold = Hold(len(stream_chunks(dialect, says, "m")) - missing)
     provider.script("m-solo", Answer(says, hold=hold), Says("three"))
     agents = agent("solo", dialect)
     async with bench(provider, tmp_path, agents, streams=lambda _: True) as work:
-        assert (await asyncio.wait_for(work.run("solo"), PATIENCE)).content == "one two"
+        result = await asyncio.wait_for(work.run("solo"), PATIENCE)
+        assert (result.content, result.input_tokens) == ("one two", 0 if missing == 2 else 10)
         await hold.hung_up()
         assert (await work.run("solo")).content == "three"
 
@@ -260,29 +265,122 @@ async def test_a_reason_for_the_end_with_each_piece_says_nothing(
     assert decoder.finish().content == "one one one "
 
 
+class Lines:
+    """An answer whose lines come as the test wants them."""
+
+    media_type = "text/event-stream"
+
+    def __init__(self, lines: AsyncIterator[bytes]) -> None:
+        self._lines = lines
+
+    def lines(self) -> AsyncIterator[bytes]:
+        return self._lines
+
+
+async def read(dialect: Dialect, lines: AsyncIterator[bytes]) -> Response:
+    """The answer in a stream of these lines."""
+    answer = cast("HttpAnswer", Lines(lines))
+    return await read_answer.read_answer(FORMATS[dialect], answer, lambda _: None, "")
+
+
+def chat(text: str = "", finish: str | None = "stop", **more: Any) -> bytes:
+    """A piece of a chat with a reason for the end."""
+    delta = {**({"content": text} if text else {}), **more}
+    return events({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+
+
+def gemini(text: str, *, finish: str | None = "STOP", thought: bool = False) -> bytes:
+    """A piece of Gemini's with a reason for the end."""
+    part = {"text": text, **({"thought": True} if thought else {})}
+    said = {"role": "model", "parts": [part]}
+    return events({"candidates": [{"index": 0, "content": said, "finishReason": finish}]})
+
+
+THINKS = chat(reasoning_content="x")
+GOES_ON: list[tuple[Dialect, list[bytes], str]] = [
+    ("openai", [chat("one ") + chat("two "), chat("three")], "one two three"),
+    ("openai", [chat(role="assistant", content=""), chat("all", None)], "all"),
+    ("openai", [chat("one "), chat("two")], "one two"),
+    ("openai", [THINKS, chat("all")], "all"),
+    ("openai", [THINKS * 3, chat("all")], "all"),
+    ("openai", [choices({"reasoning_content": "x"}) + THINKS, chat("all")], "all"),
+    ("openai", [THINKS + chat("one "), chat("two")], "one two"),
+    ("google", [gemini("one ") + gemini("two "), gemini("three")], "one two three"),
+    ("google", [gemini("one "), gemini("two")], "one two"),
+    ("google", [gemini("x", thought=True), gemini("all")], "all"),
+    (
+        "google",
+        [gemini("x", finish=None, thought=True) + gemini("y", thought=True), gemini("all")],
+        "all",
+    ),
+]
+
+
+@pytest.mark.parametrize(("dialect", "parts", "content"), GOES_ON)
 async def test_who_goes_on_behind_a_reason_for_the_end_is_waited_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    monkeypatch: pytest.MonkeyPatch, dialect: Dialect, parts: list[bytes], content: str
 ) -> None:
-    monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 1.0)
-    pieces = [choices({"content": each}, finish="stop") for each in ("one ", "two ", "three")]
-    wait = 1.5
+    monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 0.05)
+    monkeypatch.setattr(read_answer, "_MOST_SECONDS", 0.05)
+    monkeypatch.setattr(read_answer, "_ABRUPT_SECONDS", PATIENCE)
 
-    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\n" + TYPE + b"\r\n" + pieces[0] + pieces[1])
-        await writer.drain()
-        await asyncio.sleep(wait)
-        writer.write(pieces[2] + b"data: [DONE]\n\n")
-        writer.close()
+    async def lines() -> AsyncIterator[bytes]:
+        for part in parts:
+            for line in part.split(b"\n"):
+                yield line
+            await asyncio.sleep(0.2)
 
-    listener = await asyncio.start_server(serve, "127.0.0.1", 0)
-    places = {"AXE_OPENAI_BASE_URL": f"http://127.0.0.1:{listener.sockets[0].getsockname()[1]}"}
-    with ScriptedProvider() as unused:
-        async with (
-            listener,
-            bench(unused, tmp_path, agent("solo"), places, streams=lambda _: True) as work,
-        ):
-            assert (await work.run("solo")).content == "one two three"
+    assert (await read(dialect, lines())).content == content
+
+
+@pytest.mark.parametrize("is_abrupt", [False, True])
+@pytest.mark.parametrize("more", [b'data: {"choices":[]}', b"event: ping", b": ping", None])
+async def test_nobody_waits_for_ever_behind_the_last_word(
+    monkeypatch: pytest.MonkeyPatch, more: bytes | None, is_abrupt: bool
+) -> None:
+    for name in ("_TOKENS_SECONDS", "_MOST_SECONDS", "_ABRUPT_SECONDS"):
+        monkeypatch.setattr(read_answer, name, 0.1)
+    body = chat("all") if is_abrupt else choices({"content": "all"}, finish="stop")
+
+    async def lines() -> AsyncIterator[bytes]:
+        for line in body.split(b"\n"):
+            yield line
+        while more is not None:
+            yield more
+            yield b""
+            await asyncio.sleep(0.01)
+        await asyncio.Event().wait()
+
+    assert (await asyncio.wait_for(read("openai", lines()), PATIENCE)).content == "all"
+
+
+BREAKS: list[tuple[Dialect, bytes, str]] = [
+    ("openai", choices({"content": "all"}, finish="stop"), "all"),
+    ("openai", choices({"content": "one "}, {"content": "two"}, finish="length"), "one two"),
+    ("google", gemini("one ", finish=None) + gemini("two"), "one two"),
+    ("openai", chat("one "), ""),
+    ("openai", chat("one ") * 2, ""),
+    ("openai", THINKS, ""),
+    ("google", gemini("one "), ""),
+]
+
+
+@pytest.mark.parametrize(("dialect", "body", "content"), BREAKS)
+async def test_a_connection_may_break_behind_the_last_word(
+    dialect: Dialect, body: bytes, content: str
+) -> None:
+    """But not where it may not have been the last one."""
+
+    async def lines() -> AsyncIterator[bytes]:
+        for line in body.split(b"\n"):
+            yield line
+        raise NoAnswerError("server", "broken off")
+
+    if content:
+        assert (await read(dialect, lines())).content == content
+    else:
+        with pytest.raises(NoAnswerError, match="broken off"):
+            await read(dialect, lines())
 
 
 async def test_comments_behind_the_end_are_not_waited_for(

@@ -111,6 +111,12 @@ _TOKENS_SECONDS = 3.0
 """How long the tokens and the end mark are waited for behind the model's last word. Some servers send none, and
 keep the connection open with comments (bifrost#6784, vllm-mlx#101); claude-code-router waits one second."""
 
+_MOST_SECONDS = 10.0
+"""How long they are waited for while other lines come."""
+
+_ABRUPT_SECONDS = 20.0
+"""How long the next piece is waited for if the last word may be that of a server that says it with each piece."""
+
 
 class _Reader:
     """Reads a stream, and shows what it adds to the answer without the key."""
@@ -129,6 +135,7 @@ class _Reader:
         self._heard = heard
         self._tags = tags
         self._has_thoughts = False
+        self._latest = inf
 
     async def read(self, pieces: AsyncIterator[bytes]) -> Response:
         """The whole answer."""
@@ -139,8 +146,10 @@ class _Reader:
                     if self._decoder.is_ending or scope.deadline < inf:
                         scope.deadline = self._last_moment(piece, scope.deadline)
         except NoAnswerError:
-            if not self._decoder.is_over:  # Else the server has only hung up too early.
-                raise
+            if not self._decoder.is_ending or (
+                self._decoder.is_abrupt and not self._decoder.is_over
+            ):
+                raise  # Else the server has only hung up too early.
         # The last event may lack its end. Where a part of it is missing as well, `finish` tells better.
         with suppress(WireError):
             self._show(self._decoder.feed(b""))
@@ -152,14 +161,17 @@ class _Reader:
 
     def _last_moment(self, piece: bytes, before: float) -> float:
         """How long to wait on after a piece near the end. One that says nothing only keeps the connection open."""
+        now = current_time()
         if not self._decoder.is_ending:
             return inf  # The model goes on, whatever was said.
         if self._decoder.is_over:
-            return min(before, current_time() + _REST_SECONDS)
+            return min(before, now + _REST_SECONDS)
+        if before == inf:
+            wait = _ABRUPT_SECONDS if self._decoder.is_abrupt else _TOKENS_SECONDS
+            self._latest = now + max(wait, _MOST_SECONDS)
+            return now + wait
         is_news = piece.strip() and not piece.startswith(b":")
-        if is_news or before == inf:
-            return current_time() + _TOKENS_SECONDS
-        return before
+        return min(max(before, now + _TOKENS_SECONDS), self._latest) if is_news else before
 
     def _take(self, piece: bytes) -> None:
         self._heard()

@@ -57,6 +57,13 @@ class StreamDecoder(Protocol):
     def is_ending(self) -> bool:
         """Whether the model has said its last word. Tokens and the end mark may still follow."""
 
+    @property
+    def is_abrupt(self) -> bool:
+        """Whether the reason for the end has come with the first piece of the answer.
+
+        Then it may be one of a server that gives a reason with each piece.
+        """
+
     def feed(self, line: bytes) -> Delta:
         """Take a line without its end, or a chunk; returns what it adds to the answer.
 

@@ -314,6 +314,8 @@ class AnthropicStream:
         """The same, as it comes at once."""
         return self.is_over
 
+    is_abrupt = False
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)

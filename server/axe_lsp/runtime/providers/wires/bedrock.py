@@ -233,6 +233,8 @@ class BedrockStream:
         """The same, as it comes at once."""
         return self.is_over
 
+    is_abrupt = False
+
     def feed(self, chunk: bytes) -> Delta:
         """Take some bytes; returns what they add."""
         deltas = [self._take(message) for message in self._messages.feed(chunk)]

@@ -275,6 +275,8 @@ class GeminiStream:
         self._candidate: dict[str, Json] = {}
         self._parts: list[dict[str, Json]] = []
         self._goes_on = False
+        self.is_abrupt = False
+        """Whether the reason for the end has come with the first piece."""
 
     @property
     def is_over(self) -> bool:
@@ -284,7 +286,8 @@ class GeminiStream:
     @property
     def is_ending(self) -> bool:
         """Whether there is a reason for the end. Older models give one with each piece, which says nothing."""
-        return bool(self._candidate.get("finishReason")) and not self._goes_on
+        has_end = bool(self._candidate.get("finishReason")) and not self._goes_on
+        return has_end and any(map(_is_answer, self._parts))
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
@@ -312,7 +315,10 @@ class GeminiStream:
         if not candidates:
             return Delta()
         candidate = candidates[0]
-        self._goes_on = self._goes_on or bool(self._candidate.get("finishReason"))
+        if self._candidate.get("finishReason"):
+            self._goes_on = True
+        elif candidate["finishReason"].value:
+            self.is_abrupt = not self._parts
         told = {True: "", False: ""}
         for part in candidate["content"]["parts"].items():
             table, text = part.table(), part["text"].text()
@@ -336,6 +342,14 @@ class GeminiStream:
 
 _OF_TEXT = frozenset({"text", "thought"})
 """The members of a part that is nothing but text."""
+
+
+def _is_answer(part: dict[str, Json]) -> bool:
+    """Whether a part, whose text may be in pieces, is more than a thought."""
+    if part.get("thought"):
+        return False
+    text = part.get("text")
+    return any(text) if isinstance(text, list) else any(part[each] for each in part)
 
 
 def _whole(part: dict[str, Json]) -> dict[str, Json]:

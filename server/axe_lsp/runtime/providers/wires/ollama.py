@@ -179,6 +179,8 @@ class OllamaStream:
         """The same, as it comes at once."""
         return self.is_over
 
+    is_abrupt = False
+
     def feed(self, line: bytes) -> Delta:
         """Take a line, a JSON object of its own; returns what it adds."""
         if not line.strip():

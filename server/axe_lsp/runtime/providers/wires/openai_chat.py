@@ -263,6 +263,8 @@ class OpenAIStream:
         self._finish_reason = ""
         self._usage: Mapping[str, Json] = {}
         self._complete = self._goes_on = False
+        self.is_abrupt = False
+        """Whether the reason for the end has come with the first piece."""
 
     @property
     def is_over(self) -> bool:
@@ -273,9 +275,10 @@ class OpenAIStream:
     def is_ending(self) -> bool:
         """Whether there is a reason for the end. Some servers then send neither tokens nor the end mark.
 
-        Others give one with each piece, which says nothing.
+        Others give one with each piece, or before the text, which says nothing.
         """
-        return self._complete or (bool(self._finish_reason) and not self._goes_on)
+        has_end = bool(self._finish_reason) and not self._goes_on
+        return self._complete or (has_end and self._has_more_than_thoughts)
 
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
@@ -304,8 +307,11 @@ class OpenAIStream:
     @property
     def _has_answer(self) -> bool:
         """Whether there is anything that the model has said. The end mark alone is no answer."""
-        said = (*self._calls, *self._fields.values(), *self._content, *self._refusal)
-        return any(said)
+        return self._has_more_than_thoughts or any(self._fields.values())
+
+    @property
+    def _has_more_than_thoughts(self) -> bool:
+        return bool(self._calls) or any(self._content) or any(self._refusal)
 
     def _take(self, body: Json) -> Delta:
         raise_reported(body)
@@ -324,10 +330,11 @@ class OpenAIStream:
         reason = choice["finish_reason"].text()
         _raise_failed(choice, reason)
         delta = choice["delta"]
-        if self._finish_reason and any(
-            delta.table().get(each) for each in ("content", "tool_calls")
-        ):
-            self._goes_on = True
+        if self._finish_reason:
+            told = delta.table()
+            self._goes_on = self._goes_on or any(told[each] for each in told if each != "role")
+        elif reason:
+            self.is_abrupt = not self._has_answer
         self._finish_reason = reason or self._finish_reason
         if delta.value is None and not self._has_answer:
             delta = choice["message"]  # Of a server that answers at once, in one event or in none.

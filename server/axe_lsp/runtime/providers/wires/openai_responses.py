@@ -215,6 +215,8 @@ class ResponsesStream:
         """The same, as it comes at once."""
         return self.is_over
 
+    is_abrupt = False
+
     def feed(self, line: bytes) -> Delta:
         """Take a line; returns what it adds."""
         data = self._events.feed(line)
