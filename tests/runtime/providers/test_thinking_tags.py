@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -42,6 +43,7 @@ PROSE = [
     "text.split('</think>')[-1]",
     "```\nx</think>\n```\nis an example.",
     "x\n</think>",
+    "The closing tag is\n\n</think>\n\nand it ends the thoughts.",
 ]
 """Answers about tags."""
 
@@ -93,8 +95,31 @@ def test_a_streamed_text_is_split_as_a_whole_one(pieces: list[str]) -> None:
         ("He asks `</think>`?\n</think>\nTwo.", "Two.", "He asks `</think>`?"),
     ],
 )
-def test_the_opening_tag_may_stand_in_the_prompt(text: str, answer: str, thought: str) -> None:
-    assert split(Response(text)) == (answer, thought)
+@pytest.mark.parametrize(
+    "model", ["Qwen/Qwen3.5-35B-A3B", "deepseek-ai/DeepSeek-V3.1", "Seed-OSS-36B-Instruct"]
+)
+def test_the_opening_tag_may_stand_in_the_prompt(
+    text: str, answer: str, thought: str, model: str
+) -> None:
+    assert split(Response(text), model) == (answer, thought)
+    # Others may say so of the tag.
+    assert split(Response(text)) == (text, "")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "def f(text):\n    return text.split('\\n</think>\\n\\n')[-1]",
+        '{"pattern": "\\\\n</think>\\\\n", "n": 3}',
+        '["</think>\n", 1]',
+        '{\n"tag": "\n</think>\n"}',
+    ],
+)
+def test_code_and_json_with_a_closing_tag_stay_as_they_are(text: str) -> None:
+    assert split(Response(text), "qwen3.5-9b") == (text, "")
+    if text.startswith(("{", "[")):
+        assert split(Response(text), "qwq") == (text, "")
+        assert streamed(list(text), model="qwq") == (text, "")
 
 
 @pytest.mark.parametrize(
@@ -108,16 +133,50 @@ def test_a_model_that_always_thinks_is_known_while_its_answer_streams(model: str
         assert (
             streamed(list(text), model=model) == split(Response(text), model) == (answer, thought)
         )
-    assert split(Response("He asks", incomplete="length"), model) == ("", "He asks")
-    assert streamed(["He ", "asks"], model=model, is_whole=False) == ("", "He asks")
-    # It did not think for once.
-    assert split(Response("Two."), model) == ("Two.", "")
-    assert streamed(["Tw", "o."], model=model)[0] == "Two."
+    cut = "<think>He asks"
+    assert split(Response(cut, incomplete="length"), model) == ("", "He asks")
+    assert streamed(list(cut), model=model, is_whole=False) == ("", "He asks")
     # Its server has a parser.
     assert split(Response("Two.", thoughts="He asks.", incomplete="length"), model)[0] == "Two."
 
 
-@pytest.mark.parametrize("model", ["my-r1", "rethinking", "unthinkingly", "qwen3-8b"])
+@pytest.mark.parametrize("model", ["qwq", "kimi-k2-thinking", "x:thinking"])
+def test_a_text_without_tags_is_the_answer_whatever_the_model_is_called(model: str) -> None:
+    """The model did not think for once, or its server hides the thoughts. Nothing is shown twice."""
+    text, call = "I read a.py first.", ToolCall("1", "read_file")
+    for response in (
+        Response(text),
+        Response(text, tool_calls=(call,)),
+        Response(text, incomplete="length"),
+    ):
+        assert split(response, model) == (text, "")
+    assert streamed(list(text), model=model) == (text, "")
+    assert streamed(list(text), model=model, is_whole=False) == (text, "")
+
+
+@pytest.mark.parametrize("model", ["m", "qwq"])
+def test_spaces_are_looked_at_once(monkeypatch: pytest.MonkeyPatch, model: str) -> None:
+    """However many pieces they come in, since each look takes as long as they are."""
+    looks = []
+    for name in ("_before", "_inside"):
+        look = getattr(TagSplitter, name)
+
+        def counted(splitter: TagSplitter, look: Any = look) -> Any:
+            looks.append(splitter)
+            return look(splitter)
+
+        monkeypatch.setattr(TagSplitter, name, counted)
+    spaces = [" "] * 1_000
+    pieces = [*spaces, "<think>", *spaces, "x", *spaces, "y", *spaces, "</think>", *spaces, "Two."]
+    thought = f"x{' ' * 1_000}y"
+    assert streamed(pieces, model=model) == ("Two.", thought)
+    assert len(looks) < len(spaces)
+
+
+@pytest.mark.parametrize(
+    "model",
+    ["my-r1", "rethinking", "unthinkingly", "qwen3-8b", "glm-4.5-non-thinking", "x:no-thinking"],
+)
 def test_other_models_show_their_answer_at_once(model: str) -> None:
     assert TagSplitter(model).feed("Two").text == "Two"
 
@@ -138,7 +197,8 @@ def test_thoughts_that_were_cut_are_no_answer() -> None:
     assert streamed([text], is_whole=False) == ("", "He asks for")
     call = ToolCall("1", "read_file")
     assert split(Response(text, tool_calls=(call,))) == ("", "He asks for")
-    assert split(Response("He asks.</think>", tool_calls=(call,))) == ("", "He asks.")
+    asked = Response("He asks.</think>", tool_calls=(call,))
+    assert split(asked, "deepseek-v3.2") == split(asked, "qwq") == ("", "He asks.")
 
 
 def test_a_field_with_thoughts_wins() -> None:
