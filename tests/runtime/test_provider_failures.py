@@ -11,9 +11,11 @@ import pytest
 from axe_lsp.runtime.errors import (
     AgentError,
     ConfigError,
+    NoAnswerError,
     ProviderError,
 )
 from axe_lsp.runtime.events import ToolEnd
+from axe_lsp.runtime.providers.next_steps import Asked, next_step
 from support.answers import DIALECTS
 from support.engines import agent, bench
 from support.scripted_provider import (
@@ -327,17 +329,23 @@ ANSWERS = {
     "LM Studio's model": (404, {"message": "No models loaded.", "code": "model_not_found"}),
     "OpenAI's path": (404, {"message": "Invalid URL (POST /v1/v1/chat/completions)"}),
     "OpenRouter's model": (400, {"message": "m-solo is not a valid model ID", "code": 400}),
+    "Kimi's model": (404, {"message": "Not found the model m-solo or Permission denied"}),
+    "Kong's path": (404, {"message": "no Route matched with those values"}),
+    "a proxy's network": (502, {"message": "dial tcp 10.0.0.1:80: connect: no route to host"}),
 }
 STEPS = {
     "llama.cpp's model": "Try again when the server has loaded the model, or set `[retry]` in the agent file",
-    "llama.cpp's key": "No key was sent: `api_key_env` in [providers.local] of config.toml names the "
-    "variable that holds it",
+    "llama.cpp's key": 'No key was sent: in [providers.local] of config.toml, replace `auth = "none"` by '
+    "`api_key_env`, the name of the variable that holds the key",
     "llama.cpp's path": BASE_URL,
     "vLLM's model": "{url}/v1/models lists the models of this server",
     "LM Studio's path": BASE_URL,
     "LM Studio's model": "",
     "OpenAI's path": BASE_URL,
     "OpenRouter's model": "{url}/v1/models lists the models of this server",
+    "Kimi's model": "{url}/v1/models lists the models of this server",
+    "Kong's path": BASE_URL,
+    "a proxy's network": "",
 }
 
 
@@ -356,6 +364,55 @@ async def test_the_errors_of_local_servers_come_with_the_next_step(
         with pytest.raises(ProviderError) as caught:
             await work.run("solo")
     assert caught.value.hint == STEPS[whose].format(url=provider.url)
+
+
+@pytest.mark.parametrize(
+    ("model", "config", "hint"),
+    [
+        (
+            "local/m-solo",
+            LOCAL + '[providers.local.headers]\nx-token = "abc"\n',
+            "Check `headers` in [providers.local] of config.toml",
+        ),
+        (
+            "local/m-solo",
+            LOCAL + 'api_key_env = "OPENAI_API_KEY"\n',
+            STEPS["llama.cpp's key"],
+        ),
+        (
+            "ollama/m-solo",
+            "",
+            "No key was sent: `api_key_env` in [providers.ollama] of config.toml names the variable that "
+            "holds it",
+        ),
+    ],
+)
+async def test_who_asks_without_a_key_is_told_how_to_name_one(
+    provider: ScriptedProvider, tmp_path: Path, model: str, config: str, hint: str
+) -> None:
+    provider.script("m-solo", Refuses(401, "who?"))
+    folder = tmp_path / "own" / "axe"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text(config.format(url=provider.url))
+    agents = {"solo": f'name = "solo"\nmodel = "{model}"\n'}
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "own")}
+    async with bench(provider, tmp_path, agents, environment) as work:
+        with pytest.raises(ProviderError, match="who") as caught:
+            await work.run("solo")
+    assert caught.value.hint == hint
+
+
+@pytest.mark.parametrize(
+    ("url", "hint"),
+    [
+        ("https://api.openai.com/v1", "Check the network, or name the proxy in HTTPS_PROXY"),
+        # Ollama's message says more.
+        ("http://localhost:11434/api/chat", ""),
+    ],
+)
+def test_a_proxy_is_no_way_to_this_machine(url: str, hint: str) -> None:
+    asked = Asked("p", "m-solo", url, "bearer", False, "", "")
+    assert next_step(NoAnswerError("server", "connection refused"), asked) == hint
 
 
 async def test_a_host_that_can_not_be_found_comes_with_the_next_step(

@@ -347,6 +347,7 @@ def test_pictures_are_parts_of_messages_and_of_outputs() -> None:
         ("o5-mini", "openai-responses"),
         ("gpt-oss-120b", "openai-chat"),
         ("gpt-4o", "openai-chat"),
+        ("gpt-35-turbo-16k", "openai-chat"),
         ("llama-4", "openai-chat"),
     ],
 )

@@ -76,6 +76,7 @@ def test_a_wrong_type_is_named_with_its_place(value: object, read: str, message:
         ("http://localhost:11434/api", "api/chat", "http://localhost:11434/api/chat"),
         ("http://localhost:11434/api/chat", "api/chat", "http://localhost:11434/api/chat"),
         ("https://api.x.com/v1/messages", "v1/messages", "https://api.x.com/v1/messages"),
+        ("https://x.com/api/messages", "v1/messages", "https://x.com/api/messages/v1/messages"),
     ],
 )
 def test_a_base_may_end_with_a_slash_or_with_the_version(base: str, path: str, url: str) -> None:
@@ -97,6 +98,10 @@ def test_a_base_may_end_with_a_slash_or_with_the_version(base: str, path: str, u
         ("https://x.com/openai/deployments/d/chat/completions",) * 2,
         ("https://x.com/v1/responses", "https://x.com/v1/chat/completions"),
         ("https://x.com/chat", "https://x.com/chat/v1/chat/completions"),
+        ("https://x.com/api/chat", "https://x.com/api/chat/v1/chat/completions"),
+        ("https://x.com/v1/chat", "https://x.com/v1/chat/chat/completions"),
+        ("https://api.x.com/chat/completions",) * 2,
+        ("https://api.x.com/chat/completions/?a=b", "https://api.x.com/chat/completions?a=b"),
     ],
 )
 def test_a_base_may_have_a_version_of_its_own(base: str, url: str) -> None:

@@ -144,10 +144,11 @@ def _upper(name: str) -> str:
 
 
 _REASONS = (
-    r"(?!.*-chat-latest$)(gpt-([5-9]|\d\d)|o[1-9]|codex|computer-use|gpt-daybreak|gpt-rosalind)"
+    r"(?!gpt-35-turbo|.*-chat-latest$)"
+    r"(gpt-([5-9]|\d\d)|o[1-9]|codex|computer-use|gpt-daybreak|gpt-rosalind)"
 )
 """OpenAI's models that reason, whose tools need the Responses API, or that have no other. Models that come
-are taken to be like those that are there."""
+are taken to be like those that are there. Azure's name of GPT-3.5 is none of these."""
 
 _REFERER = {"referer": "HTTP-Referer", "title": "X-OpenRouter-Title"}
 

@@ -132,9 +132,10 @@ class Service(Struct, frozen=True):
         advice = advice.format(provider=self.provider, model=model, address=address)
         asked = Asked(
             provider=self.provider,
-            wire=self.wire,
             model=model,
             url=_shown(self.url(model, stream=False)),
+            auth=self.auth,
+            has_headers=bool(self.config.table(self.provider, "headers")),
             key_origin=self.config.key_origin(self.provider),
             base_url_origin=self.config.base_url_origin(self.provider),
         )

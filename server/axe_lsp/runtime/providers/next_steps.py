@@ -10,13 +10,14 @@ import re
 from msgspec import Struct
 
 from axe_lsp.agentfile.schema.models import ending_of, nearly_named
-from axe_lsp.agentfile.schema.providers import Wire
+from axe_lsp.agentfile.schema.providers import Auth
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.failures import WRONG_PLACE
 
 _NO_SUCH_ADDRESS = (
     r"(?i)^((file|page|404 page|url|resource|path) )?not found\b"
-    r"|^invalid url|^method not allowed|unexpected endpoint|cannot post|no route|, text/html from "
+    r"|^invalid url|^method not allowed|unexpected endpoint|cannot post|no route (?!to host)"
+    r"|, text/html from "
 )
 """The words of servers, and ours about a page in place of an answer, for an address that there is not."""
 
@@ -32,13 +33,14 @@ _NOT_FOUND = 404
 class Asked(Struct, frozen=True):
     """The service that was asked. Where its key and its base URL come from is "" for nowhere and the usual place.
 
-    `url` is shown without anything that may be secret.
+    `url` is shown without anything that may be secret. `has_headers`: the user has named headers to send.
     """
 
     provider: str
-    wire: Wire
     model: str
     url: str
+    auth: Auth
+    has_headers: bool
     key_origin: str
     base_url_origin: str
 
@@ -49,12 +51,12 @@ def next_step(error: ProviderError, asked: Asked) -> str:
         return _about_key(asked)
     if WRONG_PLACE in error.message:
         return ""
+    if _names_model(error, asked.model):
+        return _about_model(asked)
     if asked.base_url_origin and re.search(_NO_SUCH_ADDRESS, error.message):
         return (
             f"Check the base URL, which is that of {asked.base_url_origin}. {asked.url} was asked"
         )
-    if asked.model in error.message and (error.status == _NOT_FOUND or _IS_NO_ID in error.message):
-        return _about_model(asked)
     if error.message == _IS_LOADING:
         return "Try again when the server has loaded the model, or set `[retry]` in the agent file"
     return _about_connection(error.message, asked)
@@ -64,15 +66,27 @@ _IS_NO_ID = "is not a valid model ID"
 """What OpenRouter says of a model with status 400."""
 
 
+def _names_model(error: ProviderError, model: str) -> bool:
+    """Whether an error is about the model."""
+    is_told = error.status == _NOT_FOUND or _IS_NO_ID in error.message
+    return is_told and bool(re.search(rf"(?<!\w){re.escape(model)}(?!\w)", error.message))
+
+
 def _about_key(asked: Asked) -> str:
-    if asked.key_origin:
+    table = f"[providers.{asked.provider}] of config.toml"
+    has_key = bool(asked.key_origin) and asked.auth != "none"
+    if has_key:
         return f"Check the key, which is that of {asked.key_origin}"
-    if asked.wire == "bedrock":
+    if asked.auth == "sigv4":
         return ""
-    return (
-        f"No key was sent: `api_key_env` in [providers.{asked.provider}] of config.toml names the "
-        "variable that holds it"
-    )
+    if asked.has_headers:
+        return f"Check `headers` in {table}"
+    if asked.auth == "none":
+        return (
+            f'No key was sent: in {table}, replace `auth = "none"` by `api_key_env`, the name of the '
+            "variable that holds the key"
+        )
+    return f"No key was sent: `api_key_env` in {table} names the variable that holds it"
 
 
 def _about_model(asked: Asked) -> str:
@@ -96,5 +110,5 @@ def _about_connection(message: str, asked: Asked) -> str:
     if asked.base_url_origin:
         return f"Start the server, or check the base URL, which is that of {asked.base_url_origin}"
     # Ollama's own message says where it is expected.
-    is_local = asked.wire == "ollama"
+    is_local = asked.url.startswith("http://localhost:")
     return "" if is_local else "Check the network, or name the proxy in HTTPS_PROXY"

@@ -35,11 +35,12 @@ _DEEPEST = 100
 
 _VERSION = r"[^/]/v\d[^/]*(/|$)"
 
-_ENDPOINT = (
-    r"(/v\d[^/]*(?:/openai)?|/deployments/[^/]+|/api)/(?:chat(?:/completions)?|messages|responses)$"
-)
-_ENDS = ("/completions", "/chat", "/messages", "/responses")
+_ENDPOINT = r"(/v\d[^/]*(?:/openai)?|/deployments/[^/]+)/(?:chat/completions|messages|responses)$"
+_ENDS = ("/completions", "/messages", "/responses")
 """The ends of endpoints. The pattern is compiled for those alone."""
+
+_WHOLE = {"v1/chat/completions": "/chat/completions", "api/chat": "/api/chat"}
+"""The end of a base URL that is the whole address, by the path that would follow it."""
 
 
 class WireError(ValueError):
@@ -281,7 +282,7 @@ def address(
 
     So is, with `any_version`, one that has a version of its own (`/api/v3`, `/v1beta/openai`), or that
     names a deployment of Azure. What a base has behind a `?` goes behind the path, before `query`. A base
-    that is the whole address of an endpoint is taken for its beginning.
+    that is the address of an endpoint with a version is taken for its beginning, and one without a version as it is.
     """
     base, _, asked = base_url.partition("?")
     base = base.rstrip("/")
@@ -293,6 +294,8 @@ def address(
     )
     has_first = base.endswith(f"/{first}") or has_own
     url = f"{base}/{rest}" if has_first else f"{base}/{path}"
+    if path in _WHOLE and base.endswith(_WHOLE[path]):
+        url = base
     queries = "&".join(filter(None, (asked, urlencode(query or {}))))
     return f"{url}{'&' if '?' in url else '?'}{queries}" if queries else url
 
