@@ -148,5 +148,4 @@ def test_every_field_of_a_definition_is_a_key_of_the_schema() -> None:
             "beyond_first_axe",
             "notes",
             "source",
-            "of_file",
         } <= keys

@@ -146,8 +146,7 @@ class AgentDefinition(Struct, frozen=True, omit_defaults=True):
     Nor is `beyond_first_axe`, which is whether the file has keys that axe's first version lacked.
     `notes` are what a file of another dialect says that has no counterpart in a run.
 
-    `source` is the file that it was read from; None for what no file has written. `of_file` is the path of the
-    file whose `[task]` starts it.
+    `source` is the file that it was read from; None for what no file has written.
     """
 
     name: str
@@ -179,18 +178,12 @@ class AgentDefinition(Struct, frozen=True, omit_defaults=True):
     beyond_first_axe: bool = False
     notes: tuple[str, ...] = ()
     source: Source | None = None
-    of_file: str = ""
     rest: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def max_depth(self) -> int:
         """The depth limit in force when this agent is the root (001-9.3)."""
         return self.sub_agents_config.max_depth or DEFAULT_MAX_DEPTH
-
-    @property
-    def file(self) -> str:
-        """The path of the file that decides what it may do, or ""."""
-        return self.source.path if self.source is not None else self.of_file
 
     @property
     def ordinary_tools(self) -> tuple[str, ...]:
@@ -294,7 +287,7 @@ def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-_OF_OUR_OWN = {"of_client", "rest", "read_only", "beyond_first_axe", "notes", "source", "of_file"}
+_OF_OUR_OWN = {"of_client", "rest", "read_only", "beyond_first_axe", "notes", "source"}
 """Fields that are no keys."""
 
 _TABLES: dict[str, type[Struct]] = {

@@ -16,7 +16,7 @@ from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.questions import ASK_USER, TRUST, Answer, Question, denial, reply
 
 _PROMPT = "Allow {tool}? [y]es, [a]lways {for_run} in this run, [N]o and what to do instead: "
-_TRUST_PROMPT = "Allow this? [y]es and until the file changes, [a]lways in this run only, [N]o: "
+_TRUST_PROMPT = "Allow this? [y]es and until that changes, [a]lways in this run only, [N]o: "
 _OPEN_PROMPT = "Your answer (empty: none): "
 _CHOICE_PROMPT = "The number of an answer, or your own (empty: none): "
 _AGAIN = "Please answer y, a or n: "

@@ -18,6 +18,7 @@ from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
 from axe_lsp.runtime.plain_text import escaped, shown_path
+from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.trust import (
     TrustRequest,
     TrustStore,
@@ -42,7 +43,7 @@ def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp trust",
         description="Show what the agents of a workspace reach outside it, and allow it. The permission is "
-        "stored for this folder until the agent's file changes.",
+        "stored for this folder until the agent's file changes; for tools for the web, until what the agent can read changes.",
     )
     add = parser.add_argument
     add(
@@ -80,7 +81,7 @@ def _trust(options: argparse.Namespace) -> int:
         return int(_NOT_GRANTED)
     if wanted:
         store.add(wanted)
-        print(f"Allowed in {_shown(workspace)} until these files change.")
+        print(f"Allowed in {_shown(workspace)} until {_changing(wanted)} changes.")
     return int(ExitCode.CONFIG) if any(each.refused for each in found) else 0
 
 
@@ -89,12 +90,12 @@ def _trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:
     project = project_of_tests(path.absolute().parent) if path is not None else None
     if path is not None and project is not None and path.is_file():
         return project, _trust_requests_of_tests(path, project)
-    workspace, agents = _agents_at(path)
+    workspace, agents, resolve = _agents_at(path)
     found: list[TrustRequest] = []
     for name, agent in agents:
         request = trust_request_of(name, agent, workspace, os.environ)
         found += [request] if request is not None else []
-        found += later_requests_of(name, agent, workspace, os.environ)
+        found += later_requests_of(name, agent, resolve, workspace, os.environ)
     return workspace, found
 
 
@@ -107,23 +108,31 @@ def _trust_requests_of_tests(path: Path, project: Path) -> list[TrustRequest]:
     return [] if request is None else [request]
 
 
-def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefinition]]]:
-    """The workspace, and the agents that are looked at. Raises ConfigError."""
+def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefinition]], Resolve]:
+    """The workspace, the agents that are looked at, and how they find others. Raises ConfigError."""
     if path is not None and not path.exists():
         raise ConfigError(f"no such file or folder: {shown_path(path)}")
     if path is not None and not path.is_dir():
         here, file = agent_search(), path.absolute()
-        return here.folder, iter([(path.stem, here.lookup.resolver(file)(path.stem, Caller()))])
+        resolve = here.lookup.resolver(file)
+        return here.folder, iter([(path.stem, resolve(path.stem, Caller()))]), resolve
     workspace = path.absolute() if path is not None else agent_search().workspace
     places = agent_places([workspace], os.environ)
-    seen = Lookup(places).seen_from(Caller())
+    lookup = Lookup(places)
+    seen = lookup.seen_from(Caller())
     # Each file, not each name: of two with one name, either may be called.
     alone = [*(AgentFolders((folder,)) for folder in seen.all_folders)]
     alone += [AgentFolders((), others=partial(list, [each])) for each in seen.others()]
     listed = (each for folders in alone for each in folders.list())
-    return workspace, (
-        (name, each) for name, _, each in listed if isinstance(each, AgentDefinition)
-    )
+    agents = ((name, each) for name, _, each in listed if isinstance(each, AgentDefinition))
+    return workspace, agents, lookup.resolver()
+
+
+def _changing(wanted: Sequence[TrustRequest]) -> str:
+    """What ends the permissions when it changes."""
+    web = {each.is_web for each in wanted}
+    files = ["one of these files"] if False in web else []
+    return ", or for the web ".join(files + ["what the agents can read"] * (True in web))
 
 
 def _agrees(workspace: Path) -> bool:

@@ -169,7 +169,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using export' -l output -xka "(__fish_com
 complete -c axe-lsp -n '_shtab_axe_lsp_using export' -l dry-run -d 'show a diff and write nothing'
 complete -c axe-lsp -n '_shtab_axe_lsp_using export' -l force -d 'replace existing files'
 complete -c axe-lsp -n '_shtab_axe_lsp_using export; and test $_shtab_axe_lsp_npos -ge 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'names of agents, agent files or folders (default: all agents of the workspace)'
-complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a trust -d 'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a trust -d 'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes; for tools for the web, until what the agent can read changes.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using trust' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using trust' -l yes -d 'allow it without asking'
 complete -c axe-lsp -n '_shtab_axe_lsp_using trust' -l list -d 'list the permissions of all folders'

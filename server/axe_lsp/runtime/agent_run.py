@@ -52,12 +52,12 @@ from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_
 from axe_lsp.runtime.retry import Retrying
 from axe_lsp.runtime.run_log import First
 from axe_lsp.runtime.run_result import RunResult
-from axe_lsp.runtime.runs import Order, model_of
+from axe_lsp.runtime.runs import Order, Sender, model_of
 from axe_lsp.runtime.safety.approval import ApprovalRequest
 from axe_lsp.runtime.safety.questions import Answer, question_of_model, question_of_server
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.safety.trust import TrustRequest, shadow_warning
+from axe_lsp.runtime.safety.trust import TrustRequest, may_call, senders_of, shadow_warning
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.tools.editor import EditorOfRun
 from axe_lsp.runtime.tools.tool import RemoteCopy, Workplace
@@ -443,19 +443,24 @@ class AgentRun:
             scope=self._scope,
             streams=self._services.streams(prepared),
             log=self._log.without(remote.secrets | known_secrets(self._services.environment)),
+            senders=self._senders(prepared.definition) if may_call(prepared.definition) else (),
             check_web=partial(self._check_web, prepared),
         )
 
+    def _senders(self, definition: AgentDefinition) -> tuple[Sender, ...]:
+        """The files of the agents above, and its own. An agent of a type of `Task` has none."""
+        return (*self._order.senders, *senders_of(self._order.ids.agent, definition))
+
     async def _check_web(self, prepared: Prepared, tool: str) -> str:
         """Why the agent may not use a tool for the web, or "". The user hears what can be done."""
-        definition, services = prepared.definition, self._services
-        if any(each.key == tool for each in self._admitted) or not definition.file:
-            return ""
+        services, senders = self._services, self._order.senders
+        if not any(each.key == tool for each in self._admitted):
+            senders = self._senders(prepared.definition)
         hosts = self._allowed_hosts(prepared)
         try:
             with self._scope.clock.stopped(), self._log.asking():
                 await services.trust.decide_web(
-                    tool, hosts, definition.file, services.workspace, self._order.ids
+                    tool, hosts, senders, services.workspace, self._order.ids
                 )
         except ConfigError as error:
             warning = str(error)

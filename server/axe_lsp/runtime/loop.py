@@ -51,6 +51,7 @@ from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import restore
 from axe_lsp.runtime.run_log import Result, Room, RunLog
+from axe_lsp.runtime.runs import Sender
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
@@ -73,6 +74,7 @@ class Surroundings(Struct, frozen=True):
 
     `workplace` is where tools work, `remote` are the tools of the agent's MCP servers, `own` all others. The `ledger` says
     whether the conversation may go on, the `scope` how long. The `log` has what need not be done again.
+    `senders` are the files of this agent and of those above, if it has agents below.
     `check_web` returns why the agent may not use a tool for the web, or "".
     """
 
@@ -88,6 +90,7 @@ class Surroundings(Struct, frozen=True):
     scope: RunScope
     streams: bool
     log: RunLog
+    senders: tuple[Sender, ...]
     check_web: Callable[[str], Awaitable[str]]
 
     @property
@@ -116,6 +119,7 @@ class Surroundings(Struct, frozen=True):
             max_depth=self.prepared.max_depth,
             turn=turn,
             above=self.prepared.order.above,
+            senders=self.senders,
             copied=self.prepared.order.copied,
             more_folders=self.prepared.order.more_folders,
             allowed_hosts=self.workplace.allowed_hosts,

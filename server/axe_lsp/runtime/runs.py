@@ -70,6 +70,17 @@ class InCopy(JsonStruct, frozen=True):
         return Path(self.of, folder.relative_to(self.at)) if self.has(folder) else folder
 
 
+class Sender(JsonStruct, frozen=True):
+    """The file of an agent that may put what it has read into tasks of other agents, or into an address.
+
+    `has` is a digest of what it can read (`trust.py`).
+    """
+
+    agent: str
+    file: str
+    has: str
+
+
 class Order(JsonStruct, frozen=True):
     """One run to be made, for a RunRequest or for an agent that delegates.
 
@@ -81,7 +92,7 @@ class Order(JsonStruct, frozen=True):
     caller starts is read-only, too. `definition` is the agent, where it has no file to be found in;
     `description` what a caller calls the task, for those who watch.
 
-    `above` are the names of the agents that call it, the root first. `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
+    `above` are the names of the agents that call it, the root first, `senders` their files. `continues` is the completed run whose conversation this one goes on with; `forked_from` the run whose first
     turns it has.
 
     `copied` is the copy in which the agent, or one of those above, works. `more_folders` are those besides
@@ -97,6 +108,7 @@ class Order(JsonStruct, frozen=True):
     message: str
     parent_agent: str | None = None
     above: tuple[str, ...] = ()
+    senders: tuple[Sender, ...] = ()
     images: tuple[Image, ...] = ()
     model: str = ""
     effort: str = ""

@@ -73,7 +73,8 @@ RULE = Rule(
 A file that comes with a repository can't reach outside it unless the user trusts it: no MCP server,
 no environment variable in a header, no `url_fetch` or `web_search`, no `skill`, `files`, `workdir` or
 `memory.path` elsewhere. Such an agent runs after the user has agreed, in the editor, at the terminal or with `axe-lsp trust`; a
-changed file asks again, except for tools for the web. `axe-lsp run --trust`, for scripts, allows it for one run.
+changed file asks again, for tools for the web if the agent can read something else. `axe-lsp run --trust`, for scripts,
+allows it for one run.
 
 It is a warning if trust can't allow it: a provider's key in a header of an MCP server, a memory
 that is neither below the workspace nor below axe's data folder, or `config.toml` as a skill or in

@@ -31,7 +31,7 @@ from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.run_log import Begun, Known, Log
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order
-from axe_lsp.runtime.safety.questions import Answer, Ask, Question
+from axe_lsp.runtime.safety.questions import TRUST, Answer, Ask, Question
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.tools.editor import AskEditor, Editor, no_editor
 from axe_lsp.tasks import Tasks
@@ -41,7 +41,7 @@ class IsolatedRuns:
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
     They see the same workplace as the run that calls them; `stream`, `on` and `allow` are as for a
-    root run. `start_host` starts their processes, `ask` answers their questions, and what `trust` has allowed may pass there too.
+    root run. `start_host` starts their processes, `ask` answers their questions, but those about trust are for `trust`.
     The `editor` serves them as well.
     """
 
@@ -88,9 +88,14 @@ class IsolatedRuns:
         )
         ask_editor = self._editor.serve if self._editor is not None else no_editor
         run = _RemoteRun(
-            order, start, caller_link, self._ask, self._patience, ask_editor=ask_editor
+            order, start, caller_link, self._answer, self._patience, ask_editor=ask_editor
         )
         return await run.make(self._start_host, self._server_ends)
+
+    async def _answer(self, question: Question) -> Answer:
+        if question.tool == TRUST and self._trust is not None:
+            return await self._trust.answer(question)
+        return await self._ask(question)
 
 
 class _RemoteRun:

@@ -22,7 +22,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
 from axe_lsp.runtime.run_result import RunResult
-from axe_lsp.runtime.runs import InCopy, Order
+from axe_lsp.runtime.runs import InCopy, Order, Sender
 
 CALL_AGENT = "call_agent"
 """The tool's name, a constant (001-DD3)."""
@@ -42,7 +42,7 @@ class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, its place in the tree, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
-    its `turn`. `above` are the agents that call it, the root first. `copied` is the copy in which it works,
+    its `turn`. `above` are the agents that call it, the root first; `senders` are their files and its own. `copied` is the copy in which it works,
     `more_folders` are others in which its tools may work.
     """
 
@@ -56,6 +56,7 @@ class Delegator(Struct, frozen=True):
     turn: int
     allowed_hosts: tuple[str, ...] = ()
     above: tuple[str, ...] = ()
+    senders: tuple[Sender, ...] = ()
     copied: InCopy | None = None
     more_folders: tuple[str, ...] = ()
 
@@ -130,6 +131,7 @@ def child_order(
         message=message,
         parent_agent=ids.agent,
         above=(*delegator.above, ids.agent),
+        senders=delegator.senders,
         timeout=delegator.definition.sub_agents_config.timeout or None,
         deadline=delegator.deadline,
         max_depth=delegator.max_depth,

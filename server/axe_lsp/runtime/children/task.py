@@ -143,5 +143,4 @@ def _definition(
         sub_agents_config=caller.sub_agents_config,
         task=config if config.recursive else None,
         read_only=agent_type.read_only,
-        of_file=caller.file,
     )

@@ -35,8 +35,8 @@ class Question(JsonStruct, frozen=True):
     `call_id` is that of the tool call in the events of the run; questions about trust have none.
 
     Calls of a tool with the same `subject` are answered together by `allowForRun`; `for_run` says
-    in a few words what that is, for a button. Neither is there in questions about trust and in
-    those of `ask_user`. Only the latter have `choices`.
+    in a few words what that is, for a button. Questions about trust have a `subject` only, those of
+    `ask_user` neither. Only the latter have `choices`.
     """
 
     run: RunIds
@@ -54,7 +54,7 @@ class Question(JsonStruct, frozen=True):
 TRUST = "trust"
 """Stands for the tool in the question whether an agent file may reach out of its workspace (`trust.py`).
 
-"allow" is remembered there until the file changes, "allowForRun" is for this run.
+"allow" is remembered there until that changes, "allowForRun" is for this run.
 """
 
 ASK_USER = "ask_user"

@@ -1,7 +1,9 @@
 """Whether an agent file of a workspace may reach out of it: decided before it runs, and remembered.
 
 The answer is remembered per folder and for the file as it is: with another text, or with links that lead elsewhere,
-it is asked about again. That it may use tools for the web is remembered whatever else the file says. `trust.json` in the folder for state holds the answers; only the user may read it.
+it is asked about again. That it may use tools for the web is remembered until it can read something else, whatever
+its prompt says. A call of such a tool counts for each file that may have put something into it: that of the agent, and
+those of the agents above. `trust.json` in the folder for state holds the answers; only the user may read it.
 """
 
 from __future__ import annotations
@@ -18,7 +20,7 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.agent_definition import AgentDefinition, Source
+from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, TaskConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.rights import (
     MEMORY,
@@ -27,6 +29,7 @@ from axe_lsp.agentfile.rights import (
     Asked,
     Reach,
     asked_by,
+    asked_by_server,
     reach_of_web_tool,
 )
 from axe_lsp.agentfile.schema.tool_names import tools_meant
@@ -38,9 +41,10 @@ from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.files.workspace_folders import is_agents_folder
+from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import escaped, os_fault, shown_path
-from axe_lsp.runtime.runs import Order, Resolve, RunRequest
-from axe_lsp.runtime.safety.questions import TRUST, Ask, Question, nobody
+from axe_lsp.runtime.runs import Order, Resolve, RunRequest, Sender
+from axe_lsp.runtime.safety.questions import TRUST, Answer, Ask, Question, nobody
 from axe_lsp.runtime.safety.reach import is_users, reaches
 from axe_lsp.runtime.shared_lookups import once_a_step
 
@@ -51,13 +55,22 @@ _RECORDED = frozenset({SERVER, *WEB_TOOLS})
 
 
 class TrustRequest(Struct, frozen=True):
-    """An agent file that wants to reach out of its workspace, and where to."""
+    """An agent file that wants to reach out of its workspace, and where to.
+
+    `has` is a digest of what the agent can read, for tools that send it to the web.
+    """
 
     agent: str
     file: str
     workspace: str
     reaches: tuple[Reach, ...]
     digest: str
+    has: str = ""
+
+    @property
+    def is_web(self) -> bool:
+        """Whether it is about tools for the web only."""
+        return all(each.key in WEB_TOOLS for each in self.reaches)
 
     @property
     def refused(self) -> tuple[Reach, ...]:
@@ -86,7 +99,8 @@ def trust_request_of(
     if definition.source is None:
         return None
     asked = asked_by(definition)
-    reaching = _Reaching(agent, definition.source, asked, workspace, skill, workdir)
+    has = _has(definition) if asked.web else ""
+    reaching = _Reaching(agent, definition.source, asked, workspace, skill, workdir, has)
     return _trust_request(environment, reaching)
 
 
@@ -94,7 +108,7 @@ def trust_request_of_source(
     agent: str, source: Source, asked: Asked, workspace: Path, environment: Environment
 ) -> TrustRequest | None:
     """The same for a file of which only the text is known, and what it asks for."""
-    return _trust_request(environment, _Reaching(agent, source, asked, workspace, "", ""))
+    return _trust_request(environment, _Reaching(agent, source, asked, workspace, "", "", ""))
 
 
 class _Reaching(Struct, frozen=True):
@@ -106,6 +120,7 @@ class _Reaching(Struct, frozen=True):
     workspace: Path
     skill: str
     workdir: str
+    has: str
 
 
 def _trust_request(environment: Environment, reaching: _Reaching) -> TrustRequest | None:
@@ -116,51 +131,107 @@ def _trust_request(environment: Environment, reaching: _Reaching) -> TrustReques
         return None
     # The skill and the folder of the command line make no other file of it.
     whole = reaches(asked, workspace, environment)
-    # The tools for the web are the user's to judge, not the words of the prompt.
-    subject = shown_path(source.path) if _only_web(whole) else source.text
+    file = shown_path(source.path)
+    # The tools for the web, and what there is to send, are the user's to judge, not the words of the prompt.
+    is_web = all(each.key in WEB_TOOLS for each in whole)
     return TrustRequest(
         agent=reaching.agent,
-        file=shown_path(source.path),
+        file=file,
         workspace=shown_path(workspace.resolve()),
         reaches=found,
-        digest=_digest(subject, whole),
+        digest=_web_digest(file, reaching.has, whole) if is_web else _digest(source.text, whole),
+        has=reaching.has,
     )
+
+
+def _has(definition: AgentDefinition) -> str:
+    """A digest of all that an agent can read, and so send: by its tools, its agents, and what its prompt is made of."""
+    task, memory = definition.task, definition.memory
+    content = [
+        sorted(definition.ordinary_tools),
+        sorted(definition.sub_agents),
+        [[name, sorted(_tools_of_type(task, name))] for name in sorted(task.offered)]
+        if task
+        else [],
+        [definition.skill, definition.workdir, *definition.files],
+        [memory.enabled, memory.path, memory.scope],
+        [each.place for each in map(asked_by_server, definition.mcp_servers)],
+    ]
+    return _sha256(content)
+
+
+def _tools_of_type(task: TaskConfig, name: str) -> tuple[str, ...]:
+    found = task.find(name)
+    return tools_meant(found.tools) if found is not None else ()
+
+
+def may_call(definition: AgentDefinition) -> bool:
+    """Whether an agent may call others."""
+    return bool(definition.sub_agents) or definition.task is not None
+
+
+def senders_of(agent: str, definition: AgentDefinition) -> tuple[Sender, ...]:
+    """The file of an agent, as one that sends; none for what no file has written."""
+    source = definition.source
+    return (Sender(agent, source.path, _has(definition)),) if source is not None else ()
 
 
 def later_requests_of(
-    agent: str, definition: AgentDefinition, workspace: Path, environment: Environment
+    agent: str,
+    definition: AgentDefinition,
+    resolve: Resolve,
+    workspace: Path,
+    environment: Environment,
 ) -> Iterator[TrustRequest]:
-    """The requests about tools for the web that an agent, or a type that it starts, has without its file naming them."""
-    has = {*definition.ordinary_tools}
+    """The requests about tools for the web that an agent has without its file naming them.
+
+    That are tools which it has by a glob or a type, and those of the agents below.
+    """
+    named = {*map(str, reaches(asked_by(definition), workspace, environment))}
+    below = (child for child, _ in _children(definition, "", resolve, workspace, environment))
+    wanted: dict[str, Reach] = {}
+    for each in (definition, *below):
+        hosts = each.allowed_hosts or definition.allowed_hosts
+        found = (reach_of_web_tool(tool, hosts) for tool in WEB_TOOLS if tool in _all_tools(each))
+        wanted |= {str(reach): reach for reach in found if str(reach) not in named}
+    for sender in senders_of(agent, definition) if wanted else ():
+        if not is_users(sender.file, environment):
+            for reach in wanted.values():
+                yield _web_request(sender, reach, workspace)
+
+
+def _all_tools(definition: AgentDefinition) -> set[str]:
+    """The tools of an agent, and of the types that it starts."""
     task = definition.task
-    for each in map(task.find, task.offered) if task is not None else ():
-        has |= {*(tools_meant(each.tools) if each is not None else ())}
-    unnamed = [each for each in WEB_TOOLS if each in has - {*asked_by(definition).web}]
-    if unnamed and definition.file and not is_users(definition.file, environment):
-        for tool in unnamed:
-            reach = reach_of_web_tool(tool, definition.allowed_hosts)
-            yield _web_request(agent, shown_path(definition.file), reach, workspace)
+    offered = task.offered if task is not None else ()
+    types = (_tools_of_type(task, name) for name in offered) if task is not None else ()
+    return {*definition.ordinary_tools}.union(*types)
 
 
-def _web_request(agent: str, file: str, reach: Reach, workspace: Path) -> TrustRequest:
+def _web_request(sender: Sender, reach: Reach, workspace: Path) -> TrustRequest:
+    file = shown_path(sender.file)
     return TrustRequest(
-        agent=agent,
+        agent=sender.agent,
         file=file,
         workspace=shown_path(workspace.resolve()),
         reaches=(reach,),
-        digest=_digest(file, [reach]),
+        digest=_web_digest(file, sender.has, [reach]),
+        has=sender.has,
     )
 
 
+def _web_digest(file: str, has: str, reaches: Iterable[Reach]) -> str:
+    return _digest(f"{file}\n{has}", reaches)
+
+
 def _digest(subject: str, whole: Iterable[Reach]) -> str:
+    return _sha256([subject, [str(each) for each in whole]])
+
+
+def _sha256(content: Json) -> str:
     import hashlib
 
-    content = json.dumps([subject, [str(each) for each in whole]])
-    return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def _only_web(reaches: Iterable[Reach]) -> bool:
-    return all(each.key in WEB_TOOLS for each in reaches)
+    return hashlib.sha256(json.dumps(content).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def _requests_of_tree(
@@ -235,13 +306,14 @@ def check_memory_is_trusted(
 
 
 class Trusted(Struct, frozen=True):
-    """A file that the user trusts: what it asked for, and when that was granted."""
+    """A file that the user trusts: what it asked for, and when that was granted. `has` is as in the request."""
 
     folder: str
     file: str
     digest: str
     reaches: tuple[str, ...]
     since: str
+    has: str = ""
 
     @property
     def subject(self) -> tuple[str, ...]:
@@ -262,11 +334,12 @@ class TrustStore:
         self.path = state_folder(environment) / "trust.json"
 
     def holds(self, request: TrustRequest) -> bool:
-        """Whether the user trusts the file as it is, in this folder; for the web, whatever else the file says."""
+        """Whether the user trusts the file as it is, in this folder; for the web, with what the agent can read."""
         here = [each for each in self.all() if each.folder == request.workspace]
         if any(each.digest == request.digest for each in here):
             return True
-        known = {reach for each in here if each.file == request.file for reach in each.reaches}
+        same = (each for each in here if (each.file, each.has) == (request.file, request.has))
+        known = {reach for each in same for reach in each.reaches}
         return all(
             each.key in WEB_TOOLS and not known.isdisjoint(map(str, (each, _anywhere(each))))
             for each in request.reaches
@@ -291,7 +364,9 @@ class TrustStore:
         """Remember that the user trusts these files, instead of what they were before."""
         now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         new = [
-            Trusted(each.workspace, each.file, each.digest, tuple(map(str, each.reaches)), now)
+            Trusted(
+                each.workspace, each.file, each.digest, tuple(map(str, each.reaches)), now, each.has
+            )
             for each in granted
         ]
         subjects = {each.subject for each in new}
@@ -304,7 +379,7 @@ class TrustStore:
         kept = [each for each in before if each.folder != folder]
         if len(kept) < len(before):
             self._write(kept)
-        return len(before) - len(kept)
+        return len({each.file for each in before if each.folder == folder})
 
     def _write(self, trusted: Collection[Trusted]) -> None:
         rows = [{name: getattr(each, name) for name in each.__struct_fields__} for each in trusted]
@@ -319,7 +394,8 @@ class TrustStore:
 
 def _trusted(row: Mapping[str, Any]) -> Trusted:
     texts = {name: str(row[name]) for name in ("folder", "file", "digest", "since")}
-    return Trusted(**texts, reaches=tuple(map(str, row["reaches"])))
+    # Version 0.1.0 wrote none.
+    return Trusted(**texts, reaches=tuple(map(str, row["reaches"])), has=str(row.get("has", "")))
 
 
 class TrustPolicy:
@@ -371,17 +447,40 @@ class TrustPolicy:
             await self._decide(request, run)
 
     async def decide_web(
-        self, tool: str, hosts: Sequence[str], file: str, workspace: Path, run: RunIds
+        self,
+        tool: str,
+        hosts: Sequence[str],
+        senders: Iterable[Sender],
+        workspace: Path,
+        run: RunIds,
     ) -> None:
-        """Return if an agent of a file may use a tool for the web. Raises ConfigError if it may not.
+        """Return if a tool for the web may send what these files have. Raises ConfigError if it may not.
 
-        For agents that have the tool by a glob or by a type: most of them never use it, so nobody is asked before.
+        For agents that have the tool by a glob or by a type, and for those above one with the tool: most of them never
+        use it, so nobody is asked before.
         """
-        if self.trusts_all or is_users(file, self._environment):
+        if self.trusts_all:
             return
-        reach, file = reach_of_web_tool(tool, hosts), shown_path(file)
-        if self.granted.isdisjoint(_digest(file, [each]) for each in (reach, _anywhere(reach))):
-            await self._decide(_web_request(run.agent, file, reach, workspace), run)
+        reach = reach_of_web_tool(tool, hosts)
+        for sender in senders:
+            if is_users(sender.file, self._environment):
+                continue
+            file = shown_path(sender.file)
+            known = (_web_digest(file, sender.has, [each]) for each in (reach, _anywhere(reach)))
+            if self.granted.isdisjoint(known):
+                await self._decide(_web_request(sender, reach, workspace), run)
+
+    async def answer(self, question: Question) -> Answer:
+        """Answer a policy in another process of the same tree. What was answered before is not asked again."""
+        digest = question.subject or ""
+        async with self._one_at_a_time:
+            if digest in self.granted:
+                return Answer("allowForRun")
+            if digest in self._denied:
+                return Answer("deny")
+            answer = await self._ask(question)
+            (self._denied if answer.decision == "deny" else self.granted).add(digest)
+            return answer
 
     def _requests_of_child(
         self, order: Order, definition: AgentDefinition, workspace: Path
@@ -390,8 +489,9 @@ class TrustPolicy:
         source, asked = definition.source, asked_by(definition)
         if source is None:
             return ()
+        has = _has(definition) if asked.web else ""
         found = self._trust_request(
-            _Reaching(order.ids.agent, source, asked, workspace, order.skill, order.workdir)
+            _Reaching(order.ids.agent, source, asked, workspace, order.skill, order.workdir, has)
         )
         return () if found is None else (found,)
 
@@ -410,7 +510,8 @@ class TrustPolicy:
                 self._denied.add(request.digest)
                 raise ConfigError(_denial(request, self._advice))
             web = (each for each in request.reaches if each.key in WEB_TOOLS)
-            self.granted |= {request.digest, *(_digest(request.file, [each]) for each in web)}
+            of_web = (_web_digest(request.file, request.has, [each]) for each in web)
+            self.granted |= {request.digest, *of_web}
             if answer.decision == "allow":
                 TrustStore(self._environment).add([request])
 
@@ -422,12 +523,14 @@ class TrustPolicy:
 
 def _question(request: TrustRequest, run: RunIds) -> Question:
     where = escaped(request.workspace)
+    until = "what the agent can read" if request.is_web else "that"
     return Question(
         run=replace(run, agent=request.agent),
         tool=TRUST,
         arguments={"file": request.file, "reaches": [str(each) for each in request.reaches]},
         reason=f"agent {quoted(escaped(request.agent))} of {where} wants to reach out of this workspace",
-        details=f"{request.lines}\nIts file is {escaped(request.file)}. A plain yes is remembered until that changes.",
+        details=f"{request.lines}\nIts file is {escaped(request.file)}. A plain yes is remembered until {until} changes.",
+        subject=request.digest,
     )
 
 
@@ -440,8 +543,9 @@ def _refusal(request: TrustRequest) -> str:
 
 
 def _denial(request: TrustRequest, advice: str = "") -> str:
+    until = "what the agent can read" if request.is_web else escaped(request.file)
     usual = (
-        f"`{trust_command(request)}` allows it until {escaped(request.file)} changes; "
+        f"`{trust_command(request)}` allows it until {until} changes; "
         "`axe-lsp run --trust` allows it for one run."
     )
     return (
