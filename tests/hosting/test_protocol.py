@@ -122,10 +122,9 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         "bool": True,
         "tuple": ({"id": "1"},),
         "Mapping": {"a": 1},
-        "Literal": "length",
     }
     own = {
-        each.name: samples[given(each.type).__name__]
+        each.name: samples.get(given(each.type).__name__) or get_args(given(each.type))[0]
         for each in msgspec.structs.fields(kind)
         if each.name != "run" and each.name != "status"
     }
