@@ -142,7 +142,7 @@ def test_a_run_is_previewed_and_stopped_with_keys_in_helix(
     terminal.type(b" xr")
     sees(terminal, "fast🚀: completed")
     terminal.type(b" xs")
-    sees(terminal, "manager: cancelled after")
+    sees(terminal, "cancelled after")
     terminal.type(b" xp")
     sees(terminal, "=== Dry Run ===")
 
