@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,22 @@ async def test_a_stream_that_breaks_off_leaves_its_text(
     said = caught.value.partial.content
     assert said.startswith("one two")
     assert TEXT.startswith(said)
+
+
+async def test_a_stream_that_breaks_off_at_what_may_begin_a_key_leaves_that_too(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    text = "Half an answer with a ke"
+    assert provider.environment["OPENAI_API_KEY"].startswith("ke")
+    event = json.dumps({"choices": [{"delta": {"content": text}}]})
+    headers = {"content-type": content_type("openai", stream=True)}
+    provider.script("m-solo", Raw(f"data: {event}\n\n".encode(), headers=headers))
+    async with bench(provider, tmp_path, agent("solo"), streams=lambda _: True) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert caught.value.partial is not None
+    assert caught.value.partial.content == text
+    assert "".join(each.delta for each in work.of(TextDelta)) == text
 
 
 async def test_the_text_of_an_answer_takes_the_place_of_what_was_said_before(

@@ -401,9 +401,9 @@ async def _send(conversation: Conversation, around: Surroundings, turn: int) -> 
     try:
         response = await _sent(exchange, around, listener.hear)
     finally:
+        listener.tell_rest()
         if response is None:  # Also if the run is stopped, or its time is over.
             conversation.break_off(listener.told)
-    listener.tell_rest()
     return response
 
 

@@ -135,10 +135,19 @@ class _Reader:
         self._heard = heard
         self._tags = tags
         self._has_thoughts = False
+        self._was_shown = False
         self._latest = inf
 
     async def read(self, pieces: AsyncIterator[bytes]) -> Response:
-        """The whole answer."""
+        """The whole answer. When it breaks off, what was held back of a text that was shown is shown, too."""
+        try:
+            return await self._read(pieces)
+        except BaseException:
+            if self._was_shown:  # Else all of it may be requested again.
+                self._show_rest(is_whole=False)
+            raise
+
+    async def _read(self, pieces: AsyncIterator[bytes]) -> Response:
         try:
             with CancelScope() as scope:
                 async for piece in pieces:
@@ -154,9 +163,7 @@ class _Reader:
         with suppress(WireError):
             self._show(self._decoder.feed(b""))
         response = self._decoder.finish()
-        if self._tags is not None:
-            self._redact(self._tags.rest(is_whole=is_whole(response)))
-        self._tell(Delta(self._text.rest(), self._thought.rest()))
+        self._show_rest(is_whole=is_whole(response))
         return response
 
     def _last_moment(self, piece: bytes, before: float) -> float:
@@ -190,9 +197,15 @@ class _Reader:
             self._tags = None  # All that follows is the answer.
         return Delta(split.text, delta.thought if self._has_thoughts else split.thought)
 
+    def _show_rest(self, *, is_whole: bool) -> None:
+        if self._tags is not None:
+            self._redact(self._tags.rest(is_whole=is_whole))
+        self._tell(Delta(self._text.rest(), self._thought.rest()))
+
     def _redact(self, delta: Delta) -> None:
         self._tell(Delta(self._text.feed(delta.text), self._thought.feed(delta.thought)))
 
     def _tell(self, shown: Delta) -> None:
         if shown.text or shown.thought:
+            self._was_shown = True
             self._on_delta(shown)
