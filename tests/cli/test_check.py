@@ -316,6 +316,7 @@ def test_toml_of_other_programs_is_not_taken_for_agents(tmp_path: Path, run: Run
         "Cargo": '[package]\nname = "x"\n[dependencies]\nserde = "1"\n',
         "netlify": '[build]\ncommand = "x"\n[[headers]]\nfor = "/*"\n',
         "pyproject": '[build-system]\nrequires = []\n[project]\nname = "x"\n[tool.ruff]\n',
+        "ruff-only": "[tool.ruff]\nline-length = 100\n",
         "wrangler": 'name = "x"\nmain = "src/index.ts"\ncompatibility_date = "2026-01-01"\n',
         "rust-toolchain": '[toolchain]\nchannel = "stable"\n',
     }
@@ -333,6 +334,32 @@ def test_toml_of_other_programs_is_not_taken_for_agents(tmp_path: Path, run: Run
     assert (code, out) == (0, "")
     assert "no agent files below" in err
     assert run(str(loose / "Cargo.toml"))[0] == 1  # Who names a file means it.
+
+
+@pytest.mark.parametrize("named", ["profiles", "profiles/scout.toml"])
+def test_agents_of_codex_in_a_folder_of_any_name_are_checked_as_codex_reads_them(
+    tmp_path: Path, run: Run, named: str
+) -> None:
+    folder = tmp_path / "profiles"
+    folder.mkdir()
+    text = 'name = "a_scout"\ndescription = "d"\nmodel = "gpt-5.6-sol"\nmodel_reasoning_effort = "high"\n'
+    prompt = 'developer_instructions = """\nLook around.\n"""\n'
+    (folder / "scout.toml").write_text(text + prompt)
+    assert run(str(tmp_path / named))[:2] == (0, "No problems in 1 file.\n")
+    (folder / "scout.toml").write_text(f'modle = "x"\n{text}{prompt}')
+    code, out, _ = run(str(tmp_path / named))
+    assert code == 1
+    assert out.count(": error[") == 1
+    assert 'unknown key "modle"; Codex rejects the file' in out
+
+
+def test_an_agent_of_axe_that_writes_those_of_codex_is_one_of_axe(tmp_path: Path, run: Run) -> None:
+    write(
+        tmp_path / "mine",
+        "a",
+        "system_prompt = '''\nWrite this:\ndeveloper_instructions = \"x\"\n'''\n",
+    )
+    assert run(str(tmp_path / "mine"))[:2] == (0, "No problems in 1 file.\n")
 
 
 def test_agents_that_could_be_imported_are_pointed_at(tmp_path: Path, run: Run) -> None:

@@ -50,6 +50,15 @@ def test_effort_reaches_the_wire(home: Home, provider: ScriptedProvider) -> None
     assert provider.requests[0].body["reasoning"]["effort"] == "xhigh"
 
 
+def test_an_agent_of_codex_is_run_by_the_path_of_its_file_in_any_folder(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    path = put(home, "profiles/scout.toml", role("a_scout", 'model = "gpt-5.6-luna"'))
+    provider.script("gpt-5.6-luna", Says("done"))
+    assert home.call("run", str(path), "-p", "go") == (0, "done", "")
+    assert "You are a_scout." in str(provider.requests[0].body)
+
+
 def test_a_read_only_sandbox_has_no_tools_that_write(
     home: Home, provider: ScriptedProvider
 ) -> None:

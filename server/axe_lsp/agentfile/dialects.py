@@ -17,7 +17,7 @@ from axe_lsp.agentfile.check.codex import codex_agent, codex_config
 from axe_lsp.agentfile.check.config_values import config_values
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
-from axe_lsp.agentfile.other_programs import Program
+from axe_lsp.agentfile.other_programs import Program, program_by_keys
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
@@ -26,6 +26,7 @@ from axe_lsp.agentfile.schema.key_spec import Schema
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.schema.vibe_keys import BUILT_IN_AGENTS as VIBES_OWN_AGENTS
 from axe_lsp.agentfile.schema.vibe_keys import RESERVED_NAME, VIBE_AGENT, VIBE_CONFIG
+from axe_lsp.agentfile.text.toml import parse_tree
 
 
 class FileKind(Struct, frozen=True, eq=False):
@@ -104,6 +105,19 @@ def dialect_of(kind: FileKind) -> Dialect:
 
 def _kind_of(schema: str) -> FileKind:
     return next(each for each in _BY_KIND if each.schema.name == schema)
+
+
+def dialect_of_loose(text: str) -> Dialect:
+    """The dialect of an agent in none of the usual folders, by the keys at its top."""
+    program = program_by_keys(top_names(text))
+    return LAYERED[program] if program is not None else AXE
+
+
+def top_names(text: str) -> set[str]:
+    """The names of the keys and tables at the top of a TOML text, which may have errors."""
+    tables = parse_tree(text)[0].tables
+    names = {name for each in tables[:1] for entry in each.entries for name in entry.key.names[:1]}
+    return names.union(name for each in tables[1:] for name in each.path[:1])
 
 
 def kinds() -> Iterator[FileKind]:

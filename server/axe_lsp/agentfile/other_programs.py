@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
+
 from msgspec import Struct
 
 
@@ -10,13 +12,14 @@ class Program(Struct, frozen=True):
 
     Its `layer` is the folder that it has in a project (`.codex`), with agents below `agents`. The user
     has such a folder in the home folder, or where `home_variable` says. With `is_recursive`, folders
-    below `agents` hold agents, too.
+    below `agents` hold agents, too. `own_key` is at the top of its agents, and of no other program's.
     """
 
     name: str
     layer: str
     home_variable: str
     is_recursive: bool = False
+    own_key: str = ""
 
     @property
     def agents(self) -> str:
@@ -25,7 +28,9 @@ class Program(Struct, frozen=True):
 
 
 AGENTS = "agents"
-CODEX = Program("codex", ".codex", "CODEX_HOME", is_recursive=True)
+CODEX = Program(
+    "codex", ".codex", "CODEX_HOME", is_recursive=True, own_key="developer_instructions"
+)
 VIBE = Program("vibe", ".vibe", "VIBE_HOME")
 
 PROGRAMS = (CODEX, VIBE)
@@ -43,6 +48,11 @@ def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program 
         ):
             return program
     return None
+
+
+def program_by_keys(keys: Container[str]) -> Program | None:
+    """The program of an agent in none of the usual folders, by the keys at its top; None for axe's own."""
+    return next((each for each in PROGRAMS if each.own_key in keys), None)
 
 
 def project_of(folder: str) -> str | None:

@@ -6,7 +6,7 @@ import os
 import sys
 import time
 from argparse import ArgumentTypeError
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import TextIO
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.secret_values import printable
-from axe_lsp.agentfile.dialects import LAYERED
+from axe_lsp.agentfile.dialects import LAYERED, dialect_of_loose
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
@@ -42,7 +42,7 @@ from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.recordings.file import is_recording
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.workspace import Change, Workspace
 
 PROBLEMS = 1
@@ -184,7 +184,10 @@ def _check_in(
         homes={name: uri_of(path) for name, path in disk.user_layers(os.environ).items()},
     )
     layers = [*agent_folders_below(root, tuple(LAYERED)), *disk.user_layer_folders(os.environ)]
-    declared = disk.declared_files(places, layers)
+    declared = {
+        **_of_other_programs(wanted, places, uri_of(root)),
+        **disk.declared_files(places, layers),
+    }
     places = replace(places, declared={uri_of(path): layer for path, layer in declared.items()})
     folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
     named = [
@@ -222,6 +225,14 @@ def _severities_of_project(folder: Path) -> Severities:
     if found.complaints:
         raise ConfigError("; ".join(found.complaints))
     return found.severities
+
+
+def _of_other_programs(wanted: Iterable[Path], places: Places, root: str) -> dict[Path, str]:
+    """The agents of other programs in none of the usual folders, as if the settings of the workspace declared them."""
+    loose = [each for each in wanted if places.locate(uri_of(each)).scope is Scope.LOOSE]
+    texts = {each: content.text for each in loose if (content := disk.read(each)) is not None}
+    found = {path: dialect_of_loose(text).program for path, text in texts.items()}
+    return {path: f"{root}/{each.layer}" for path, each in found.items() if each is not None}
 
 
 def _is_in_layer(places: Places, folder: Path) -> bool:

@@ -9,11 +9,10 @@ from pathlib import Path, PurePath
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.dialects import LAYERED, SETTINGS_FILE
+from axe_lsp.agentfile.dialects import AXE, LAYERED, SETTINGS_FILE, dialect_of_loose, top_names
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 from axe_lsp.agentfile.schema.agent_keys import KEYS
 from axe_lsp.agentfile.text.nearest import nearest
-from axe_lsp.agentfile.text.toml import parse_tree
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -124,13 +123,16 @@ def loose_agents_in(folder: Path) -> list[Path]:
 
 
 def _resembles_agent(text: str) -> bool:
-    """Whether most of the names at the top are keys of agents, or nearly, or half of them with one that is."""
-    tables = parse_tree(text)[0].tables
-    names = {name for each in tables[:1] for entry in each.entries for name in entry.key.names[:1]}
-    names.update(name for each in tables[1:] for name in each.path[:1])
-    known = {spec.path[0] for spec in KEYS}
+    """Whether most of the names at the top are keys of agents, or nearly, or half of them with one that is.
+
+    A single name must be such a key: `[tool]` of Python projects is near to `tools`.
+    """
+    if dialect_of_loose(text) is not AXE:
+        return True
+    names, known = top_names(text), {spec.path[0] for spec in KEYS}
     like = [name for name in names if name in known or nearest(name, known) is not None]
-    return not names or 2 * len(like) + bool(names & known) > len(names)
+    is_like = 2 * len(like) + bool(names & known) > len(names)
+    return not names or (is_like and (len(names) > 1 or bool(names & known)))
 
 
 def agent_names_in(folder: Path) -> list[str]:

@@ -170,7 +170,8 @@ class Places(Struct, frozen=True, dict=True):
             return Scope.LOOSE
         if folder == self.user_folder:
             return Scope.USER
-        if folder.endswith(_ENDINGS) or folder in self.extra_folders:
+        is_added = folder in self.extra_folders and uri not in self.declared
+        if folder.endswith(_ENDINGS) or is_added:
             return Scope.WORKSPACE
         return Scope.LOOSE
 

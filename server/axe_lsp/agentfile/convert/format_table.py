@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from axe_lsp.agentfile import dialects
 from axe_lsp.agentfile.convert.axe import AXE
 from axe_lsp.agentfile.convert.claude import CLAUDE
 from axe_lsp.agentfile.convert.codex import CODEX
@@ -34,7 +35,7 @@ def format_of(path: str, text: str = "") -> Format:
         return COPILOT
     if name.endswith(".md"):
         return DEFAULT_MARKDOWN
-    return CODEX if "developer_instructions" in text else AXE
+    return CODEX if dialects.dialect_of_loose(text) is dialects.CODEX else AXE
 
 
 def stem_of(path: str) -> str:

@@ -24,9 +24,17 @@ from axe_lsp.agentfile.lookup_order import (
     layers_of,
     near_folders,
 )
-from axe_lsp.agentfile.other_programs import AGENTS, CODEX, PROGRAMS, Program, program_of
+from axe_lsp.agentfile.other_programs import (
+    AGENTS,
+    CODEX,
+    PROGRAMS,
+    Program,
+    program_by_keys,
+    program_of,
+)
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.text.toml_values import values_of
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import AgentFileError, ConfigError
 from axe_lsp.runtime.files.folders import (
@@ -209,7 +217,7 @@ class Lookup:
     def _named(self, file: Path, name: str, caller: Caller) -> AgentDefinition:
         """The agent in a file that a person has named."""
         folder = file.parent.as_posix()
-        dialect = program_of(folder, self._places.homes)
+        dialect = program_of(folder, self._places.homes) or self._program_by_text(file)
         if dialect is None:
             folders = structs.replace(
                 self.seen_from(caller), folders=(file.parent,), search=tuple, others=tuple
@@ -223,6 +231,14 @@ class Lookup:
         agent = next(here, DialectAgent(file.stem, file))
         alone = structs.replace(agents, agents={name: agent})
         return structs.replace(seen, others=lambda: (alone,)).resolve(name)
+
+    def _program_by_text(self, file: Path) -> Program | None:
+        """The program of an agent in none of the usual folders; None for axe's, and if it can't be read as TOML."""
+        try:
+            text = _text(file, self._open_buffers)
+        except (OSError, NotUtf8Error):
+            return None
+        return program_by_keys(values_of(text) or ())
 
     def _others_of(self, caller: Caller) -> Sequence[DialectAgents]:
         """The agents of other dialects that a caller can mean.
