@@ -144,6 +144,19 @@ def test_two_agents_of_one_name_do_not_replace_each_other(
     assert "or import those of one program, such as `--from gemini`" in err
 
 
+def test_two_agents_of_one_name_and_format_are_told_apart_by_their_folders(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for folder in ("agents", "old/agents"):
+        (project / folder).mkdir(parents=True)
+        (project / folder / "reviewer.md").write_text(CLAUDE)
+    assert main(["import", "."]) == 1
+    err = capsys.readouterr().err
+    assert (
+        "rename one of the agents, or import one of the folders alone, such as old/agents\n" in err
+    )
+
+
 def test_a_named_format_is_that_of_its_own_folder(project: Path) -> None:
     put(project, claude=CLAUDE, gemini=CLAUDE.replace("Code Reviewer", "other"), codex=CODEX)
     assert main(["import", ".", "--from", "gemini"]) == 0
@@ -159,6 +172,8 @@ def test_only_what_looks_like_an_agent_is_taken_from_an_unusual_folder(
         "CONTRIBUTING.md": "# Contributing\n",
         "post.md": "---\ntitle: A post\ndescription: name: no\n---\nname: no",
         "team/skill/SKILL.md": CLAUDE,
+        "team/skill/references/state.md": CLAUDE.replace("Code Reviewer", "reference"),
+        "team/skill/agents/helper.md": CLAUDE.replace("Code Reviewer", "helper"),
         "Cargo.toml": "[workspace]\n",
         "node_modules/x/agent.md": CLAUDE.replace("Code Reviewer", "theirs"),
         ".hidden/agent.md": CLAUDE.replace("Code Reviewer", "hidden"),
@@ -168,7 +183,7 @@ def test_only_what_looks_like_an_agent_is_taken_from_an_unusual_folder(
         (project / name).write_text(text)
     assert main(["import", "."]) == 0
     made = sorted(each.name for each in (project / "axe/agents").iterdir())
-    assert made == ["code-reviewer.toml", "fixer.toml"]
+    assert made == ["code-reviewer.toml", "fixer.toml", "helper.toml"]
     err = capsys.readouterr().err
     assert err == (
         "axe-lsp import: Markdown without `name` and `description` at its beginning is left out (files: 2); "

@@ -6,8 +6,10 @@ import argparse
 import os
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import unified_diff
+from functools import cache
+from itertools import takewhile
 from pathlib import Path
 
 from msgspec import Struct
@@ -17,6 +19,7 @@ from axe_lsp.agentfile.convert.conversion import Converted, convert
 from axe_lsp.agentfile.convert.format_table import FORMATS, format_of, stem_of
 from axe_lsp.agentfile.convert.formats import Format
 from axe_lsp.agentfile.convert.intermediate import ConversionError
+from axe_lsp.agentfile.other_programs import AGENTS
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.cli.arguments import Parser
@@ -138,8 +141,11 @@ def _write(
         reason = f"{_shown(path)} was just made of {_shown(written[path])}"
         way_out = "rename one of the agents"
         if options.target is AXE and not options.source:
-            other = format_of(source.as_posix()).name
-            way_out += f", or import those of one program, such as `--from {other}`"
+            first, second = (format_of(each.as_posix()).name for each in (written[path], source))
+            if first == second:
+                way_out += f", or import one of the folders alone, such as {_shown(source.parent)}"
+            else:
+                way_out += f", or import those of one program, such as `--from {second}`"
         raise _NotConvertedError(f"{_shown(source)}: {reason}; {way_out}")
     written[path] = source
     if options.dry_run:
@@ -222,8 +228,9 @@ def _agents_in(folder: Path, is_markdown: bool) -> Sequence[Path]:
 def _loose_agents_in(folder: Path) -> Iterator[Path]:
     """Agents that lie somewhere else, and a word about the Markdown that is none."""
     left_out = 0
+    has_skill = cache(_has_skill)
     for path in files_below(folder):
-        if path.suffix not in (_MARKDOWN, _TOML) or path.name == _SKILL:
+        if path.suffix not in (_MARKDOWN, _TOML) or _is_of_skill(path, folder, has_skill):
             continue
         content = disk.read(path)
         if content is None:
@@ -241,3 +248,15 @@ def _loose_agents_in(folder: Path) -> Iterator[Path]:
             f"(files: {left_out}); name a file to convert it all the same",
             file=sys.stderr,
         )
+
+
+def _has_skill(folder: Path) -> bool:
+    return (folder / _SKILL).is_file()
+
+
+def _is_of_skill(path: Path, top: Path, has_skill: Callable[[Path], bool]) -> bool:
+    """Whether a file is a skill or one of its references: not of an agent that comes with it, in `agents`."""
+    if path.name == _SKILL:
+        return True
+    between = list(takewhile(top.__ne__, path.parents))
+    return all(each.name != AGENTS for each in between) and any(map(has_skill, between))
