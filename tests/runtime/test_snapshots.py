@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.runtime.snapshots import Snapshots
+from axe_lsp.runtime.services import Snapshots
 
 
 class Maker:

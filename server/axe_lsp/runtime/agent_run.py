@@ -60,12 +60,11 @@ from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.trust import TrustRequest, may_call, senders_of, shadow_warning
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.tools.editor import EditorOfRun
-from axe_lsp.runtime.tools.tool import RemoteCopy, Workplace
+from axe_lsp.runtime.tools.tool import RemoteCopy, Watch, Workplace
 from axe_lsp.runtime.unsupported import sandbox_of, sandbox_warning, unsupported_warning
 from axe_lsp.runtime.usage import BudgetLimit
 
 if TYPE_CHECKING:
-    from axe_lsp.runtime.copies.place_reports import PlaceReports
     from axe_lsp.runtime.copies.work import WorkInCopy
 
 
@@ -150,12 +149,10 @@ class AgentRun:
             return definition.isolation.mode == "copy"
         return self._services.machines is not None and self._services.machines.takes_root
 
-    def _watch(self) -> PlaceReports:
+    def _watch(self) -> Watch:
         """Reports the place where its tools work."""
-        from axe_lsp.runtime.copies.place_reports import PlaceReports
-
         warn, ids = self._services.warn, self._order.ids
-        return PlaceReports(ids, self._journal.emit, self._scope.clock, warn)
+        return Watch(ids, self._journal.emit, self._scope.clock, warn)
 
     def _remote_copy(self, folder: Path) -> RemoteCopy | None:
         """The copy on another machine that is like the one in which it works here."""

@@ -8,8 +8,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.runtime.copies.git import make_own, write_tree
-from axe_lsp.runtime.copies.mirror import Changed, Mirror, PatchError, is_inside
-from axe_lsp.runtime.copies.tracked_files import TrackedFiles
+from axe_lsp.runtime.copies.mirror import Changed, Mirror, PatchError, TrackedFiles, is_inside
 from support.repositories import write
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 import pytest
 
-from axe_lsp.runtime.copies.tracked_files import TrackedFiles
+from axe_lsp.runtime.copies.mirror import TrackedFiles
 from axe_lsp.runtime.errors import RunCancelledError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, ToolEnd, TurnBegin
 from axe_lsp.runtime.safety.questions import Answer, Question, denial

@@ -33,8 +33,7 @@ from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.runtime.copies.copy import remove, take_lock
 from axe_lsp.runtime.copies.git import STOPPED, GitError, OwnGit, make_own
-from axe_lsp.runtime.copies.mirror import Mirror, PatchError
-from axe_lsp.runtime.copies.tracked_files import TrackedFiles
+from axe_lsp.runtime.copies.mirror import Mirror, PatchError, TrackedFiles
 from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.plain_text import os_fault, valid_text

@@ -30,9 +30,8 @@ from axe_lsp.hosting.places.machine_connection import (
 )
 from axe_lsp.hosting.places.ssh import ssh_channel
 from axe_lsp.runtime.copies.copy import Copy
-from axe_lsp.runtime.copies.git import GitError, pack_of, timeless_commit
+from axe_lsp.runtime.copies.git import GitError, in_thread, pack_of, timeless_commit
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError
-from axe_lsp.runtime.copies.stopping import in_thread
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.execution import Execution, execution
 from axe_lsp.runtime.files.folders import Environment

@@ -46,8 +46,7 @@ from axe_lsp.runtime.copies.git import (
     tree_of,
     write_tree,
 )
-from axe_lsp.runtime.copies.mirror import Mirror
-from axe_lsp.runtime.copies.tracked_files import TrackedFiles
+from axe_lsp.runtime.copies.mirror import Mirror, TrackedFiles
 from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
 
 MOST_FILES = 200_000

@@ -4,7 +4,7 @@ Two kinds of calls. Those in the user's repository list files, add a worktree an
 without hooks, file system monitor and protocols. Everything that reads or writes contents has a git
 folder of our own (`OwnGit`), which shares only the objects: no configuration of the repository is read,
 and no attribute has an effect, so contents are bytes, without filters and conversions of line ends.
-All calls block.
+All calls block, except `in_thread`.
 """
 
 from __future__ import annotations
@@ -15,13 +15,15 @@ import subprocess
 import tempfile
 import threading
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
 from time import monotonic
+from typing import TypeVar
 
+import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
@@ -599,3 +601,30 @@ def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
             return process.communicate(timeout=_GLANCE)
     process.kill()
     raise GitError("git was ended")
+
+
+_Result = TypeVar("_Result")
+
+
+async def in_thread(work: Callable[[], _Result]) -> _Result:
+    """Do work with git in a thread. A cancellation stops git, and waits for the thread."""
+    stopped, is_over = threading.Event(), threading.Event()
+    has_begun = False
+
+    def stoppable() -> _Result:
+        nonlocal has_begun
+        has_begun = True
+        STOPPED.set(stopped)  # In this thread's own context.
+        try:
+            return work()
+        finally:
+            is_over.set()
+
+    try:
+        return await anyio.to_thread.run_sync(stoppable, abandon_on_cancel=True)
+    except anyio.get_cancelled_exc_class():
+        stopped.set()
+        if has_begun:
+            with anyio.CancelScope(shield=True):
+                await anyio.to_thread.run_sync(is_over.wait)
+        raise

@@ -11,11 +11,54 @@ import os
 import posixpath
 import shutil
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.runtime.copies.git import DiffEntry, contents, diff_entries, store
-from axe_lsp.runtime.copies.tracked_files import TrackedFiles
+from axe_lsp.runtime.copies.git import (
+    DiffEntry,
+    OwnGit,
+    changed_files,
+    contents,
+    diff_entries,
+    files_in_copy,
+    store,
+    write_changes,
+    write_tree,
+)
+
+
+class TrackedFiles:
+    """The files of the folder `tree`, and the tree of git that they make: one call of git where nothing has changed.
+
+    `index` is ours; `known` is the tree that it has, "" if nobody knows.
+    """
+
+    def __init__(self, own: OwnGit, tree: Path, index: Path, known: str = "") -> None:
+        self.own = own
+        self.tree = tree
+        self.index = index
+        self.known = known
+
+    def now(self) -> str:
+        """The tree that the files make now, which the index has from now on. Raises GitError or OSError."""
+        changed = changed_files(self.own, self.tree, self.index) if self.known else None
+        if changed is not None and not changed:
+            return self.known
+        self.known = ""
+        if changed is None or any(_is_beyond_link(self.tree, each) for each in changed):
+            files = files_in_copy(self.own, self.tree, self.index)
+            self.known = write_tree(self.own, self.tree, self.index, files)
+        else:
+            self.known = write_changes(self.own, self.tree, self.index, changed)
+        return self.known
+
+
+def _is_beyond_link(tree: Path, path: bytes) -> bool:
+    """Whether an agent has put a link in the place of a folder above a file."""
+    above = (tree / os.fsdecode(path)).parent
+    return above.resolve() != tree.resolve() / above.relative_to(tree)
+
 
 MOST_BYTES = 64 * 1024 * 1024
 """The size of all files that are sent at once."""

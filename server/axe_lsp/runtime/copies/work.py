@@ -13,9 +13,8 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.copies.copy import Copy, CopyError, Snapshot
+from axe_lsp.runtime.copies.git import in_thread
 from axe_lsp.runtime.copies.handover import Returning, hand_over
-from axe_lsp.runtime.copies.place_reports import PlaceReports
-from axe_lsp.runtime.copies.stopping import in_thread
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.prepare import require_folder
 from axe_lsp.runtime.prompt import folder_of
@@ -25,6 +24,7 @@ from axe_lsp.runtime.runs import InCopy, Order
 from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.services import Tree
+from axe_lsp.runtime.tools.tool import Watch
 
 
 class WorkInCopy:
@@ -33,9 +33,7 @@ class WorkInCopy:
     At its end the copy is deleted. What was changed in it and not handed over is kept as a commit.
     """
 
-    def __init__(
-        self, order: Order, definition: AgentDefinition, tree: Tree, watch: PlaceReports
-    ) -> None:
+    def __init__(self, order: Order, definition: AgentDefinition, tree: Tree, watch: Watch) -> None:
         self._order = order
         self._definition = definition
         self._tree = tree

@@ -6,15 +6,17 @@ for the model: it never ends a run.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
 from msgspec import Struct, field
 
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.events import AgentPlace, Event, RunIds
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Image, Tool, ToolCall
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
@@ -37,17 +39,47 @@ async def _nobody(_call_id: str, _text: str, _choices: tuple[str, ...]) -> Answe
     return NOBODY_ANSWERS
 
 
-class Watch(Protocol):
-    """The listener of a run for events of the copy on another machine in which its tools work."""
+class Watch:
+    """Reports where the tools of a run work that has a copy of its folder, and what a person should know of it.
 
-    def waiting(self, what: str, place: str = "") -> AbstractContextManager[None]:
+    `ref` is the commit that keeps the work of an agent with a copy of its own.
+    """
+
+    def __init__(
+        self,
+        run: RunIds,
+        emit: Callable[[Event], None],
+        clock: Clock,
+        warn: Callable[[str], None],
+    ) -> None:
+        self._run = run
+        self._emit = emit
+        self._clock = clock
+        self._warn = warn
+        self.ref: str | None = None
+
+    @contextmanager
+    def waiting(self, what: str, place: str = "") -> Iterator[None]:
         """It waits for something there: the clock stands still."""
+        self._emit(AgentPlace(run=self._run, place=place, waiting=what))
+        with self._clock.stopped():
+            yield
 
     def placed(self, place: str, folder: str = "", reason: str = "") -> None:
         """From now on its tools work at that place."""
+        self._emit(
+            AgentPlace(
+                run=self._run,
+                place=place,
+                folder=folder or None,
+                ref=self.ref,
+                reason=reason or None,
+            )
+        )
 
     def warn(self, text: str) -> None:
         """Something that a person should know."""
+        self._warn(f"agent {quoted(self._run.agent)}: {text}")
 
 
 class RemoteCopy(Protocol):
