@@ -21,7 +21,7 @@ from axe_lsp.runtime.files import context_files, opening
 from axe_lsp.runtime.memory.memory import append_memory
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.recordings.file import load_recording
-from axe_lsp.runtime.recordings.recording_path import find_recording
+from axe_lsp.runtime.recordings.named_replays import find_recording
 from axe_lsp.runtime.resuming import saved_files, undoing
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.reach import check_memory

@@ -37,7 +37,7 @@ from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import RunError
-from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+from axe_lsp.runtime.processes import forbid_inspection
 from axe_lsp.tasks import Tasks
 
 _PAGE = 50

@@ -43,6 +43,7 @@ from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.processes import forbid_inspection
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.run_log import Known, keep_allowed
 from axe_lsp.runtime.run_result import RunResult
@@ -50,7 +51,6 @@ from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, new_run_id
 from axe_lsp.runtime.safety.allowances import ALL_SERVERS
 from axe_lsp.runtime.safety.approval import Approval
-from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices

@@ -158,7 +158,7 @@ def _call(name: str, arguments: list[str]) -> int:
 
     if name in _KEPT_TO_ITSELF:
         # Imported late: the others do without, and a start counts milliseconds.
-        from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+        from axe_lsp.runtime.processes import forbid_inspection
 
         forbid_inspection()
     try:

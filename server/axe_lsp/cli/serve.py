@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from axe_lsp import tuning
 from axe_lsp.cli.arguments import Parser, port
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+from axe_lsp.runtime.processes import forbid_inspection
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.daemon import Daemon

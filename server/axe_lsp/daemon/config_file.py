@@ -17,8 +17,7 @@ from axe_lsp.agentfile.text.splices import Splice, spliced
 from axe_lsp.agentfile.text.values import content_range
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder
-from axe_lsp.runtime.files.regular_files import read_file
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import read_file, write_whole_file
 
 _ONLY_THE_USER = 0o600
 

@@ -33,7 +33,7 @@ from axe_lsp.runtime.mcp.seen_tools import recall
 from axe_lsp.runtime.memory.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.runtime.prompt import load_skill, system_prompt
-from axe_lsp.runtime.recordings.recording_path import recording_places
+from axe_lsp.runtime.recordings.named_replays import recording_places
 from axe_lsp.runtime.safety.allowances import START, is_allowed
 from axe_lsp.runtime.safety.reach import is_users, reaches
 from axe_lsp.runtime.safety.trust import TrustStore, trust_request_of_source

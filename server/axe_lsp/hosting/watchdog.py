@@ -14,7 +14,7 @@ import time
 from collections.abc import Collection, Container
 from contextlib import suppress
 
-from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+from axe_lsp.runtime.processes import forbid_inspection
 
 _MOST_FILES = 1000
 

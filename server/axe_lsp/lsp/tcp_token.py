@@ -15,7 +15,7 @@ from axe_lsp.rpc.sockets import Token, reason_of
 from axe_lsp.rpc.transports import CannotListenError
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, state_folder
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import write_whole_file
 from axe_lsp.runtime.plain_text import shown_path
 
 _BYTES = 32

@@ -15,7 +15,7 @@ from axe_lsp.agentfile.rights import WEB_TOOLS
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.safety.ancestry import agents_above
+from axe_lsp.runtime.processes import agents_above
 from axe_lsp.runtime.structured.output import output_of
 from axe_lsp.runtime.structured.schemas import Check, check_of, object_schema
 

@@ -40,8 +40,7 @@ from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
-from axe_lsp.runtime.limits.clock import Clock
-from axe_lsp.runtime.limits.run_scope import RunScope
+from axe_lsp.runtime.limits.clock import Clock, RunScope
 from axe_lsp.runtime.loop import Surroundings, converse
 from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Json, Response, Tool

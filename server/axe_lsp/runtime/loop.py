@@ -43,8 +43,7 @@ from axe_lsp.runtime.events import (
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.limits.clock import Clock
-from axe_lsp.runtime.limits.run_scope import RunScope
+from axe_lsp.runtime.limits.clock import Clock, RunScope
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
@@ -561,7 +560,7 @@ def _called_agent(around: Surroundings, turn: int, call: ToolCall) -> Awaitable[
 async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
     # Imported late: the first request has been sent.
     from axe_lsp.runtime.resuming.saved_files import keep_after, keep_before
-    from axe_lsp.runtime.tools.watched_call import WatchedCall
+    from axe_lsp.runtime.tools.agreed_changes import WatchedCall
 
     copied = around.prepared.order.copied
     is_copied = copied is not None and copied.has(around.workplace.folder)

@@ -112,8 +112,12 @@ def prepare(
     tools, typed = offered_tools(
         definition, order.ids.depth, max_depth, partial(_load, resolve, caller)
     )
-    output, wanted, told = _form_of_answer(definition, WIRES[wire], bool(tools))
-    if told:
+    output: Output | None = None
+    wanted: ResponseFormat | None = None
+    if definition.output is not None or definition.params.response_format is not None:
+        from axe_lsp.runtime.structured.output import form_of_answer
+
+        output, wanted, told = form_of_answer(definition, WIRES[wire], bool(tools))
         prompt = replace(prompt, system=prompt.system + told)
     request = Request(
         model=model.name,
@@ -132,35 +136,14 @@ def prepare(
     )
 
 
-def _form_of_answer(
-    definition: AgentDefinition, traits: WireTraits, has_tools: bool
-) -> tuple[Output | None, ResponseFormat | None, str]:
-    """What an answer has to be, the form that a provider is asked for, and what the prompt says of it.
-
-    Most agents want text, and import none of it. Raises ConfigError.
-    """
-    wanted = None
-    if definition.params.response_format is not None:
-        from axe_lsp.runtime.structured.response_format import response_format
-
-        wanted = response_format(definition.params.response_format, traits)
-    output = None
-    if definition.output is not None:
-        from axe_lsp.runtime.structured.output import output_of
-
-        output = output_of(definition)
-    if output is None:
-        return None, wanted, ""
-    return output, *output.asked_of(traits, has_tools, wanted)
-
-
 def _format_warnings(traits: WireTraits, wanted: ResponseFormat | None) -> tuple[str, ...]:
-    if wanted is None:
+    """The reason why a provider can't get the format that the file wants, if so."""
+    if wanted is None or traits.json_object or wanted.type != "json_object":
         return ()
-    from axe_lsp.runtime.structured.response_format import ignored_format_warning
-
-    ignored = ignored_format_warning(traits, wanted)
-    return (ignored,) if ignored else ()
+    return (
+        "params.response_format is ignored: the model's API knows no json_object; "
+        "give a json_schema, or ask for JSON in the system prompt",
+    )
 
 
 def offered_tools(

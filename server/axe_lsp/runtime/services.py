@@ -33,7 +33,7 @@ from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.recordings.recording import RecordedTools
-    from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
+    from axe_lsp.runtime.tools.agreed_changes import AgreedChanges
 
 
 _Snapshot = TypeVar("_Snapshot")

@@ -28,9 +28,8 @@ from axe_lsp.hosting.stored_steps import order_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, Event, RunIds
 from axe_lsp.runtime.files.opening import opened_folder
-from axe_lsp.runtime.files.regular_files import real_path
+from axe_lsp.runtime.files.regular_files import real_path, write_whole_file
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.files.whole_file import write_whole_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.recordings.file import dump_recording
 from axe_lsp.runtime.recordings.recording import RecordedRun, RecordedTurn, Recording, Sent, news

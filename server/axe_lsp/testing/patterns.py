@@ -15,8 +15,7 @@ import time
 from functools import lru_cache
 from threading import Lock, Timer
 
-from axe_lsp.runtime.module_command import module_command
-from axe_lsp.runtime.safety.process_hardening import bare_environment
+from axe_lsp.runtime.processes import bare_environment, module_command
 
 if sys.platform != "win32":
     import resource

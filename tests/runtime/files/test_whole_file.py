@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import write_whole_file
 
 
 def test_a_new_file_is_like_any_other_new_file(tmp_path: Path) -> None:

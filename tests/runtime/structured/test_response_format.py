@@ -11,7 +11,7 @@ import pytest
 from axe_lsp.agentfile.schema.providers import WIRES
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Message, Request, ResponseFormat
-from axe_lsp.runtime.structured.response_format import response_format
+from axe_lsp.runtime.structured.output import response_format
 from support.bodies import FORMATS, encode
 from support.engines import agent, bench
 from support.scripted_provider import Says, ScriptedProvider

@@ -31,7 +31,7 @@ from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.safety.process_hardening import forbid_inspection
+from axe_lsp.runtime.processes import forbid_inspection
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.host.engine_factory import EngineFactory

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from axe_lsp.runtime.module_command import module_command
+from axe_lsp.runtime.processes import module_command
 
 if TYPE_CHECKING:
     from distributed import Worker

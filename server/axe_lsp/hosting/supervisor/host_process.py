@@ -15,8 +15,8 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
 from axe_lsp.hosting.line_buffer import LineBuffer, OnLine
+from axe_lsp.runtime.processes import bare_environment, forbid_inspection
 from axe_lsp.runtime.safety import orphans
-from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_inspection
 
 _INPUT, OUTPUT, ERRORS = 0, 1, 2
 

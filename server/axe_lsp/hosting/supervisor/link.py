@@ -14,7 +14,7 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.module_command import module_command
+from axe_lsp.runtime.processes import module_command
 from axe_lsp.runtime.safety.redaction import redact
 
 _log = logging.getLogger(__name__)

@@ -24,9 +24,8 @@ from axe_lsp.hosting.line_buffer import LineBuffer, OnLine
 from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.supervisor.host_process import HostProcess, apart
 from axe_lsp.hosting.supervisor.link import HOST
-from axe_lsp.runtime.module_command import module_command
+from axe_lsp.runtime.processes import bare_environment, forbid_inspection, module_command
 from axe_lsp.runtime.safety import orphans
-from axe_lsp.runtime.safety.process_hardening import bare_environment, forbid_inspection
 
 TEMPLATE = module_command("axe_lsp.hosting.host.template")
 

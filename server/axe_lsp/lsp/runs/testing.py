@@ -33,7 +33,7 @@ from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
-from axe_lsp.runtime.module_command import module_command
+from axe_lsp.runtime.processes import module_command
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.testing.from_run import NewCase, remembered, write_case
 from axe_lsp.testing.inputs import AgentInputs, Inputs, agents_of

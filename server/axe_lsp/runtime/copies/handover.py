@@ -18,10 +18,10 @@ from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.resuming.saved_files import keep_file_after, keep_file_before
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.run_result import Handover
-from axe_lsp.runtime.safety.agreed_changes import AgreedChanges, digest_of_content
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.tools.agreed_changes import AgreedChanges, digest_of_content
 from axe_lsp.runtime.tools.tool import RemoteCopy, ToolError
 
 APPLY_CHANGES = "apply_changes"

@@ -21,9 +21,9 @@ from axe_lsp.runtime.prompt import folder_of
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.run_result import Handover
 from axe_lsp.runtime.runs import InCopy, Order
-from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approve
 from axe_lsp.runtime.services import Tree
+from axe_lsp.runtime.tools.agreed_changes import AgreedChanges
 from axe_lsp.runtime.tools.tool import Watch
 
 

@@ -1,4 +1,4 @@
-"""Files that are read as a whole: regular ones only, and not endlessly large ones.
+"""Files that are read or written as a whole: regular ones only, and not endlessly large ones.
 
 A pipe would wait for somebody else, a device may never end, and a sparse file has a size without
 having anything in it.
@@ -114,3 +114,26 @@ def require_content(status: os.stat_result, path: Path) -> None:
     is_handed_over = stat.S_ISFIFO(mode) and os.path.normpath(path).startswith(_OF_PROCESSES)
     if not is_handed_over and not os.path.samestat(status, Path(os.devnull).stat()):
         raise OSError(errno.EINVAL, "it is not a regular file", str(path))
+
+
+def write_whole_file(
+    path: Path, content: bytes, *, mode: int | None = None, follows_links: bool = True
+) -> None:
+    """Give a file this content in one step: readers see the old one or the new one.
+
+    A link leads to the file that changes, unless `path` is a place, whose links the caller has resolved
+    already: then an error says that there is a link. A file that is there keeps its mode unless another one
+    is given; there is no moment at which more people could read what is new. What is no regular file, such
+    as a pipe, is written to. Raises OSError, and then nothing has changed.
+    """
+    place = path.resolve() if follows_links else path
+    with opened_folder(place.parent) as folder:
+        status = folder.status(place.name)
+        if status is not None and not stat.S_ISREG(status.st_mode):
+            descriptor = folder.open(place.name, os.O_WRONLY, waits=True)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(content)
+            return
+        if status is not None and mode is None:
+            mode = stat.S_IMODE(status.st_mode)
+        folder.replace(place.name, content, mode)

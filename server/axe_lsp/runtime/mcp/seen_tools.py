@@ -19,8 +19,7 @@ from msgspec import Struct
 
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, state_folder
-from axe_lsp.runtime.files.regular_files import read_file
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import read_file, write_whole_file
 from axe_lsp.runtime.plain_text import escaped
 
 _MOST_TOOLS = 500

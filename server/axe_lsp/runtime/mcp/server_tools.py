@@ -36,15 +36,19 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.search_path import with_search_path
 from axe_lsp.runtime.mcp import SDK_MISSING
-from axe_lsp.runtime.mcp.approval_requests import request_to_call, request_to_start
 from axe_lsp.runtime.mcp.connection import Access, Connection, McpError, ServerTool, load_sdk
 from axe_lsp.runtime.mcp.elicitation import AskForServer, Elicitor
-from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
+from axe_lsp.runtime.mcp.remote_tools import (
+    RemoteTool,
+    RemoteTools,
+    request_to_call,
+    request_to_start,
+)
 from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, remember
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.processes import below_agents
 from axe_lsp.runtime.safety.allowances import START
-from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY, Answer
 from axe_lsp.runtime.safety.redaction import redact
@@ -214,7 +218,7 @@ def access_to(server: McpServer, workplace: Workplace) -> Access:
         return Access(headers, {}, workplace.folder)
     names = (*_INHERITED, *(_NEEDED_ON_WINDOWS if sys.platform == "win32" else ()))
     inherited = {name: outside[name] for name in (*names, *server.pass_env) if outside.get(name)}
-    above = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
+    above = below_agents(outside, workplace.agents)
     own = _expanded(server, server.env, outside)
     return Access(headers, {**inherited, **own, **above}, _folder_of(server, workplace.folder))
 

@@ -24,8 +24,12 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.opening import opened_folder
-from axe_lsp.runtime.files.regular_files import read_file, read_place, require_content
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import (
+    read_file,
+    read_place,
+    require_content,
+    write_whole_file,
+)
 from axe_lsp.runtime.memory.location import memory_path
 from axe_lsp.runtime.plain_text import decode, os_fault
 

@@ -2,9 +2,14 @@
 
 Every request of a conversation begins with the one before, and grows by two messages: the pieces
 are kept and joined. Prompt caches, too, want the beginning to be the same to the byte.
+
+Answers in the words of their wire go back as they came, until their provider refuses to read them again. What was
+refused stays out of the conversation, and what the model says afterwards is kept as usual.
 """
 
 from __future__ import annotations
+
+from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Json, Message, Request
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches, marked_messages
@@ -88,3 +93,32 @@ class _Pieces:
             return beginning + end
         encoded: list[Json] = self._format.encode_message(message, marked)
         return ",".join(map(to_json, encoded)).encode()
+
+
+_KEPT = "without originals"
+"""Where in `Request.kept` the answers are that have lost theirs, by the id of the message."""
+
+
+def forget_originals(request: Request) -> bool:
+    """Send the answers so far in plain words from now on; False if they are already.
+
+    A message is kept beside the one that is sent for it, so its id is nobody else's.
+    """
+    told = _told(request)
+    new = [each for each in request.messages if each.original is not None and id(each) not in told]
+    told.update((id(each), (each, replace(each, original=None))) for each in new)
+    return bool(new)
+
+
+def with_readable(request: Request) -> Request:
+    """The request without the originals that were forgotten."""
+    told = _told(request)
+    if not told:
+        return request
+    messages = (told.get(id(each), (each, each))[1] for each in request.messages)
+    return replace(request, messages=tuple(messages))
+
+
+def _told(request: Request) -> dict[int, tuple[Message, Message]]:
+    told: dict[int, tuple[Message, Message]] = request.kept.setdefault(_KEPT, {})
+    return told

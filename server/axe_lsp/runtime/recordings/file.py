@@ -16,8 +16,7 @@ import tomli_w
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, ProviderErrorCategory
-from axe_lsp.runtime.files.regular_files import read_file, read_place
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import read_file, read_place, write_whole_file
 from axe_lsp.runtime.messages import Json, Response, ToolCall
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.recordings.recording import (

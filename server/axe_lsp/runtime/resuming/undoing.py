@@ -9,7 +9,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.runtime.files.opening import is_nothing, opened_file, remove_place
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import write_whole_file
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import decode, os_fault
 from axe_lsp.runtime.resuming.saved_files import MOST_SAVED, LeftFile, Lost, SavedFile, digest_of

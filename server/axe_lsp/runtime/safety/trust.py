@@ -38,8 +38,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.files.folders import Environment, state_folder
-from axe_lsp.runtime.files.regular_files import read_file
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import read_file, write_whole_file
 from axe_lsp.runtime.files.workspace_folders import is_agents_folder
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import escaped, os_fault, shown_path

@@ -1,4 +1,4 @@
-"""The result that an agent's `[output]` declares: asked for, checked, and mended by its own model.
+"""The form of an agent's answer: `[output]`, which its own model mends, and `params.response_format` (axe 1.8).
 
 Nothing is believed because it was asked for: providers promise the form of an answer for some
 schemas, some models and some answers only.
@@ -6,7 +6,8 @@ schemas, some models and some answers only.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.schema.providers import WireTraits
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.errors import UnfitAnswerError
+from axe_lsp.runtime.errors import ConfigError, UnfitAnswerError
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.messages import Json, ResponseFormat
 from axe_lsp.runtime.providers.wire import WireError, is_strict_schema, parse_json, to_json
@@ -78,6 +79,20 @@ class Output(Struct, frozen=True):
         except WireError as error:
             return None, str(error)
         return value, await self.check.on_loop(value)
+
+
+def form_of_answer(
+    definition: AgentDefinition, traits: WireTraits, has_tools: bool
+) -> tuple[Output | None, ResponseFormat | None, str]:
+    """What an answer has to be, the form that a provider is asked for, and what the prompt says of it.
+
+    Raises ConfigError.
+    """
+    wanted = response_format(definition.params.response_format, traits)
+    output = output_of(definition)
+    if output is None:
+        return None, wanted, ""
+    return output, *output.asked_of(traits, has_tools, wanted)
 
 
 def output_of(definition: AgentDefinition) -> Output | None:
@@ -159,3 +174,39 @@ def _closed(schema: Json) -> Json:
     if "items" in schema:
         closed["items"] = _closed(schema["items"])
     return closed
+
+
+def response_format(
+    setting: Mapping[str, Any] | str | None, traits: WireTraits
+) -> ResponseFormat | None:
+    """The form that a file wants its answers in: a table, or its `type` alone.
+
+    axe asks Anthropic for no form. So a schema that a wire without `json_object` refuses keeps no file
+    from running.
+
+    A `name` in the schema names the schema, and is no keyword of it. Raises ConfigError.
+    """
+    if isinstance(setting, str):
+        setting = {"type": setting}
+    if not setting or not setting.get("type"):
+        return None
+    if setting["type"] != "json_schema":
+        return ResponseFormat(setting["type"])
+    schema = _as_json(setting["schema"])
+    name = schema.pop("name", "")
+    return ResponseFormat(
+        "json_schema",
+        schema,
+        name if isinstance(name, str) and name else "response",
+        optional=not traits.json_object,
+    )
+
+
+def _as_json(schema: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        to_json(schema)
+    except (TypeError, ValueError) as error:  # Dates and infinity, which TOML has and JSON has not.
+        raise ConfigError(
+            f"params.response_format.schema can't be written as JSON: {error}"
+        ) from error
+    return dict(schema)

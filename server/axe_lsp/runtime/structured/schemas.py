@@ -19,8 +19,7 @@ from typing import Any
 from msgspec import Struct
 
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.module_command import module_command
-from axe_lsp.runtime.safety.process_hardening import bare_environment
+from axe_lsp.runtime.processes import bare_environment, module_command
 
 Schema = Mapping[str, Json]
 

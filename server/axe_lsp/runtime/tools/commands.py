@@ -13,7 +13,7 @@ from msgspec import Struct
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, cache_folder
 from axe_lsp.runtime.files.search_path import with_search_path
-from axe_lsp.runtime.safety.ancestry import AGENTS_ABOVE, agents_above, named
+from axe_lsp.runtime.processes import below_agents
 from axe_lsp.runtime.tools.kept_process import KeptProcess, start_kept
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
 
@@ -137,5 +137,5 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
     home = _home(folder, workplace.environment)
     names = (*_INHERITED, *_NEEDED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED
     inherited = {name: outside[name] for name in names if outside.get(name)}
-    agents = {AGENTS_ABOVE: named((*agents_above(outside), *workplace.agents))}
+    agents = below_agents(outside, workplace.agents)
     return {"HOME": home, "TMPDIR": str(folder), **_NO_START_UP_FILES, **inherited, **agents}

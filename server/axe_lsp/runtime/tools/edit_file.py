@@ -9,7 +9,7 @@ from pathlib import Path
 import anyio
 from msgspec import Struct
 
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
@@ -22,9 +22,8 @@ from axe_lsp.runtime.tools.editor_files import (
     open_for_change,
     write_in_editor,
 )
-from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of
+from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of, writing
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, is_true, required
-from axe_lsp.runtime.tools.writing import writing
 
 _MOST_ATTEMPTS = 5
 """The file may change at the same time, for example in an editor."""

@@ -18,8 +18,8 @@ from pathlib import Path
 import anyio
 from anyio.abc import Process
 
+from axe_lsp.runtime.processes import forbid_inspection
 from axe_lsp.runtime.safety import orphans
-from axe_lsp.runtime.safety.process_hardening import forbid_inspection
 
 _REAPER = str(Path(__file__).with_name("command_reaper.py"))
 """Not imported: it is for POSIX systems only, and a program of its own."""

@@ -2,21 +2,23 @@
 
 Symbolic links are resolved before anything is opened, and the place that they lead to is the one
 that is opened, so a link can't be passed off as a file of the workspace, not even a link that is created
-meanwhile (`runtime/files/opening.py`).
+meanwhile (`runtime/files/opening.py`). Calls of agents that change a file take turns.
 """
 
 from __future__ import annotations
 
 import errno
 import os
+import sys
+import threading
 from collections.abc import Iterable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from msgspec import Struct
 
-from axe_lsp.runtime.files.opening import opened_file
+from axe_lsp.runtime.files.opening import open_place, opened_file
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
@@ -87,3 +89,41 @@ def opened(found: Path) -> Iterator[BinaryIO]:
                 raise ToolError("path is not a regular file") from error
             raise
         yield file
+
+
+_one_at_a_time = threading.Lock()
+
+
+@contextmanager
+def writing(found: Path, path: str) -> Iterator[None]:
+    """Change a file while no other call does, so that no change is lost. Raises ToolError.
+
+    `found` is the file, in a folder that exists, and `path` what the model calls it.
+    """
+    with _one_at_a_time, speaking_of(path), _folder_locked(found.parent):
+        yield
+
+
+if sys.platform == "win32":
+
+    @contextmanager
+    def _folder_locked(folder: Path) -> Iterator[None]:
+        """Windows opens no folders: there, agents in processes of their own are not kept apart."""
+        yield
+
+else:
+    import fcntl
+
+    @contextmanager
+    def _folder_locked(folder: Path) -> Iterator[None]:
+        """Keep other processes of ours from writing in the same folder. It leaves no file behind.
+
+        A process that ends, however it ends, has no lock any more. Some file systems have no locks.
+        """
+        descriptor = open_place(folder)
+        try:
+            with suppress(OSError):
+                fcntl.flock(descriptor, fcntl.LOCK_EX)
+            yield
+        finally:
+            os.close(descriptor)

@@ -22,8 +22,8 @@ from anyio import EndOfStream
 from anyio.abc import ByteReceiveStream, Process
 from anyio.lowlevel import checkpoint
 
+from axe_lsp.runtime.processes import bare_environment
 from axe_lsp.runtime.safety import orphans
-from axe_lsp.runtime.safety.process_hardening import bare_environment
 
 _PATIENCE = 5.0
 """Seconds for a fork; the process may have been stopped."""

@@ -8,15 +8,14 @@ from pathlib import Path
 import anyio
 
 from axe_lsp.runtime.files.opening import is_nothing, opened_folder
-from axe_lsp.runtime.files.whole_file import write_whole_file
+from axe_lsp.runtime.files.regular_files import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import MOST_COMPARED, marked_lines, rehearsal
 from axe_lsp.runtime.tools.editor_files import Open, open_for_overwrite, write_in_editor
-from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of
+from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of, writing
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
-from axe_lsp.runtime.tools.writing import writing
 
 
 async def _write_file(call: ToolCall, workplace: Workplace) -> str:

@@ -8,12 +8,11 @@ import pytest
 
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.safety.agreed_changes import AgreedChanges
 from axe_lsp.runtime.safety.approval import Approval, ApprovalRequest
 from axe_lsp.runtime.safety.questions import Answer, Question
+from axe_lsp.runtime.tools.agreed_changes import AgreedChanges, WatchedCall
 from axe_lsp.runtime.tools.tool import Workplace
 from axe_lsp.runtime.tools.tool_table import execute_tool
-from axe_lsp.runtime.tools.watched_call import WatchedCall
 
 
 async def written(folder: Path, content: str, then: str | None = None) -> AgreedChanges:
