@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.memory.analysis import INSTRUCTIONS
+from axe_lsp.runtime.memory import INSTRUCTIONS
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.scripted_provider import Refuses, Says, ScriptedProvider

@@ -12,8 +12,14 @@ import pytest
 
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.resuming.saved_files import MOST_SAVED, keep_after, keep_before
-from axe_lsp.runtime.resuming.undoing import FileUndo, plan_undo, undo
+from axe_lsp.runtime.resuming.saved_files import (
+    MOST_SAVED,
+    FileUndo,
+    keep_after,
+    keep_before,
+    plan_undo,
+    undo,
+)
 from axe_lsp.runtime.run_log import Known, Log
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.tools.tool import Workplace

@@ -18,11 +18,11 @@ from axe_lsp.runtime.copies import applying
 from axe_lsp.runtime.copies.copy import Entry
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files import context_files, opening
-from axe_lsp.runtime.memory.memory import append_memory
+from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.prepare import root_order
 from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.runtime.recordings.named_replays import find_recording
-from axe_lsp.runtime.resuming import saved_files, undoing
+from axe_lsp.runtime.resuming import saved_files
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.tools import edit_file, editor_files, list_directory, read_file, write_file
@@ -237,9 +237,9 @@ def test_what_is_kept_for_undo(work: Path, swap: Swap) -> None:
 def test_undo(
     monkeypatch: pytest.MonkeyPatch, work: Path, swap: Swap, before: bytes | None
 ) -> None:
-    then(monkeypatch, undoing, "_content", swap)
+    then(monkeypatch, saved_files, "content_of", swap)
     place = work / "sub" / "notes.txt"
-    (outcome,) = undoing.undo([undoing.FileUndo(place, before, b"old\n")])
+    (outcome,) = saved_files.undo([saved_files.FileUndo(place, before, b"old\n")])
     is_replaced = not (work / "sub").is_symlink() and not place.is_symlink()
     assert is_replaced or outcome.reason
 

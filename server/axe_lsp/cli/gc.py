@@ -18,8 +18,7 @@ from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import shown
 from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
-from axe_lsp.runtime.memory.analysis import analyze
-from axe_lsp.runtime.memory.memory import Memory, load_memory, trim_memory
+from axe_lsp.runtime.memory import Memory, analyze, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.recordings.named_replays import NamedReplays

@@ -15,7 +15,7 @@ from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.stored_steps import undoable
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
-from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo, undo
+from axe_lsp.runtime.resuming.saved_files import FileUndo, has_commands, plan_undo, undo
 from axe_lsp.runtime.run_log import Known
 from axe_lsp.runtime.runs import ID_LENGTH
 

@@ -30,7 +30,7 @@ from axe_lsp.runtime.files.regular_files import is_file, is_folder, is_there, re
 from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
 from axe_lsp.runtime.mcp.seen_tools import recall
-from axe_lsp.runtime.memory.memory import Memory, load_memory
+from axe_lsp.runtime.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.runtime.prompt import load_skill, system_prompt
 from axe_lsp.runtime.recordings.named_replays import recording_places

@@ -511,7 +511,7 @@ class AgentRun:
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return
-        from axe_lsp.runtime.memory.memory import append_memory
+        from axe_lsp.runtime.memory import append_memory
 
         agent, services = self._order.ids.agent, self._services
         author = "" if prepared.definition.memory.scope == "agent" else agent

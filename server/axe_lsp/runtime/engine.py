@@ -76,7 +76,7 @@ class Engine:
             is_over = True
         finally:
             if is_over:  # Else it may be resumed.
-                from axe_lsp.runtime.memory.location import forget_run
+                from axe_lsp.runtime.memory import forget_run
 
                 forget_run(order.ids.run_id, services.environment)
         return result

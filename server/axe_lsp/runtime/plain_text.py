@@ -44,6 +44,24 @@ def os_fault(error: OSError) -> str:
     return f"{shown_path(str(error.filename))}: {reason}" if error.filename else reason
 
 
+def digest_of(content: str | bytes) -> str:
+    """A name of 64 digits for a content, which may be long. It is not for people."""
+    from hashlib import sha256
+
+    return sha256(_bytes_of(content)).hexdigest()
+
+
+def short_digest(content: str | bytes) -> str:
+    """The same of 32 digits, as many as an id of a run has."""
+    from hashlib import blake2b
+
+    return blake2b(_bytes_of(content), digest_size=16).hexdigest()
+
+
+def _bytes_of(content: str | bytes) -> bytes:
+    return content.encode("utf-8", "surrogatepass") if isinstance(content, str) else content
+
+
 def visible(text: str) -> str:
     """`text`, character for character, with signs for those that a terminal would obey or hide."""
     return text if text.isprintable() else "".join(map(_visible, text))

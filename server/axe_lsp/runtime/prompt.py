@@ -25,7 +25,7 @@ from axe_lsp.runtime.safety.reach import check_memory, check_skill
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.files.context_files import ContextFile
-    from axe_lsp.runtime.memory.memory import Memory
+    from axe_lsp.runtime.memory import Memory
 
 DEFAULT_USER_MESSAGE = "Execute the task described in your instructions."
 
@@ -87,7 +87,7 @@ def build_prompt(
     skill_text = load_skill(skill, environment, None if order.skill else check)
     memory = None
     if definition.memory.enabled:
-        from axe_lsp.runtime.memory.memory import load_memory
+        from axe_lsp.runtime.memory import load_memory
 
         ids = order.ids
         memory = load_memory(

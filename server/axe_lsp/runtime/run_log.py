@@ -22,6 +22,7 @@ from axe_lsp.runtime.events import RunIds, Saved
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import plain_json
 from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.plain_text import short_digest
 from axe_lsp.runtime.run_steps import Step, StepKind, StepSink
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import Question
@@ -163,10 +164,8 @@ class Log:
             other, digest = known
             if (other.system, other.tools) == (shared.system, shared.tools):
                 return digest
-        from hashlib import blake2b
-
         text = encoded(shared, secrets)
-        digest = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        digest = short_digest(text)
         self._shared[id(shared.definition)] = shared, digest
         self.keep(Step(root, root, "agent", call=digest, data=text))
         return digest

@@ -13,7 +13,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.context_files import find_context_files
 from axe_lsp.runtime.files.regular_files import LARGEST_FILE, read_file
 from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.memory.memory import append_memory
+from axe_lsp.runtime.memory import append_memory
 from axe_lsp.runtime.prompt import load_skill
 from axe_lsp.runtime.recordings.file import load_recording
 

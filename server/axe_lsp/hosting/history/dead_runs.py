@@ -19,7 +19,7 @@ from axe_lsp.hosting.history.writer_lock import is_locked, remove_lock
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.memory.location import forget_run
+from axe_lsp.runtime.memory import forget_run
 
 _ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
 

@@ -10,7 +10,7 @@ from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import transaction
 from axe_lsp.hosting.history.rows import date_in
 from axe_lsp.hosting.history.steps import forget, sizes
-from axe_lsp.runtime.memory.location import forget_run
+from axe_lsp.runtime.memory import forget_run
 
 _MOST_AT_ONCE = 50
 """Trees that a process forgets; the next one goes on."""

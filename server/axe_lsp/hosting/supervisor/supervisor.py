@@ -325,7 +325,7 @@ class Runs:
             self._subscribers.publish(order.id, event)
         error.run_id = order.id
         if isinstance(order.message, protocol.Start) and not order.message.keep_days:
-            from axe_lsp.runtime.memory.location import forget_run
+            from axe_lsp.runtime.memory import forget_run
 
             forget_run(order.id, os.environ)  # Else it may be resumed.
         self._settle(order.id, error)

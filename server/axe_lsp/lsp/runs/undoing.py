@@ -14,9 +14,8 @@ from axe_lsp.lsp.runs.run_params import warn_of_unknown
 from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.resuming.saved_files import digest_of
-from axe_lsp.runtime.resuming.undoing import FileUndo, has_commands, plan_undo
-from axe_lsp.runtime.resuming.undoing import undo as put_back
+from axe_lsp.runtime.resuming.saved_files import FileUndo, digest_of_file, has_commands, plan_undo
+from axe_lsp.runtime.resuming.saved_files import undo as put_back
 
 _KNOWN = frozenset({"runId", "agreed"})
 
@@ -44,7 +43,9 @@ def _outcome(run_id: str, agreed: Mapping[str, str] | None) -> Json:
     if agreed is None:
         return {"files": [_shown(plan) for plan in plans], "hasCommands": has_commands(known)}
     chosen = [plan for plan in plans if str(plan.path) in agreed]
-    same = [plan for plan in chosen if plan.reason or _digest(plan) == agreed[str(plan.path)]]
+    same = [
+        plan for plan in chosen if plan.reason or digest_of_file(plan.now) == agreed[str(plan.path)]
+    ]
     done = list(put_back(same))
     left = [{"path": str(each.path), "reason": each.reason} for each in done if each.reason]
     others = [
@@ -62,17 +63,12 @@ def _shown(plan: FileUndo) -> Json:
     told: dict[str, Json] = {"path": str(plan.path), "uri": plan.path.as_uri()}
     if plan.reason:
         return {**told, "reason": plan.reason}
-    told["digest"] = _digest(plan)
+    told["digest"] = digest_of_file(plan.now)
     if plan.is_comparable:
         now, before = plan.shown
         told["before"] = now if plan.now is not None else None
         told["after"] = before if plan.before is not None else None
     return told
-
-
-def _digest(plan: FileUndo) -> str:
-    """The digest of the current content of the file; "" if there is no file."""
-    return digest_of(plan.now) if plan.now is not None else ""
 
 
 def _checked(params: Any) -> tuple[str, Mapping[str, str] | None]:

@@ -21,6 +21,7 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
+from axe_lsp.runtime.plain_text import short_digest
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import InCopy, Order, Sender
 
@@ -147,10 +148,7 @@ def child_order(
 
 def child_run_id(parent: str, turn: int, call: str) -> str:
     """The id of the run that a call starts: the same whenever the call is executed again."""
-    from hashlib import blake2b
-
-    text = f"{parent}/{turn}/{call}"
-    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    return short_digest(f"{parent}/{turn}/{call}")
 
 
 async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome:

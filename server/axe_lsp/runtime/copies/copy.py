@@ -48,6 +48,7 @@ from axe_lsp.runtime.copies.git import (
 )
 from axe_lsp.runtime.copies.mirror import Mirror, TrackedFiles
 from axe_lsp.runtime.files.folders import Environment, cache_folder, state_folder
+from axe_lsp.runtime.plain_text import digest_of
 
 MOST_FILES = 200_000
 """Files of a folder of which a copy is made."""
@@ -367,9 +368,7 @@ class Copy:
 
     def _tree_of(self, top: Path, own: OwnGit, files: set[bytes], repository: Repository) -> str:
         """Only what has changed since the last copy of the folder is read."""
-        from hashlib import sha256
-
-        name = sha256(os.fsencode(f"{repository.top}\n{repository.common}")).hexdigest()
+        name = digest_of(os.fsencode(f"{repository.top}\n{repository.common}"))
         remembered = cache_folder(self._environment) / "copies" / name
         # With the time of its change, by which git tells what may have changed after it was written.
         with suppress(OSError):

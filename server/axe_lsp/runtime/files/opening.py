@@ -134,6 +134,14 @@ def opened_file(place: Path) -> Iterator[BinaryIO]:
         yield file
 
 
+def content_of(place: Path, most: int = -1) -> bytes | None:
+    """The content of a regular file, or its first bytes, `most` of them; None if there is nothing. Raises OSError."""
+    if is_nothing(place):
+        return None
+    with opened_file(place) as file:
+        return file.read(most)
+
+
 def names_in(place: Path) -> list[tuple[str, bool]]:
     """The names in a folder, and which of them are folders themselves. Raises OSError."""
     if sys.platform == "win32":

@@ -20,7 +20,7 @@ from msgspec import Struct
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.regular_files import read_file, write_whole_file
-from axe_lsp.runtime.plain_text import escaped
+from axe_lsp.runtime.plain_text import digest_of, escaped
 
 _MOST_TOOLS = 500
 _MOST_AGREED = 2000
@@ -108,10 +108,8 @@ def recall(environment: Environment, workspace: Path, place: str) -> SeenServer 
 
 
 def _file(environment: Environment, workspace: Path, place: str) -> Path:
-    from hashlib import sha256
-
-    key = f"{os.path.realpath(workspace)}\0{place}".encode("utf-8", "surrogatepass")
-    return state_folder(environment) / "mcp" / f"{sha256(key).hexdigest()[:32]}.json"
+    name = digest_of(f"{os.path.realpath(workspace)}\0{place}")[:32]
+    return state_folder(environment) / "mcp" / f"{name}.json"
 
 
 def _agreed(path: Path) -> tuple[dict[str, str], dict[str, str]]:

@@ -46,7 +46,7 @@ from axe_lsp.runtime.mcp.remote_tools import (
 )
 from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, remember
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
-from axe_lsp.runtime.plain_text import valid_text
+from axe_lsp.runtime.plain_text import digest_of, valid_text
 from axe_lsp.runtime.processes import below_agents
 from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal
@@ -491,10 +491,7 @@ class _Collector:
 
 def _digest(tool: ServerTool) -> str:
     """A short name for all that a server says of a tool."""
-    from hashlib import sha256
-
-    said = json.dumps([tool.description, tool.schema, tool.only_reads], sort_keys=True)
-    return sha256(said.encode()).hexdigest()
+    return digest_of(json.dumps([tool.description, tool.schema, tool.only_reads], sort_keys=True))
 
 
 def _coerced(value: Json, schema: Json) -> Json:

@@ -124,7 +124,7 @@ def prepared_again(
     Raises ConfigError for a model whose provider is not known any more.
     """
     # Imported late: few runs are resumed.
-    from axe_lsp.runtime.memory.memory import Memory
+    from axe_lsp.runtime.memory import Memory
     from axe_lsp.runtime.structured.output import output_of
 
     definition, request = first.definition, first.request

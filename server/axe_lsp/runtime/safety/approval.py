@@ -10,7 +10,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.plain_text import escaped, escaped_lines
+from axe_lsp.runtime.plain_text import digest_of, escaped, escaped_lines
 from axe_lsp.runtime.safety.allowances import is_allowed, is_for_everything
 from axe_lsp.runtime.safety.questions import NOBODY, SAID_NO, Answer, Ask, Change, Question
 
@@ -163,14 +163,7 @@ def _question(request: ApprovalRequest, rehearsal: Rehearsal) -> Question:
         reason=f"agent {quoted(escaped(request.run.agent))} wants to {purpose}",
         details=shown.details,
         change=shown.change,
-        subject=_digest(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
+        subject=digest_of(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
         for_run=rehearsal.for_run,
         call_id=request.call_id,
     )
-
-
-def _digest(text: str) -> str:
-    """A short name for a text, which may be long. It is not for people."""
-    from hashlib import sha256
-
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

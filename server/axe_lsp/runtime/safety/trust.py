@@ -10,11 +10,10 @@ from __future__ import annotations
 
 import json
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from datetime import datetime, timezone
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import anyio
 from msgspec import Struct
@@ -40,8 +39,8 @@ from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.regular_files import read_file, write_whole_file
 from axe_lsp.runtime.files.workspace_folders import is_agents_folder
-from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.plain_text import escaped, os_fault, shown_path
+from axe_lsp.runtime.json_data import from_json, to_json
+from axe_lsp.runtime.plain_text import digest_of, escaped, os_fault, shown_path
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, Sender
 from axe_lsp.runtime.safety.questions import TRUST, Answer, Ask, Question, nobody
 from axe_lsp.runtime.safety.reach import is_users, reaches
@@ -95,31 +94,38 @@ def trust_request_of(
 
     `skill` and `workdir` come from the caller and replace the values of the file.
     """
-    if definition.source is None:
-        return None
-    asked = asked_by(definition)
-    has = _has(definition) if asked.web else ""
-    reaching = _Reaching(agent, definition.source, asked, workspace, skill, workdir, has)
-    return _trust_request(environment, reaching)
+    reaching = _reaching(agent, definition, workspace, skill, workdir)
+    return _trust_request(environment, reaching) if reaching is not None else None
 
 
 def trust_request_of_source(
     agent: str, source: Source, asked: Asked, workspace: Path, environment: Environment
 ) -> TrustRequest | None:
     """The same for a file of which only the text is known, and what it asks for."""
-    return _trust_request(environment, _Reaching(agent, source, asked, workspace, "", "", ""))
+    return _trust_request(environment, _Reaching(agent, source, asked, workspace))
 
 
 class _Reaching(Struct, frozen=True):
-    """All that an request depends on, except for links on the disk and the environment."""
+    """All that a request depends on, except for links on the disk and the environment."""
 
     agent: str
     source: Source
     asked: Asked
     workspace: Path
-    skill: str
-    workdir: str
-    has: str
+    skill: str = ""
+    workdir: str = ""
+    has: str = ""
+
+
+def _reaching(
+    agent: str, definition: AgentDefinition, workspace: Path, skill: str, workdir: str
+) -> _Reaching | None:
+    """None for an agent that has no file."""
+    source, asked = definition.source, asked_by(definition)
+    if source is None:
+        return None
+    has = _has(definition) if asked.web else ""
+    return _Reaching(agent, source, asked, workspace, skill, workdir, has)
 
 
 def _trust_request(environment: Environment, reaching: _Reaching) -> TrustRequest | None:
@@ -156,7 +162,7 @@ def _has(definition: AgentDefinition) -> str:
         [memory.enabled, memory.path, memory.scope],
         [each.place for each in map(asked_by_server, definition.mcp_servers)],
     ]
-    return _sha256(content)
+    return digest_of(json.dumps(content))
 
 
 def _tools_of_type(task: TaskConfig, name: str) -> tuple[str, ...]:
@@ -224,13 +230,7 @@ def _web_digest(file: str, has: str, reaches: Iterable[Reach]) -> str:
 
 
 def _digest(subject: str, whole: Iterable[Reach]) -> str:
-    return _sha256([subject, [str(each) for each in whole]])
-
-
-def _sha256(content: Json) -> str:
-    import hashlib
-
-    return hashlib.sha256(json.dumps(content).encode("utf-8", "surrogatepass")).hexdigest()
+    return digest_of(json.dumps([subject, [str(each) for each in whole]]))
 
 
 def _requests_of_tree(
@@ -348,7 +348,7 @@ class TrustStore:
         """Everything that is trusted, the oldest first."""
         try:
             document = json.loads(read_file(self.path))
-            return [_trusted(each) for each in document["trusted"]]
+            return from_json(list[Trusted], document["trusted"])
         except FileNotFoundError:
             return []
         except OSError as error:
@@ -381,20 +381,13 @@ class TrustStore:
         return len({each.file for each in before if each.folder == folder})
 
     def _write(self, trusted: Collection[Trusted]) -> None:
-        rows = [{name: getattr(each, name) for name in each.__struct_fields__} for each in trusted]
-        document = {"version": _VERSION, "trusted": rows}
+        document = {"version": _VERSION, "trusted": [to_json(each) for each in trusted]}
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
             content = json.dumps(document, indent=1).encode()
             write_whole_file(self.path, content, mode=_ONLY_THE_USER)
         except OSError as error:
             raise ConfigError(f"failed to remember what is trusted: {os_fault(error)}") from error
-
-
-def _trusted(row: Mapping[str, Any]) -> Trusted:
-    texts = {name: str(row[name]) for name in ("folder", "file", "digest", "since")}
-    # Version 0.1.0 wrote none.
-    return Trusted(**texts, reaches=tuple(map(str, row["reaches"])), has=str(row.get("has", "")))
 
 
 class TrustPolicy:
@@ -485,13 +478,8 @@ class TrustPolicy:
         self, order: Order, definition: AgentDefinition, workspace: Path
     ) -> Sequence[TrustRequest]:
         """Looked for once in a step: a thousand children of one agent ask for the same."""
-        source, asked = definition.source, asked_by(definition)
-        if source is None:
-            return ()
-        has = _has(definition) if asked.web else ""
-        found = self._trust_request(
-            _Reaching(order.ids.agent, source, asked, workspace, order.skill, order.workdir, has)
-        )
+        reaching = _reaching(order.ids.agent, definition, workspace, order.skill, order.workdir)
+        found = self._trust_request(reaching) if reaching is not None else None
         return () if found is None else (found,)
 
     async def _decide(self, request: TrustRequest, run: RunIds) -> None:

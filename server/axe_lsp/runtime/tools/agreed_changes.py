@@ -13,8 +13,9 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.runtime.files.opening import is_nothing, opened_file
+from axe_lsp.runtime.files.opening import content_of
 from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.plain_text import digest_of
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Rehearsal
 from axe_lsp.runtime.tools.diff import MOST_SENT
 from axe_lsp.runtime.tools.tool import Workplace
@@ -50,9 +51,7 @@ NO_FILE = "no file"
 
 def digest_of_content(content: bytes | None) -> str:
     """The name of a state of a file. None is no file."""
-    from hashlib import sha256
-
-    return NO_FILE if content is None else sha256(content).hexdigest()
+    return NO_FILE if content is None else digest_of(content)
 
 
 class WatchedCall:
@@ -106,10 +105,7 @@ class WatchedCall:
 def _digest_of(path: Path) -> str:
     """The digest of the file at a path without links; "" if it is no file, or too large to be shown."""
     try:
-        if is_nothing(path):
-            return digest_of_content(None)
-        with opened_file(path) as file:
-            content = file.read(MOST_SENT + 1)
-        return digest_of_content(content) if len(content) <= MOST_SENT else ""
+        content = content_of(path, MOST_SENT + 1)
     except OSError:
         return ""
+    return digest_of_content(content) if len(content or b"") <= MOST_SENT else ""

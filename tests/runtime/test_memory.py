@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig
-from axe_lsp.runtime.memory.memory import Memory, append_memory, load_memory, trim_memory
+from axe_lsp.runtime.memory import Memory, append_memory, load_memory, trim_memory
 from support.engines import agent, bench
 from support.scripted_provider import Answer, Refuses, Says, ScriptedProvider, calls_agent
 

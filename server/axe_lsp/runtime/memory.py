@@ -1,6 +1,7 @@
 """A log of past runs, an agent's or a shared one, in a Markdown file (axe M6).
 
-Runs append to it; `gc` trims it. Where it lies is `place`'s matter.
+Runs append to it; `gc` trims it, and has a model analyse it (axe M7). It is an agent's own file, its workspace's, or one
+that is gone when the run ends.
 
 An entry is a `## ` heading with the time, the task on one line, and the result. People edit these
 files, so whatever starts with `## ` counts as an entry, as in axe.
@@ -17,12 +18,15 @@ from contextlib import suppress
 from datetime import datetime, timezone
 from pathlib import Path
 
+import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig
+from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.errors import AgentError, ConfigError, RunTimeoutError, timeout_message
+from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.files.folders import Environment, cache_folder, data_folder, expand_path
 from axe_lsp.runtime.files.opening import opened_folder
 from axe_lsp.runtime.files.regular_files import (
     read_file,
@@ -30,8 +34,10 @@ from axe_lsp.runtime.files.regular_files import (
     require_content,
     write_whole_file,
 )
-from axe_lsp.runtime.memory.location import memory_path
-from axe_lsp.runtime.plain_text import decode, os_fault
+from axe_lsp.runtime.messages import Message, Request
+from axe_lsp.runtime.plain_text import decode, digest_of, os_fault
+from axe_lsp.runtime.providers.provider import Exchange, Provider
+from axe_lsp.runtime.runs import DEFAULT_TIMEOUT, new_run_id
 
 MAX_RESULT = 1000
 """Characters of a result that are kept."""
@@ -171,3 +177,81 @@ def _newest(lines: list[str], starts: list[int], last_n: int) -> str:
     if last_n == 0:
         return "".join(lines)
     return "".join(lines[starts[-last_n:][0] :]) if starts else ""
+
+
+def memory_path(
+    agent: str, config: MemoryConfig, workspace: Path, environment: Environment, root_run_id: str
+) -> Path | None:
+    """The file; None for the memory of a run where there is no run. Raises ConfigError."""
+    if config.scope == "run":
+        return _of_run(root_run_id, environment) if root_run_id else None
+    if config.path:
+        return workspace / expand_path(config.path, environment)
+    folder = data_folder(environment) / "memory"
+    return folder / (_of_workspace(workspace) if config.scope == "workspace" else f"{agent}.md")
+
+
+def forget_run(root_run_id: str, environment: Environment) -> None:
+    """Remove what agents have remembered for one run, which has ended."""
+    with suppress(ConfigError, OSError):
+        _of_run(root_run_id, environment).unlink()
+
+
+def _of_run(root_run_id: str, environment: Environment) -> Path:
+    return cache_folder(environment) / "memory" / f"{root_run_id}.md"
+
+
+def _of_workspace(workspace: Path) -> str:
+    """Told apart by the whole path, and told to people by its last part."""
+    place = workspace.resolve()
+    digest = digest_of(str(place).encode("utf-8", "surrogateescape"))
+    return f"workspaces/{place.name}-{digest[:12]}.md"
+
+
+INSTRUCTIONS = """\
+You analyze the memory of an AI agent. You are given the log of its past tasks and their results.
+Write a report of exactly three sections, under exactly these headings:
+
+## Patterns Found
+Themes, kinds of tasks and ways of working that come up again and again. Without any, write "No \
+clear patterns detected."
+
+## Repeated Work
+Tasks that were done more than once with the same or nearly the same input. Without any, write "No \
+repeated work detected."
+
+## Recommendations
+What the user could change in the agent's configuration, its skill or the way it is used, as \
+concrete steps that follow from the above. Without any, write "No specific recommendations."
+
+Be brief, and name entries by their timestamps where that helps.
+"""
+
+_TEMPERATURE = 0.3
+_MAX_TOKENS = 4096
+
+
+async def analyze(agent: str, model: str, entries: str, provider: Provider, workspace: Path) -> str:
+    """Ask `model` (as provider/model-name) what `entries` have in common: one request, no tools.
+
+    Raises RunError.
+    """
+    try:
+        chosen = parse_model_name(model)
+    except ModelNameError as error:
+        raise AgentError(str(error)) from error
+    provider.check(chosen, workspace)
+    run_id = new_run_id()
+    request = Request(
+        model=chosen.name,
+        system=INSTRUCTIONS,
+        messages=(Message("user", entries),),
+        temperature=_TEMPERATURE,
+        max_tokens=_MAX_TOKENS,
+    )
+    exchange = Exchange(RunIds(run_id, run_id, agent), chosen, 1, request, workspace)
+    try:
+        with anyio.fail_after(DEFAULT_TIMEOUT):
+            return (await provider.send(exchange, on_delta=None)).content
+    except TimeoutError as error:
+        raise RunTimeoutError(timeout_message(DEFAULT_TIMEOUT)) from error
