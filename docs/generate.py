@@ -486,7 +486,7 @@ axe-lsp export --to claude --dry-run            # all agents of the workspace: a
 New files go to the folder of the program in the workspace, or to `--output DIR`; imported agents go to `axe/agents`. The
 formats are {names}. The format of a file follows from its folder and suffix, or is given with `--from FORMAT`. A Markdown
 file outside these folders is read as an agent of Claude Code. If a folder contains none of these folders, every file in it that looks like an agent is converted:
-Markdown that begins with `name` and `description`, and TOML with `developer_instructions`.
+Markdown that begins with `name` and `description`, and TOML with `developer_instructions`. Skills are left out, with their references: the files below a folder with `SKILL.md`, except those in `agents`.
 If a project has the same agents for several programs, `--from claude` imports only the agents of Claude Code. Without
 `--force`, no file is replaced. A file that can't be read is reported with its line, and the others are converted.
 
