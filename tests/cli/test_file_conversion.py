@@ -157,6 +157,21 @@ def test_two_agents_of_one_name_and_format_are_told_apart_by_their_folders(
     )
 
 
+def test_how_many_agents_have_no_model_is_said_at_the_end(
+    project: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "x")
+    put(project, claude=CLAUDE, codex=CODEX)
+    other = CLAUDE.replace("Code Reviewer", "other").replace("---\n", "---\nmodel: sonnet\n", 1)
+    (project / ".claude/agents/other.md").write_text(other)
+    assert main(["import"]) == 0
+    last = capsys.readouterr().err.splitlines()[-1]
+    assert last.startswith("axe-lsp import: agents without a model, which can't run: 2 of 3; ")
+    assert "`--force --model openai/" in last
+    assert main(["import", ".", "--force", "--model", "openai/m"]) == 0
+    assert capsys.readouterr().err == ""
+
+
 def test_a_named_format_is_that_of_its_own_folder(project: Path) -> None:
     put(project, claude=CLAUDE, gemini=CLAUDE.replace("Code Reviewer", "other"), codex=CODEX)
     assert main(["import", ".", "--from", "gemini"]) == 0
@@ -185,7 +200,7 @@ def test_only_what_looks_like_an_agent_is_taken_from_an_unusual_folder(
     made = sorted(each.name for each in (project / "axe/agents").iterdir())
     assert made == ["code-reviewer.toml", "fixer.toml", "helper.toml"]
     err = capsys.readouterr().err
-    assert err == (
+    assert err.startswith(
         "axe-lsp import: Markdown without `name` and `description` at its beginning is left out (files: 2); "
         "name a file to convert it all the same\n"
     )

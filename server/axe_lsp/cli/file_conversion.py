@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.convert.axe import AXE
+from axe_lsp.agentfile.convert.axe import AXE, MODEL_IS_MISSING
 from axe_lsp.agentfile.convert.conversion import Converted, convert
 from axe_lsp.agentfile.convert.format_table import FORMATS, format_of, stem_of
 from axe_lsp.agentfile.convert.formats import Format
@@ -25,7 +25,9 @@ from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, ExitCode
+from axe_lsp.runtime.files.default_model import model_to_begin_with
 from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.files.workspace_folders import files_below, workspace_above
 from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
 
@@ -84,6 +86,7 @@ def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
     folder = options.output or workspace / target.folder
     written: dict[Path, Path] = {}
     code: int = ExitCode.OK
+    without_model = 0
     for path in paths:
         try:
             source, new = _converted(path, options)
@@ -97,6 +100,15 @@ def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
         _report(path, source, folder / new.file_name, new, target)
         if options.dry_run:
             _show_diff(folder / new.file_name, new.text)
+        without_model += any(each == MODEL_IS_MISSING for each in new.notes)
+    if without_model:
+        again = "" if options.dry_run else "--force "
+        model = model_to_begin_with(load_user_config(os.environ))
+        print(
+            f"{prog}: agents without a model, which can't run: {without_model} of {len(written)}; "
+            f"`{again}--model {model}` gives them one",
+            file=sys.stderr,
+        )
     return code
 
 

@@ -37,10 +37,11 @@ def _parser() -> Parser:
     )
     parser.add_argument(
         "paths",
-        nargs="+",
+        nargs="*",
         type=Path,
+        default=[Path()],
         metavar="PATH",
-        help="agent files, or folders with agents or projects",
+        help="agent files, or folders with agents or projects (default: the current folder)",
     )
     parser.add_argument(
         "--model",

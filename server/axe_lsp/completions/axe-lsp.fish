@@ -160,7 +160,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using import' -l from -xka "axe codex cla
 complete -c axe-lsp -n '_shtab_axe_lsp_using import' -l output -xka "(__fish_complete_directories)" -d 'write the new files to DIR'
 complete -c axe-lsp -n '_shtab_axe_lsp_using import' -l dry-run -d 'show a diff and write nothing'
 complete -c axe-lsp -n '_shtab_axe_lsp_using import' -l force -d 'replace existing files'
-complete -c axe-lsp -n '_shtab_axe_lsp_using import; and test $_shtab_axe_lsp_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'agent files, or folders with agents or projects'
+complete -c axe-lsp -n '_shtab_axe_lsp_using import; and test $_shtab_axe_lsp_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'agent files, or folders with agents or projects (default: the current folder)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a export -d 'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using export' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using export' -l to -xka "axe codex claude copilot gemini vibe" -d 'axe, codex, claude, copilot, gemini, vibe'

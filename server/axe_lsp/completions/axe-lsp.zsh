@@ -302,7 +302,7 @@ _shtab_axe_lsp_import_options=(
   "--output[write the new files to DIR]:DIR:_files -/"
   "--dry-run[show a diff and write nothing]"
   "--force[replace existing files]"
-  "(*):agent files, or folders with agents or projects:_files"
+  "(*)::agent files, or folders with agents or projects (default\: the current folder):_files"
 )
 
 # guard to ensure default positional specs are added only once per session

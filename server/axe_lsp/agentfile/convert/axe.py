@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing, command_table
-from axe_lsp.agentfile.convert.intermediate import CHANGING, slug
+from axe_lsp.agentfile.convert.intermediate import CHANGING, Note, NoteKind, slug
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.agentfile.schema.agent_keys import TOOLS
@@ -96,10 +96,16 @@ def _write_name(writing: Writing) -> None:
         writing.notes.mapped(writing.keys["name"], f"{name!r} is `{writing.stem}`, as the file")
 
 
+MODEL_IS_MISSING = Note(
+    NoteKind.ADDED, "model", f"`{NO_MODEL}` is to be replaced by a model (or use --model)"
+)
+"""The note about an agent that needs a model to run."""
+
+
 def _write_model(writing: Writing) -> None:
     writing.set("model", writing.agent.model or NO_MODEL)
     if not writing.agent.model:
-        writing.notes.added("model", f"`{NO_MODEL}` is to be replaced by a model (or use --model)")
+        writing.notes.all.append(MODEL_IS_MISSING)
 
 
 def _write_effort(writing: Writing) -> None:
