@@ -154,10 +154,10 @@ def _write(
         way_out = "rename one of the agents"
         if options.target is AXE and not options.source:
             first, second = (format_of(each.as_posix()).name for each in (written[path], source))
-            if first == second:
-                way_out += f", or import one of the folders alone, such as {_shown(source.parent)}"
-            else:
+            if first != second:
                 way_out += f", or import those of one program, such as `--from {second}`"
+            elif source.parent != written[path].parent:
+                way_out += f", or import one of the folders alone, such as {_shown(source.parent)}"
         raise _NotConvertedError(f"{_shown(source)}: {reason}; {way_out}")
     written[path] = source
     if options.dry_run:
