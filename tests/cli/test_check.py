@@ -336,12 +336,12 @@ def test_toml_of_other_programs_is_not_taken_for_agents(tmp_path: Path, run: Run
     assert run(str(loose / "Cargo.toml"))[0] == 1  # Who names a file means it.
 
 
-@pytest.mark.parametrize("named", ["profiles", "profiles/scout.toml"])
+@pytest.mark.parametrize("named", ["roles/more", "roles/more/scout.toml", "roles"])
 def test_agents_of_codex_in_a_folder_of_any_name_are_checked_as_codex_reads_them(
     tmp_path: Path, run: Run, named: str
 ) -> None:
-    folder = tmp_path / "profiles"
-    folder.mkdir()
+    folder = tmp_path / "roles" / "more"
+    folder.mkdir(parents=True)
     text = 'name = "a_scout"\ndescription = "d"\nmodel = "gpt-5.6-sol"\nmodel_reasoning_effort = "high"\n'
     prompt = 'developer_instructions = """\nLook around.\n"""\n'
     (folder / "scout.toml").write_text(text + prompt)

@@ -109,6 +109,8 @@ def _kind_of(schema: str) -> FileKind:
 
 def dialect_of_loose(text: str) -> Dialect:
     """The dialect of an agent in none of the usual folders, by the keys at its top."""
+    if not any(each.own_key and each.own_key in text for each in LAYERED):
+        return AXE  # Without parsing: nearly all files.
     program = program_by_keys(top_names(text))
     return LAYERED[program] if program is not None else AXE
 

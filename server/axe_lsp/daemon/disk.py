@@ -18,7 +18,11 @@ from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, homes_of_dialects
 from axe_lsp.runtime.files.regular_files import read_file
-from axe_lsp.runtime.files.workspace_folders import agent_folders_below, folders_of_layer
+from axe_lsp.runtime.files.workspace_folders import (
+    agent_folders_below,
+    files_below,
+    folders_of_layer,
+)
 from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.layers import declared_files as declared_by
 from axe_lsp.workspace.places import CONFIG_FILE, Places
@@ -110,16 +114,20 @@ def agent_files_in(folder: Path) -> list[Path]:
 
 
 def loose_agents_in(folder: Path) -> list[Path]:
-    """The files of a folder that is no folder of agents, without those of other programs, as `Cargo.toml`.
+    """The agents in a folder that is no folder of agents, and below it those that are told by their keys.
 
-    A file that can't be read as text counts as an agent, so that this is reported.
+    Other files, as `Cargo.toml`, are left out. A file in the folder that can't be read as text counts as an
+    agent, so that this is reported.
     """
-    found = []
-    for path in agent_files_in(folder):
-        content = read(path)
-        if content is not None and (content.fault or _resembles_agent(content.text)):
-            found.append(path)
-    return found
+    files = [(path, content) for path in agent_files_in(folder) if (content := read(path))]
+    found = [path for path, content in files if content.fault or _resembles_agent(content.text)]
+    below = (each for each in files_below(folder) if each.suffix == SUFFIX)
+    return found + [each for each in below if each.parent != folder and _is_of_program(each)]
+
+
+def _is_of_program(path: Path) -> bool:
+    content = read(path)
+    return content is not None and dialect_of_loose(content.text) is not AXE
 
 
 def _resembles_agent(text: str) -> bool:
