@@ -68,13 +68,14 @@ class _Pieces:
     def _encode_beginning(
         self, request: Request, stream: bool, restrictions: Restrictions
     ) -> bytes:
-        messages = self._format.SHAPE.messages
+        shape = self._format.SHAPE
         head = {**self._format.head(request, stream, restrictions), **request.params.extra}
-        head.pop(messages, None)
+        head.pop(shape.messages, None)
         # A body that has nothing but messages begins with them.
         comma = "," if head else ""
-        first = "".join(to_json(message) + "," for message in self._format.opening(request))
-        return f'{to_json(head)[:-1]}{comma}"{messages}":[{first}'.encode()
+        is_first = shape.system_message and request.system
+        system = to_json({"role": "system", "content": request.system}) + "," if is_first else ""
+        return f'{to_json(head)[:-1]}{comma}"{shape.messages}":[{system}'.encode()
 
     def _message(self, message: Message, marked: bool) -> bytes:
         key = (id(message), marked)

@@ -7,24 +7,40 @@ read as events.
 
 from __future__ import annotations
 
+from axe_lsp.runtime.messages import Delta, Json
 from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.providers.wire import StreamDecoder, parse_json
 
-DONE = "[DONE]"
+_DONE = "[DONE]"
 """The data of the last event of OpenAI's streams. Proxies add it to those of others."""
 
 _WITHOUT_DATA = ("event", "id", "retry", "")
 """The fields of an event that say nothing here. A comment is a field without a name."""
 
 
-class SseParser:
-    """Collects lines until an event is whole."""
+class SseStream(StreamDecoder):
+    """Reads an answer that comes as events: collects lines until one is whole, of which the wire takes the data."""
 
     def __init__(self) -> None:
         self._data: list[str] = []
         self._kind = ""
 
-    def feed(self, line: bytes) -> str:
-        """Take a line without its end; returns the data of the event that it completes, or "".
+    def feed(self, line: bytes) -> Delta:
+        """Take a line without its end; returns what it adds to the answer."""
+        data = self._completed_by(line)
+        if data == _DONE:
+            self._end()
+        return self._take(parse_json(data)) if data and data != _DONE else Delta()
+
+    def _take(self, body: Json) -> Delta:
+        """Take the data of an event; returns what it adds to the answer."""
+        raise NotImplementedError
+
+    def _end(self) -> None:
+        """The end mark of OpenAI has come, which says nothing where the wire has another one."""
+
+    def _completed_by(self, line: bytes) -> str:
+        """The data of the event that a line completes, or "".
 
         An empty line completes what has come, also at the end of a stream whose last line lacks it.
         Between an event and JSON as it is, there may be none.

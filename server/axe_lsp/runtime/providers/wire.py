@@ -50,6 +50,12 @@ class WireError(ValueError):
 class StreamDecoder(Protocol):
     """Reads a streamed answer, line by line, or in chunks of any size if the wire is binary."""
 
+    is_abrupt: bool = False
+    """Whether the reason for the end has come with the first piece of the answer.
+
+    Then it may be one of a server that gives a reason with each piece.
+    """
+
     @property
     def is_over(self) -> bool:
         """Whether the end mark of the wire has come, so that nothing is missing if the connection breaks."""
@@ -57,13 +63,7 @@ class StreamDecoder(Protocol):
     @property
     def is_ending(self) -> bool:
         """Whether the model has said its last word. Tokens and the end mark may still follow."""
-
-    @property
-    def is_abrupt(self) -> bool:
-        """Whether the reason for the end has come with the first piece of the answer.
-
-        Then it may be one of a server that gives a reason with each piece.
-        """
+        return self.is_over
 
     def feed(self, line: bytes) -> Delta:
         """Take a line without its end, or a chunk; returns what it adds to the answer.
@@ -94,7 +94,8 @@ class Shape(Struct, frozen=True):
     of a streamed answer, whose pieces are lines, or frames of bytes if it `is_binary`. With `any_version`
     a base URL may hold a version of its own in place of the path's. `messages` is the field of a
     request's body that holds them, and `cache_mark` what is at the end of the last block of a message up
-    to which the provider shall cache, nothing if it does not want to be told. `has_tags`: servers without a
+    to which the provider shall cache, nothing if it does not want to be told. With `system_message` the system prompt is
+    the first message. `has_tags`: servers without a
     parser for thoughts leave them between tags in the text. `advice` follows an error's
     message that a pattern fits, with the `{provider}`, the `{model}` and the `{address}`.
     """
@@ -104,6 +105,7 @@ class Shape(Struct, frozen=True):
     any_version: bool = False
     is_binary: bool = False
     messages: str = "messages"
+    system_message: bool = False
     cache_mark: bytes = b""
     has_tags: bool = False
     advice: Mapping[str, str] = {}
@@ -122,9 +124,6 @@ class WireFormat(Protocol):
 
     def dropped(self, request: Request, restrictions: Restrictions) -> list[str]:
         """The parameters that others exclude, so they are not sent: a sentence for each."""
-
-    def opening(self, request: Request) -> list[Json]:
-        """The messages that are sent before the first one."""
 
     def encode_message(self, message: Message, marked: bool) -> list[Json]:
         """A message, which may become several. `marked`: the provider shall cache all up to it."""

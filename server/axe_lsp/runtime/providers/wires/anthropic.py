@@ -21,14 +21,13 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
-from axe_lsp.runtime.providers.sse import DONE, SseParser
+from axe_lsp.runtime.providers.sse import SseStream
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
     Shape,
     WireError,
     parse_arguments,
-    parse_json,
     read_call,
     tool_schema,
     without_budget,
@@ -218,11 +217,6 @@ def default_max_tokens(model: str) -> int:
     return min(known.max_output, LONG_ANSWER) if known else DEFAULT_MAX_TOKENS
 
 
-def opening(_request: Request) -> list[Json]:
-    """Nothing: the system prompt is no message here."""
-    return []
-
-
 def encode_message(message: Message, marked: bool) -> list[Json]:
     """A message. `marked`: the provider shall cache all up to its end."""
     blocks = _encode_blocks(message)
@@ -287,16 +281,11 @@ def _returned(block: Node) -> dict[str, Json]:
     return {**table, "input": dict(parse_arguments(given))} if isinstance(given, str) else table
 
 
-def stream_decoder() -> AnthropicStream:
-    """A decoder for one streamed answer."""
-    return AnthropicStream()
-
-
-class AnthropicStream:
+class AnthropicStream(SseStream):
     """Puts the events of a stream together again to the body of an unstreamed answer."""
 
     def __init__(self) -> None:
-        self._events = SseParser()
+        super().__init__()
         self._body: dict[str, Json] = {}
         self._blocks: dict[int, dict[str, Json]] = {}
         self._text: list[str] = []
@@ -308,21 +297,6 @@ class AnthropicStream:
     def is_over(self) -> bool:
         """Whether the last event has come."""
         return self._complete
-
-    @property
-    def is_ending(self) -> bool:
-        """The same, as it comes at once."""
-        return self.is_over
-
-    is_abrupt = False
-
-    def feed(self, line: bytes) -> Delta:
-        """Take a line; returns what it adds."""
-        data = self._events.feed(line)
-        if data == DONE:
-            # Some servers, such as GitHub Copilot, send it in place of the last event, others behind it.
-            self._complete = self._complete or bool(self._body.get("stop_reason"))
-        return self._take(Node(parse_json(data), "event")) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer."""
@@ -338,7 +312,12 @@ class AnthropicStream:
         # In whatever blocks it came: what has been shown is the answer.
         return replace(decode(self._body), content="".join(self._text))
 
-    def _take(self, event: Node) -> Delta:
+    def _end(self) -> None:
+        """Some servers, such as GitHub Copilot, send the mark in place of the last event, others behind it."""
+        self._complete = self._complete or bool(self._body.get("stop_reason"))
+
+    def _take(self, body: Json) -> Delta:
+        event = Node(body, "event")
         kind = event["type"].text()
         if kind == "message_start":
             self._body.update(event["message"].table())
@@ -375,6 +354,9 @@ class AnthropicStream:
     def _add_text(self, text: str) -> Delta:
         self._text.append(text)
         return Delta(text)
+
+
+stream_decoder = AnthropicStream
 
 
 def _known(table: Node) -> dict[str, Json]:

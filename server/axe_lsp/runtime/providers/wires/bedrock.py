@@ -28,6 +28,7 @@ from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
+    StreamDecoder,
     WireError,
     parse_arguments,
     parse_json,
@@ -153,11 +154,6 @@ def _encode_format(wanted: ResponseFormat) -> Json:
     return {"type": "json_schema", "structure": {"jsonSchema": schema}}
 
 
-def opening(_request: Request) -> list[Json]:
-    """Nothing: the system prompt is no message here."""
-    return []
-
-
 def encode_message(message: Message, marked: bool) -> list[Json]:
     """A message. `marked`: the provider shall cache all up to its end."""
     role = "assistant" if message.role == "assistant" else "user"
@@ -208,12 +204,7 @@ def _returned(blocks: Sequence[Node]) -> list[Json]:
     return [block for block in found if (block.get("text") or "-").strip()]
 
 
-def stream_decoder() -> BedrockStream:
-    """A decoder for one streamed answer."""
-    return BedrockStream()
-
-
-class BedrockStream:
+class BedrockStream(StreamDecoder):
     """Puts the events of a stream together again to the body of an unstreamed answer."""
 
     def __init__(self) -> None:
@@ -227,13 +218,6 @@ class BedrockStream:
     def is_over(self) -> bool:
         """Whether the event has come that is behind the last one."""
         return self._stop_reason is not None and self._usage is not None
-
-    @property
-    def is_ending(self) -> bool:
-        """The same, as it comes at once."""
-        return self.is_over
-
-    is_abrupt = False
 
     def feed(self, chunk: bytes) -> Delta:
         """Take some bytes; returns what they add."""
@@ -299,6 +283,9 @@ class BedrockStream:
         if index in self._calls:
             arguments = dict(parse_arguments(parts.get("input", "")))
             yield {"toolUse": {**self._calls[index], "input": arguments}}
+
+
+stream_decoder = BedrockStream
 
 
 def _failure(message: StreamMessage) -> ProviderError:

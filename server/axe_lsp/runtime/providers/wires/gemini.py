@@ -24,13 +24,12 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
-from axe_lsp.runtime.providers.sse import DONE, SseParser
+from axe_lsp.runtime.providers.sse import SseStream
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
     Shape,
     WireError,
-    parse_json,
     returnable,
     tool_schema,
     usable_arguments,
@@ -185,11 +184,6 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     return [BUDGET_ONLY] if params.effort else []
 
 
-def opening(_request: Request) -> list[Json]:
-    """Nothing: the system prompt is no message here."""
-    return []
-
-
 def encode_message(message: Message, _marked: bool) -> list[Json]:
     """A message. Caching needs no marks here."""
     role = "model" if message.role == "assistant" else "user"
@@ -260,23 +254,16 @@ def _text(parts: Sequence[Node], *, thoughts: bool = False) -> str:
     )
 
 
-def stream_decoder() -> GeminiStream:
-    """A decoder for one streamed answer."""
-    return GeminiStream()
-
-
-class GeminiStream:
+class GeminiStream(SseStream):
     """Puts the chunks of a stream together again to the body of an unstreamed answer."""
 
     def __init__(self) -> None:
-        self._events = SseParser()
+        super().__init__()
         self._body: dict[str, Json] = {}
         self._usage: dict[str, Json] = {}
         self._candidate: dict[str, Json] = {}
         self._parts: list[dict[str, Json]] = []
         self._goes_on = False
-        self.is_abrupt = False
-        """Whether the reason for the end has come with the first piece."""
 
     @property
     def is_over(self) -> bool:
@@ -288,12 +275,6 @@ class GeminiStream:
         """Whether there is a reason for the end. Older models give one with each piece, which says nothing."""
         has_end = bool(self._candidate.get("finishReason")) and not self._goes_on
         return has_end and any(map(_is_answer, self._parts))
-
-    def feed(self, line: bytes) -> Delta:
-        """Take a line; returns what it adds."""
-        data = self._events.feed(line)
-        # Proxies add the end mark of OpenAI.
-        return self._take(parse_json(data)) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer."""
@@ -338,6 +319,9 @@ class GeminiStream:
             last["text"].append(text)
         else:
             self._parts.append({**part, "text": [text]})
+
+
+stream_decoder = GeminiStream
 
 
 _OF_TEXT = frozenset({"text", "thought"})

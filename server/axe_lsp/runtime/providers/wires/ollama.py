@@ -12,6 +12,7 @@ from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
+    StreamDecoder,
     WireError,
     function_of,
     parse_json,
@@ -21,6 +22,7 @@ from axe_lsp.runtime.providers.wire import (
 MODELS_PATH = "api/tags"
 SHAPE = Shape(
     stream_types=frozenset({"application/x-ndjson", "application/jsonl", "text/plain"}),
+    system_message=True,
     has_tags=True,
     advice={
         "^connection refused$": ": is Ollama running? (expected at {address})",
@@ -77,11 +79,6 @@ def _options(request: Request) -> dict[str, Json]:
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
     """Nothing: no parameter excludes another one here."""
     return []
-
-
-def opening(request: Request) -> list[Json]:
-    """The system prompt."""
-    return [{"role": "system", "content": request.system}] if request.system else []
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
@@ -155,12 +152,7 @@ def decode_models(body: Json) -> tuple[LocalModel, ...]:
     )
 
 
-def stream_decoder() -> OllamaStream:
-    """A decoder for one streamed answer."""
-    return OllamaStream()
-
-
-class OllamaStream:
+class OllamaStream(StreamDecoder):
     """Puts the lines of a stream together again; the last one carries all but the text."""
 
     def __init__(self) -> None:
@@ -173,13 +165,6 @@ class OllamaStream:
     def is_over(self) -> bool:
         """Whether the last line has come."""
         return self._last is not None
-
-    @property
-    def is_ending(self) -> bool:
-        """The same, as it comes at once."""
-        return self.is_over
-
-    is_abrupt = False
 
     def feed(self, line: bytes) -> Delta:
         """Take a line, a JSON object of its own; returns what it adds."""
@@ -207,3 +192,6 @@ class OllamaStream:
             "tool_calls": self._calls,
         }
         return decode({**self._last, "message": message})
+
+
+stream_decoder = OllamaStream

@@ -21,7 +21,7 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import WIRE_ADVICE, Restrictions
-from axe_lsp.runtime.providers.sse import DONE, SseParser
+from axe_lsp.runtime.providers.sse import SseStream
 from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
@@ -31,7 +31,6 @@ from axe_lsp.runtime.providers.wire import (
     data_url,
     function_of,
     parse_arguments,
-    parse_json,
     read_call,
     to_json,
     without_budget,
@@ -39,6 +38,7 @@ from axe_lsp.runtime.providers.wire import (
 
 SHAPE = Shape(
     any_version=True,
+    system_message=True,
     has_tags=True,
     advice={
         # What OpenAI says of a model that works only on the other wire, at all or with tools.
@@ -113,11 +113,6 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     if params.thinking_budget and "budget" in restrictions.refused:
         return [without_budget(request.model)]
     return [BUDGET_ONLY] if params.effort else []
-
-
-def opening(request: Request) -> list[Json]:
-    """The system prompt."""
-    return [{"role": "system", "content": request.system}] if request.system else []
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
@@ -245,16 +240,11 @@ def _thoughts_of(message: Node) -> str:
     return "".join(map(_text_of, thinking))
 
 
-def stream_decoder() -> OpenAIStream:
-    """A decoder for one streamed answer."""
-    return OpenAIStream()
-
-
-class OpenAIStream:
+class OpenAIStream(SseStream):
     """Puts the chunks of a stream together again to the body of an unstreamed answer."""
 
     def __init__(self) -> None:
-        self._events = SseParser()
+        super().__init__()
         self._head: dict[str, Json] = {}
         self._content: list[str | list[Json]] = []
         self._refusal: list[str] = []
@@ -263,8 +253,6 @@ class OpenAIStream:
         self._finish_reason = ""
         self._usage: Mapping[str, Json] = {}
         self._complete = self._goes_on = False
-        self.is_abrupt = False
-        """Whether the reason for the end has come with the first piece."""
 
     @property
     def is_over(self) -> bool:
@@ -279,13 +267,6 @@ class OpenAIStream:
         """
         has_end = bool(self._finish_reason) and not self._goes_on
         return self._complete or (has_end and self._has_more_than_thoughts)
-
-    def feed(self, line: bytes) -> Delta:
-        """Take a line; returns what it adds."""
-        data = self._events.feed(line)
-        if data == DONE:
-            self._complete = True
-        return self._take(parse_json(data)) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
@@ -312,6 +293,9 @@ class OpenAIStream:
     @property
     def _has_more_than_thoughts(self) -> bool:
         return bool(self._calls) or any(self._content) or any(self._refusal)
+
+    def _end(self) -> None:
+        self._complete = True
 
     def _take(self, body: Json) -> Delta:
         raise_reported(body)
@@ -383,6 +367,9 @@ class OpenAIStream:
         for key, value in part.table().items():
             if key not in ("index", "id", "type", "function"):
                 call.fields[key] = _merged(key, call.fields.get(key), value)
+
+
+stream_decoder = OpenAIStream
 
 
 class _PartialCall(Struct):

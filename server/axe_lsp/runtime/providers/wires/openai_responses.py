@@ -26,14 +26,13 @@ from axe_lsp.runtime.messages import (
 )
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
-from axe_lsp.runtime.providers.sse import DONE, SseParser
+from axe_lsp.runtime.providers.sse import SseStream
 from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
     WireError,
     data_url,
     is_strict_schema,
-    parse_json,
     read_call,
     to_json,
     tool_schema,
@@ -83,11 +82,6 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
 
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
     """Nothing: no parameter excludes another one here."""
-    return []
-
-
-def opening(_request: Request) -> list[Json]:
-    """Nothing: the system prompt is a field of its own."""
     return []
 
 
@@ -186,19 +180,14 @@ def _thoughts(items: Iterable[Node]) -> str:
     return "\n\n".join(filter(None, (part["text"].text() for part in parts)))
 
 
-def stream_decoder() -> ResponsesStream:
-    """A decoder for one streamed answer."""
-    return ResponsesStream()
-
-
-class ResponsesStream:
+class ResponsesStream(SseStream):
     """Shows the pieces of a stream. Its last event holds the whole answer.
 
     Only what is encrypted is taken from the event that ends its item, where it is sure to be whole.
     """
 
     def __init__(self) -> None:
-        self._events = SseParser()
+        super().__init__()
         self._text: list[str] = []
         self._thoughts: list[str] = []
         self._thinks_in: tuple[str, int] | None = None
@@ -209,19 +198,6 @@ class ResponsesStream:
     def is_over(self) -> bool:
         """Whether the last event has come."""
         return self._last is not None
-
-    @property
-    def is_ending(self) -> bool:
-        """The same, as it comes at once."""
-        return self.is_over
-
-    is_abrupt = False
-
-    def feed(self, line: bytes) -> Delta:
-        """Take a line; returns what it adds."""
-        data = self._events.feed(line)
-        # OpenAI sends no such mark here. Some local servers do.
-        return self._take(parse_json(data)) if data and data != DONE else Delta()
 
     def finish(self) -> Response:
         """The whole answer. What has been shown is its text."""
@@ -273,6 +249,9 @@ class ResponsesStream:
             if item.get("type") == "reasoning" and (id_ := Node(item)["id"].text()) in encrypted:
                 item["encrypted_content"] = encrypted[id_]
         return {**response.table(), "output": items}
+
+
+stream_decoder = ResponsesStream
 
 
 def _items_back(message: Message, items: Sequence[dict[str, Json]]) -> list[Json]:
