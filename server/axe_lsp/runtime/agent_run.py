@@ -7,7 +7,7 @@ begins.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext, suppress
 from functools import partial
 from itertools import chain
@@ -34,7 +34,7 @@ from axe_lsp.runtime.errors import (
     NoTextError,
     RunError,
 )
-from axe_lsp.runtime.events import AgentBegin, AgentResume, Status
+from axe_lsp.runtime.events import AgentBegin, AgentResume, RunIds, Status
 from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -53,7 +53,7 @@ from axe_lsp.runtime.run_log import First
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Sender, model_of
 from axe_lsp.runtime.safety.approval import ApprovalRequest
-from axe_lsp.runtime.safety.questions import Answer, question_of_model, question_of_server
+from axe_lsp.runtime.safety.questions import Answer, Question, question_of_model, question_of_server
 from axe_lsp.runtime.safety.reach import check_memory
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.trust import TrustRequest, may_call, senders_of, shadow_warning
@@ -216,13 +216,13 @@ class AgentRun:
         from axe_lsp.runtime.mcp.server_tools import RunAround, remote_tools
 
         taken = {tool.name for tool in prepared.request.tools} - {*known}
-        workplace = self._workplace(prepared, RemoteTools())
+        none = RemoteTools()
         around = RunAround(
             self._order.ids,
             self._services.workspace,
-            workplace,
+            self._workplace(prepared, none),
             self._approve,
-            partial(self._ask_for_server, workplace),
+            partial(self._ask, question_of_server, none),
             self._services.note,
             self._warn,
             of_client,
@@ -237,16 +237,6 @@ class AgentRun:
         own = [each.name for each in prepared.request.tools]
         names = recorded.of_servers(self._order.ids, own)
         return tuple(Tool(each, "", schema={"type": "object"}) for each in names)
-
-    async def _ask_for_server(
-        self, workplace: Workplace, server: str, text: str, choices: tuple[str, ...]
-    ) -> Answer:
-        """Put a question of an MCP server to the person who started the tree; the clock stands still."""
-        secrets = known_secrets(workplace.environment)
-        text, *options = (redact(each, secrets) for each in (text, *choices))
-        question = question_of_server(self._order.ids, server, text, tuple(options))
-        with self._scope.clock.stopped(), self._log.asking():
-            return await self._services.ask(question)
 
     async def _approve(self, request: ApprovalRequest) -> str:
         """Ask the user; the clock is stopped meanwhile."""
@@ -412,9 +402,7 @@ class AgentRun:
             sandbox_warning(agent, definition),
             shadow_warning(agent, definition),
         ):
-            if warning and warning not in self._tree.warned:
-                self._tree.warned.add(warning)
-                self._services.warn(warning)
+            self._tree.warn_once(warning)
         for text in prepared.warnings:
             self._warn(text)
         for text in prepared.prompt.notes:
@@ -426,12 +414,13 @@ class AgentRun:
     def _surroundings(
         self, prepared: Prepared, remote: RemoteTools, own: tuple[Tool, ...]
     ) -> Surroundings:
+        self._retrying = Retrying(self._tree.provider, prepared.definition.retry, self._journal)
         return Surroundings(
             tree=self._tree,
             prepared=prepared,
             remote=remote,
             own=own,
-            provider=self._patient_provider(prepared),
+            provider=self._retrying,
             journal=self._journal,
             start=self._make_child,
             workplace=self._workplace(prepared, remote),
@@ -440,6 +429,7 @@ class AgentRun:
             streams=self._services.streams(prepared),
             log=self._log.without(remote.secrets | known_secrets(self._services.environment)),
             senders=self._senders(prepared.definition) if may_call(prepared.definition) else (),
+            approve=self._approve,
             check_web=partial(self._check_web, prepared),
         )
 
@@ -459,20 +449,13 @@ class AgentRun:
                     tool, hosts, senders, services.workspace, self._order.ids
                 )
         except ConfigError as error:
-            warning = str(error)
-            if warning not in self._tree.warned:
-                self._tree.warned.add(warning)
-                services.warn(warning)
+            self._tree.warn_once(str(error))
             return f"{tool} was not allowed: the user has not trusted it; go on without it"
         return ""
 
     def _allowed_hosts(self, prepared: Prepared) -> tuple[str, ...]:
         """The hosts that pages may come from: those of its file, or of its caller; none means any."""
         return prepared.definition.allowed_hosts or self._order.allowed_hosts
-
-    def _patient_provider(self, prepared: Prepared) -> Retrying:
-        self._retrying = Retrying(self._tree.provider, prepared.definition.retry, self._journal)
-        return self._retrying
 
     def _workplace(self, prepared: Prepared, remote: RemoteTools) -> Workplace:
         remote_copy = self._remote_copy(prepared.prompt.folder)
@@ -482,7 +465,7 @@ class AgentRun:
             environment=self._services.environment,
             allowed_hosts=self._allowed_hosts(prepared),
             read_only=prepared.definition.read_only,
-            ask=partial(self._ask, remote),
+            ask=partial(self._ask, question_of_model, remote),
             agents=(*self._order.above, self._order.ids.agent),
             editor=self._editor(prepared.prompt.folder),
             remote_copy=remote_copy,
@@ -497,12 +480,20 @@ class AgentRun:
         return EditorOfRun(editor, self._order.ids)
 
     async def _ask(
-        self, remote: RemoteTools, call_id: str, text: str, choices: tuple[str, ...]
+        self,
+        question_of: Callable[[RunIds, str, str, tuple[str, ...]], Question],
+        remote: RemoteTools,
+        asker: str,
+        text: str,
+        choices: tuple[str, ...],
     ) -> Answer:
-        """Put a question of the model to the person who started the tree; the clock stands still."""
+        """Put a question to the person who started the tree; the clock stands still.
+
+        `asker` is the id of the model's call, or the name of an MCP server.
+        """
         secrets = known_secrets(self._services.environment) | remote.secrets
         text, *options = (redact(each, secrets) for each in (text, *choices))
-        question = question_of_model(self._order.ids, call_id, text, tuple(options))
+        question = question_of(self._order.ids, asker, text, tuple(options))
         with self._scope.clock.stopped(), self._log.asking():
             return await self._services.ask(question)
 

@@ -21,7 +21,6 @@ from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
     Delegator,
     Start,
-    ToolOutcome,
     call_agent,
 )
 from axe_lsp.runtime.children.typed_tools import call_typed
@@ -49,7 +48,7 @@ from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import restore
-from axe_lsp.runtime.run_log import Result, Room, RunLog
+from axe_lsp.runtime.run_log import Room, RunLog, ToolOutcome
 from axe_lsp.runtime.runs import Sender
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
@@ -90,6 +89,7 @@ class Surroundings(Struct, frozen=True):
     streams: bool
     log: RunLog
     senders: tuple[Sender, ...]
+    approve: Approve
     check_web: Callable[[str], Awaitable[str]]
 
     @property
@@ -101,26 +101,18 @@ class Surroundings(Struct, frozen=True):
         """Tell of something in this run that did not end it."""
         self.tree.warn(self.prepared.order.ids, text)
 
-    async def approve(self, request: ApprovalRequest) -> str:
-        """Ask the user, who may take any time."""
-        with self.clock.stopped(), self.log.asking():
-            return await self.tree.services.approve(request)
-
     def delegator(self, turn: int) -> Delegator:
         """The agent of this run, as its children see it that are called in a turn."""
         return Delegator(
             definition=self.prepared.definition,
-            ids=self.prepared.order.ids,
+            order=self.prepared.order,
             model=str(self.prepared.model),
             workdir=self.prepared.prompt.folder,
             caller=self.prepared.caller,
             deadline=self.clock.deadline,
             max_depth=self.prepared.max_depth,
             turn=turn,
-            above=self.prepared.order.above,
             senders=self.senders,
-            copied=self.prepared.order.copied,
-            more_folders=self.prepared.order.more_folders,
             allowed_hosts=self.workplace.allowed_hosts,
         )
 
@@ -207,7 +199,7 @@ async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, 
 def _refused(of_round: _Round, around: Surroundings, call: ToolCall) -> ToolResult:
     """The result of a call that is one too many."""
     result = ToolResult(call.id, _TOO_MANY, is_error=True)
-    around.log.keep_result(of_round.turn, call.event_id, Result(result))
+    around.log.keep_result(of_round.turn, call.event_id, ToolOutcome(result))
     return result
 
 
@@ -522,10 +514,10 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
             outcome, is_over = ToolOutcome(ToolResult(call.id, "cancelled", is_error=True)), False
             outcome = await _dispatch(around, turn, call)
             # What a run below has said that had to stop for the budget is not its last word.
-            is_over = not (outcome.child_run_id and around.ledger.is_used_up)
+            is_over = not (outcome.child and around.ledger.is_used_up)
     finally:
         if is_over:
-            log.keep_result(turn, call.event_id, Result(outcome.result, outcome.child_run_id or ""))
+            log.keep_result(turn, call.event_id, outcome)
         around.journal.emit(_tool_end(around, of_round, call, outcome, _elapsed_ms(started)))
     return outcome.result
 
@@ -624,7 +616,7 @@ def _tool_end(
         is_error=outcome.result.is_error,
         content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],
         duration_ms=duration_ms,
-        child_run_id=outcome.child_run_id,
+        child_run_id=outcome.child or None,
     )
 
 

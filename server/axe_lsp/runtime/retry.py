@@ -9,19 +9,17 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 
 import anyio
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import RetryConfig
-from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TurnRetry
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.adaptive_limiter import is_crowded
-from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider
 from axe_lsp.runtime.providers.retry_after import jittered, last_moment, too_late
 from axe_lsp.tasks import loop_time
 
@@ -32,25 +30,17 @@ DEFAULT_INITIAL_DELAY_MS = 500
 DEFAULT_MAX_DELAY_MS = 30_000
 
 
-class Retrying:
+class Retrying(InFront):
     """A provider in front of another one, for the requests of one run.
 
     `attempts` is how many requests were sent again.
     """
 
     def __init__(self, provider: Provider, config: RetryConfig, journal: Journal) -> None:
-        self._provider = provider
+        super().__init__(provider)
         self._config = config
         self._journal = journal
         self.attempts = 0
-
-    def check(self, model: ModelName, workdir: Path) -> None:
-        """A request that can't be sent is not tried again."""
-        self._provider.check(model, workdir)
-
-    def window(self, model: ModelName) -> int | None:
-        """The context window that the inner provider knows."""
-        return self._provider.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. Raises the last error when no attempt has succeeded.

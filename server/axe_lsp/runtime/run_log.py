@@ -79,8 +79,8 @@ class Room(Struct, frozen=True, omit_defaults=True):
     fault: str = ""
 
 
-class Result(Struct, frozen=True, omit_defaults=True):
-    """The result of a tool call, and the run that the call has started, if any."""
+class ToolOutcome(Struct, frozen=True, omit_defaults=True):
+    """The result of a tool call, and the id of the run that the call has started, "" for none."""
 
     result: ToolResult
     child: str = ""
@@ -274,9 +274,9 @@ class RunLog:
             rooms.append(room)
         return rooms
 
-    def result(self, turn: int, call: str) -> Result | None:
+    def result(self, turn: int, call: str) -> ToolOutcome | None:
         """The result of a call, if it is known."""
-        return self._find(turn, call, "result", Result)
+        return self._find(turn, call, "result", ToolOutcome)
 
     def unknown_calls(self) -> Iterator[ToolCall]:
         """The calls that may have changed something, and whose results are not known."""
@@ -335,7 +335,7 @@ class RunLog:
         self._rooms[turn] += 1
         self._keep("room", turn, str(number), room)
 
-    def keep_result(self, turn: int, call: str, result: Result) -> None:
+    def keep_result(self, turn: int, call: str, result: ToolOutcome) -> None:
         """A call is over."""
         self._keep("result", turn, call, result)
 
@@ -437,7 +437,7 @@ def _runs_of(known: Known) -> dict[str, _KnownRun]:
             run.used += summary.usage if summary is not None else NOTHING
         elif kind == "result":
             run.results += 1
-            if child := decoded(text, Result).child:
+            if child := decoded(text, ToolOutcome).child:
                 run.finished.add(child)
         elif kind == "first":
             run.ids = decoded(text, First).order.ids

@@ -34,7 +34,7 @@ StepKind = Literal[
 | `allow`, of a root | a question is answered "for this run" | none; `call` names tool and subject |
 | `asked` | a question is open, and again once it is not any more; `call` is its time | `Asked` |
 | `begun` | before a call is executed that may change something | none |
-| `result` | a call is over | `Result` |
+| `result` | a call is over | `ToolOutcome` |
 | `saved` | before a tool changes a file | `saved.SavedFile` |
 | `left` | a tool has changed a file | `saved.LeftFile` |
 """

@@ -185,6 +185,12 @@ class Tree(Struct, frozen=True):
     remote_copies: dict[str, RemoteCopy] = field(default_factory=dict)
     agreed_changes: dict[str, AgreedChanges] = field(default_factory=dict)
 
+    def warn_once(self, text: str) -> None:
+        """Warn everybody, if there is a text and it was not given before."""
+        if text and text not in self.warned:
+            self.warned.add(text)
+            self.services.warn(text)
+
     def warn(self, run: RunIds, text: str) -> None:
         """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""
         if run.depth:

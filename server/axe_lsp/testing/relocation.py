@@ -3,37 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
-from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider
 from axe_lsp.runtime.recordings.recording import RecordedTools
 
 WORKSPACE = "/axe-test-workspace"
 """The name of the folder in recordings of tests."""
 
 
-class Renaming:
+class Renaming(InFront):
     """A provider in front of another one, to which it passes texts with `old` replaced by `new`, and answers back."""
 
     def __init__(self, provider: Provider, old: str, new: str) -> None:
-        self._provider = provider
+        super().__init__(provider)
         self._old = old
         self._new = new
-
-    def check(self, model: ModelName, workdir: Path) -> None:
-        """The needs of the other one."""
-        self._provider.check(model, workdir)
-
-    def window(self, model: ModelName) -> int | None:
-        """The context window that the wrapped provider knows."""
-        return self._provider.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Its answer."""

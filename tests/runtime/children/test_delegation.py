@@ -32,9 +32,9 @@ def delegator(depth: int = 0, max_depth: int = 3, **config: object) -> Delegator
         sub_agents=("helper", "runner"),
         sub_agents_config=SubAgentsConfig(**config),  # type: ignore[arg-type] # by test
     )
-    ids = RunIds("run-1", "root-1", "parent", depth)
+    order = Order(RunIds("run-1", "root-1", "parent", depth), Caller(), "", "")
     return Delegator(
-        definition, ids, "openai/m", Path("/work"), Caller("/agents"), 99.0, max_depth, 1
+        definition, order, "openai/m", Path("/work"), Caller("/agents"), 99.0, max_depth, 1
     )
 
 
@@ -61,7 +61,7 @@ async def refusal_of(arguments: dict[str, object], **place: int) -> str:
     outcome = await call_agent(call(**arguments), delegator(**place), starter)
     assert outcome.result.is_error
     assert outcome.result.call_id == "call-1"
-    assert outcome.child_run_id is None
+    assert outcome.child == ""
     assert starter.orders == []
     return outcome.result.content
 
@@ -163,7 +163,7 @@ async def test_a_success_is_the_final_text_only() -> None:
     assert outcome.result.content == "the result"
     assert not outcome.result.is_error
     assert starter.orders[0].message == "Task: do it"
-    assert outcome.child_run_id == starter.orders[0].ids.run_id
+    assert outcome.child == starter.orders[0].ids.run_id
 
 
 @pytest.mark.req(

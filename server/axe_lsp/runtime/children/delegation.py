@@ -22,8 +22,9 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
 from axe_lsp.runtime.plain_text import short_digest
+from axe_lsp.runtime.run_log import ToolOutcome
 from axe_lsp.runtime.run_result import RunResult
-from axe_lsp.runtime.runs import InCopy, Order, Sender
+from axe_lsp.runtime.runs import Order, Sender
 
 CALL_AGENT = "call_agent"
 """The tool's name, a constant (001-DD3)."""
@@ -32,23 +33,15 @@ Start = Callable[[Order], Awaitable[RunResult]]
 """Makes a run. Raises RunError when the run fails."""
 
 
-class ToolOutcome(Struct, frozen=True):
-    """The result of a tool call, and the run that it started, if any."""
-
-    result: ToolResult
-    child_run_id: str | None = None
-
-
 class Delegator(Struct, frozen=True):
-    """The agent that delegates: its file, its place in the tree, and what its children inherit.
+    """The agent that delegates: its file, the `order` for its run, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
-    its `turn`. `above` are the agents that call it, the root first; `senders` are their files and its own. `copied` is the copy in which it works,
-    `more_folders` are others in which its tools may work.
+    its `turn`. `senders` are the files of the agents that call it and its own.
     """
 
     definition: AgentDefinition
-    ids: RunIds
+    order: Order
     model: str
     workdir: Path
     caller: Caller
@@ -56,10 +49,7 @@ class Delegator(Struct, frozen=True):
     max_depth: int
     turn: int
     allowed_hosts: tuple[str, ...] = ()
-    above: tuple[str, ...] = ()
     senders: tuple[Sender, ...] = ()
-    copied: InCopy | None = None
-    more_folders: tuple[str, ...] = ()
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
@@ -118,7 +108,8 @@ def child_order(
 
     With a `context`, if only an empty one, `task` may stand for an input.
     """
-    ids = delegator.ids
+    callers = delegator.order
+    ids = callers.ids
     return Order(
         ids=RunIds(
             run_id=child_run_id(ids.run_id, delegator.turn, call.event_id),
@@ -131,7 +122,7 @@ def child_order(
         task=task,
         message=message,
         parent_agent=ids.agent,
-        above=(*delegator.above, ids.agent),
+        above=(*callers.above, ids.agent),
         senders=delegator.senders,
         timeout=delegator.definition.sub_agents_config.timeout or None,
         deadline=delegator.deadline,
@@ -139,8 +130,8 @@ def child_order(
         allowed_hosts=delegator.allowed_hosts,
         callers_model=delegator.model,
         read_only=delegator.definition.read_only,
-        copied=delegator.copied,
-        more_folders=delegator.more_folders,
+        copied=callers.copied,
+        more_folders=callers.more_folders,
         reads_task=context is not None,
         context=context or "",
     )
@@ -197,7 +188,7 @@ def _refusal(call: ToolCall, delegator: Delegator) -> str:
         return '"task" argument is required'
     if agent not in delegator.definition.sub_agents:
         return f"agent {quoted(agent)} is not in this agent's sub_agents list"
-    if delegator.ids.depth >= delegator.max_depth:
+    if delegator.order.ids.depth >= delegator.max_depth:
         return f"maximum sub-agent depth ({delegator.max_depth}) reached"
     return ""
 

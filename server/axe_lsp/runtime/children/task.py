@@ -16,12 +16,12 @@ from axe_lsp.agentfile.schema.agent_types import AgentType
 from axe_lsp.runtime.children.delegation import (
     Delegator,
     Start,
-    ToolOutcome,
     child_order,
     start_child,
 )
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
+from axe_lsp.runtime.run_log import ToolOutcome
 from axe_lsp.runtime.runs import Order
 
 TASK = "Task"
@@ -98,7 +98,7 @@ def _refusal(call: ToolCall, config: TaskConfig, delegator: Delegator) -> str:
         return 'Task error: "prompt" argument is required'
     if name not in config.offered:
         return f"Error: Unknown agent type '{name}'"
-    if delegator.ids.depth >= delegator.max_depth:
+    if delegator.order.ids.depth >= delegator.max_depth:
         return f"Task error: maximum sub-agent depth ({delegator.max_depth}) reached"
     return ""
 

@@ -17,12 +17,12 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import (
     Delegator,
     Start,
-    ToolOutcome,
     child_order,
     start_child,
 )
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.run_log import ToolOutcome
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.structured.schemas import Check

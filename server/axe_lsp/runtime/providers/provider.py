@@ -70,5 +70,20 @@ class Provider(Protocol):
         """
 
 
+class InFront:
+    """A provider in front of another one, of which it changes the answers only."""
+
+    def __init__(self, provider: Provider) -> None:
+        self._provider = provider
+
+    def check(self, model: ModelName, workdir: Path) -> None:
+        """The other one has to be ready."""
+        self._provider.check(model, workdir)
+
+    def window(self, model: ModelName) -> int | None:
+        """The context window that the other one knows."""
+        return self._provider.window(model)
+
+
 ProviderHook = Callable[[Provider], Provider]
 """Puts a provider in front of the real one: to record, or to replay. Called once per root run."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from pathlib import Path
 
 import anyio
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Response, ToolCall
-from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
     RecordedRun,
@@ -37,23 +35,15 @@ class _Progress(Struct, dict=True):
             self.turns[-1] = replace(turn, sent=self.turns[-1].sent)
 
 
-class Recorder:
+class Recorder(InFront):
     """A provider in front of the real one that remembers every exchange.
 
     The runs are kept in the order in which they began, so parallel children stay apart.
     """
 
     def __init__(self, provider: Provider) -> None:
-        self._provider = provider
+        super().__init__(provider)
         self._runs: dict[str, _Progress] = {}
-
-    def check(self, model: ModelName, workdir: Path) -> None:
-        """The needs of the real provider apply to a recording, too."""
-        self._provider.check(model, workdir)
-
-    def window(self, model: ModelName) -> int | None:
-        """The context window that the real provider knows."""
-        return self._provider.window(model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Pass the request on; remember it and its answer, or its failure."""
