@@ -199,7 +199,7 @@ async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, 
 def _refused(of_round: _Round, around: Surroundings, call: ToolCall) -> ToolResult:
     """The result of a call that is one too many."""
     result = ToolResult(call.id, _TOO_MANY, is_error=True)
-    around.log.keep_result(of_round.turn, call.event_id, ToolOutcome(result))
+    around.log.keep("result", of_round.turn, call.event_id, ToolOutcome(result))
     return result
 
 
@@ -257,7 +257,7 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     )
     started = monotonic()
     response = told_apart(await _answer(conversation, around, turn))
-    around.log.keep_answer(turn, response)
+    around.log.keep("answer", turn, data=response)
     calls = conversation.receive(response)
     secrets = around.secrets() if response.tool_calls else frozenset()
     around.ledger.charge(response)
@@ -517,7 +517,7 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
             is_over = not (outcome.child and around.ledger.is_used_up)
     finally:
         if is_over:
-            log.keep_result(turn, call.event_id, outcome)
+            log.keep("result", turn, call.event_id, outcome)
         around.journal.emit(_tool_end(around, of_round, call, outcome, _elapsed_ms(started)))
     return outcome.result
 

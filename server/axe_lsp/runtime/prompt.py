@@ -75,7 +75,13 @@ def build_prompt(
     """
     workdir = expand_path(order.workdir or definition.workdir, environment) or str(workspace)
     folder = folder_of(order, definition, workspace, environment)
-    files, notes = _context_files(definition.files, folder)
+    files: tuple[ContextFile, ...] = ()
+    notes: tuple[str, ...] = ()
+    if definition.files:
+        from axe_lsp.runtime.files.context_files import find_context_files
+
+        found = find_context_files(definition.files, folder)
+        files, notes = found.files, found.notes
     skill = order.skill or definition.skill
     asking = (definition, workspace, environment)
 
@@ -116,18 +122,6 @@ def build_prompt(
         warnings=_memory_warnings(order.ids.agent, definition, memory),
         notes=notes,
     )
-
-
-def _context_files(
-    patterns: Sequence[str], folder: Path
-) -> tuple[tuple[ContextFile, ...], tuple[str, ...]]:
-    """The files, and notes about others. Raises ConfigError."""
-    if not patterns:
-        return (), ()
-    from axe_lsp.runtime.files.context_files import find_context_files
-
-    found = find_context_files(patterns, folder)
-    return found.files, found.notes
 
 
 def folder_of(

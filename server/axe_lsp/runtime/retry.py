@@ -48,13 +48,20 @@ class Retrying(InFront):
         Text that was shown can't be taken back, so an answer that breaks off is not asked
         for again. A wait that would end after the run does is not begun.
         """
-        text = _Heard(on_delta)
+        heard: list[Delta] = []
+
+        def hear(piece: Delta) -> None:
+            heard[:] = [piece]
+            if on_delta is not None:
+                on_delta(piece)
+
+        listener = hear if on_delta is not None else None
         for number in count():
             try:
-                return await self._provider.send(replace(exchange, attempt=number), text.listener)
+                return await self._provider.send(replace(exchange, attempt=number), listener)
             except ProviderError as error:
                 most = self._most_repeats(error)
-                if number >= most or not error.may_pass or text.began:
+                if number >= most or not error.may_pass or heard:
                     raise
                 wait_ms = _asked_ms(error) or delay_ms(self._config, number)
                 left = last_moment(exchange.deadline) - loop_time()
@@ -111,20 +118,3 @@ def _asked_ms(error: ProviderError) -> int:
     It is rounded up: a moment too early is too early.
     """
     return -int(-jittered(error.retry_after or 0) * 1000 // 1)
-
-
-class _Heard:
-    """Passes the pieces of an answer on, and knows whether there were any."""
-
-    def __init__(self, on_delta: OnDelta | None) -> None:
-        self._on_delta = on_delta
-        self.began = False
-
-    @property
-    def listener(self) -> OnDelta | None:
-        return self._hear if self._on_delta else None
-
-    def _hear(self, piece: Delta) -> None:
-        self.began = True
-        if self._on_delta:
-            self._on_delta(piece)

@@ -323,21 +323,13 @@ class RunLog:
             request=replace(request, system="", tools=(), kept={}),
             shared=digest,
         )
-        self._keep("first", data=kept)
-
-    def keep_answer(self, turn: int, answer: Response) -> None:
-        """A provider has answered."""
-        self._keep("answer", turn, data=answer)
+        self.keep("first", data=kept)
 
     def keep_room(self, turn: int, room: Room) -> None:
         """The context was made shorter before a turn."""
         number = self._rooms.setdefault(turn, len(self.rooms(turn)))
         self._rooms[turn] += 1
-        self._keep("room", turn, str(number), room)
-
-    def keep_result(self, turn: int, call: str, result: ToolOutcome) -> None:
-        """A call is over."""
-        self._keep("result", turn, call, result)
+        self.keep("room", turn, str(number), room)
 
     @property
     def is_kept(self) -> bool:
@@ -351,11 +343,7 @@ class RunLog:
     def keep_saved(self, turn: int, call: str, path: str, file: Struct) -> None:
         """A call is about to change the file at a path. What is kept holds no secret."""
         self._log.saved_files.add(path)
-        self._keep("saved", turn, call, file)
-
-    def keep_left(self, turn: int, call: str, file: Struct) -> None:
-        """A call has changed a file."""
-        self._keep("left", turn, call, file)
+        self.keep("saved", turn, call, file)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
@@ -368,7 +356,7 @@ class RunLog:
 
         def keep_open() -> None:
             nonlocal writing
-            self._keep("asked", call=since, data=Asked())
+            self.keep("asked", call=since, data=Asked())
             writing = loop.create_task(self._log.committed(self.ids.root_run_id))
 
         # Most are answered by a rule, at once.
@@ -379,16 +367,17 @@ class RunLog:
             opened.cancel()
             if writing is not None:
                 writing.cancel()
-                self._keep("asked", call=since, data=Asked(timestamp()))
+                self.keep("asked", call=since, data=Asked(timestamp()))
 
     async def begin(self, turn: int, call: str) -> None:
         """A call that may change something is about to be executed; wait until that is on the disk."""
-        self._keep("begun", turn, call)
+        self.keep("begun", turn, call)
         await self._log.committed(self.ids.root_run_id)
 
-    def _keep(
+    def keep(
         self, kind: StepKind, turn: int = 0, call: str = "", data: Struct | None = None
     ) -> None:
+        """Keep a step of this run, if steps are kept."""
         if not self._log.is_kept:
             return
         text = "" if data is None else encoded(data, self._secrets)

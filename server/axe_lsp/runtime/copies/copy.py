@@ -176,17 +176,52 @@ class Copy:
     def claim(self, folder: Path) -> None:
         """Keep other processes from using it."""
         with _told(folder):
-            self._claim()
+            folders = self._home.parent
+            folders.mkdir(parents=True, exist_ok=True, mode=0o700)
+            with locked(folders / "lock"):
+                for each in _left_behind(folders):
+                    Copy(each, "", self._environment).rescue()
+                self._home.mkdir(exist_ok=True, mode=0o700)
+                if not self._take():
+                    raise OSError("another process uses the copy of this run")
 
     def snapshot(self, folder: Path) -> Snapshot:
         """The state of a folder."""
         with _told(folder):
-            return self._snapshot(Path(os.path.realpath(folder)))
+            folder = Path(os.path.realpath(folder))
+            repository = repository_of(folder, self._environment, self._home.parent)
+            if repository is None:
+                return Snapshot(None)
+            top = Path(repository.top)
+            own = self._new_own(repository)
+            files = self._checked(top, files_in_repository(repository, self._environment))
+            tree = self._tree_of(top, own, files, repository)
+            base = commit(own, tree, repository.head, _message(top))
+            return Snapshot(repository, base, tree, kept_commits(repository, self._environment))
 
     def make(self, folder: Path, snapshot: Snapshot) -> None:
         """Make a copy of a folder with that state, or with the work that a former process has left."""
         with _told(folder):
-            self._make(Path(os.path.realpath(folder)), snapshot)
+            folder = Path(os.path.realpath(folder))
+            repository = snapshot.repository
+            if repository is None:
+                own, kept, base, tree = self._plain(folder)
+                top = folder
+            else:
+                own, top = self._new_own(repository), Path(repository.top)
+                kept, base, tree = snapshot.kept.get(self.ref, ""), snapshot.base, snapshot.tree
+            if kept:
+                base, tree = commit_parent(own, kept), ""
+            self._may_have_ref = bool(kept)
+            prefix = os.path.relpath(folder, top)
+            self._about = About(
+                self._run_id, self._agent, str(top), prefix, base, own, repository, tree
+            )
+            (self._home / "about").write_bytes(msgspec.json.encode(self._about))
+            self._check_out(kept or base)
+            self._files = TrackedFiles(
+                own, self.tree, self._index, tree_of(own, kept) if kept else tree
+            )
 
     def collect(self) -> str:
         """Keep the work of the agent as a commit; returns its id, "" if nothing has changed.
@@ -299,48 +334,6 @@ class Copy:
         if self._files is None:
             self._files = TrackedFiles(self.about.own, self.tree, self._index)
         return self._files
-
-    def _claim(self) -> None:
-        folders = self._home.parent
-        folders.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with locked(folders / "lock"):
-            for each in _left_behind(folders):
-                Copy(each, "", self._environment).rescue()
-            self._home.mkdir(exist_ok=True, mode=0o700)
-            if not self._take():
-                raise OSError("another process uses the copy of this run")
-
-    def _snapshot(self, folder: Path) -> Snapshot:
-        repository = repository_of(folder, self._environment, self._home.parent)
-        if repository is None:
-            return Snapshot(None)
-        top = Path(repository.top)
-        own = self._new_own(repository)
-        files = self._checked(top, files_in_repository(repository, self._environment))
-        tree = self._tree_of(top, own, files, repository)
-        base = commit(own, tree, repository.head, _message(top))
-        return Snapshot(repository, base, tree, kept_commits(repository, self._environment))
-
-    def _make(self, folder: Path, snapshot: Snapshot) -> None:
-        repository = snapshot.repository
-        if repository is None:
-            own, kept, base, tree = self._plain(folder)
-            top = folder
-        else:
-            own, top = self._new_own(repository), Path(repository.top)
-            kept, base, tree = snapshot.kept.get(self.ref, ""), snapshot.base, snapshot.tree
-        if kept:
-            base, tree = commit_parent(own, kept), ""
-        self._may_have_ref = bool(kept)
-        prefix = os.path.relpath(folder, top)
-        self._about = About(
-            self._run_id, self._agent, str(top), prefix, base, own, repository, tree
-        )
-        (self._home / "about").write_bytes(msgspec.json.encode(self._about))
-        self._check_out(kept or base)
-        self._files = TrackedFiles(
-            own, self.tree, self._index, tree_of(own, kept) if kept else tree
-        )
 
     def _plain(self, folder: Path) -> tuple[OwnGit, str, str, str]:
         """Our git folder for a folder in no repository, the commit that keeps work, that of the folder, its tree."""

@@ -7,7 +7,7 @@ executed on this one.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import tomli
 from msgspec import Struct
@@ -19,6 +19,8 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
+
+_Value = TypeVar("_Value", str, bool)
 
 
 class Dask(Struct, frozen=True):
@@ -160,15 +162,15 @@ class _Reader:
         return _Reader(self._table.get(key, {}), f"{self.where}.{key}")
 
     def text(self, key: str, default: str) -> str:
-        value = self._table.get(key, default)
-        if not isinstance(value, str):
-            raise ConfigError(f"{self.where}.{key} is not a string")
-        return value
+        return self._checked(key, default, "a string")
 
     def truth(self, key: str) -> bool:
-        value = self._table.get(key, False)
-        if not isinstance(value, bool):
-            raise ConfigError(f"{self.where}.{key} is not true or false")
+        return self._checked(key, False, "true or false")
+
+    def _checked(self, key: str, default: _Value, what: str) -> _Value:
+        value = self._table.get(key, default)
+        if not isinstance(value, type(default)):
+            raise ConfigError(f"{self.where}.{key} is not {what}")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
@@ -17,6 +17,7 @@ from axe_lsp.runtime.files.folders import (
     homes_of_dialects,
     working_folder,
 )
+from axe_lsp.runtime.files.regular_files import is_folder
 
 MOST_FOLDERS = 100_000
 """Folders that a search for agents looks into; it ends after them. Nearer ones come first."""
@@ -97,7 +98,7 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
             looked_into += 1
             if looked_into > MOST_FOLDERS:
                 return
-            yield from (found for each in AGENT_FOLDERS if _is_folder(found := folder / each))
+            yield from (found for each in AGENT_FOLDERS if is_folder(found := folder / each))
             for each in _folders_in(folder, layers):
                 if each.name in layers:
                     yield from folders_of_layer(each, layers[each.name])
@@ -123,13 +124,13 @@ def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
     seen: set[str] = set()
     for _ in range(_MAX_DEPTH if program.is_recursive else 1):
         below: list[Path] = []
-        for folder in filter(_is_folder, level):
+        for folder in filter(is_folder, level):
             real = os.path.realpath(folder)
             if real in seen or len(seen) > MOST_FOLDERS:  # A link may lead back.
                 continue
             seen.add(real)
             yield folder
-            below.extend(_all_folders_in(folder))
+            below.extend(_those_in(folder, os.DirEntry.is_dir))
         level = below
 
 
@@ -143,7 +144,7 @@ def is_entered(folder: Path, root: Path) -> bool:
 def _holds_agents(folder: Path, environment: Environment, *, is_own: bool) -> bool:
     for each in _ALL_FOLDERS:
         found = folder / each
-        if _is_folder(found) and not _is_users_folder(found, environment):
+        if is_folder(found) and not _is_users_folder(found, environment):
             return is_own or _belongs_to_user(found)
     return False
 
@@ -166,30 +167,20 @@ def _belongs_to_user(folder: Path) -> bool:
         return False
 
 
-def _is_folder(path: Path) -> bool:
-    try:
-        return path.is_dir()
-    except OSError:  # Up to Python 3.13 raised for what lies in a folder that may not be entered.
-        return False
-
-
 def _folders_in(folder: Path, layers: Container[str] = ()) -> list[Path]:
-    try:
-        with os.scandir(folder) as entries:
-            return sorted(
-                Path(entry.path)
-                for entry in entries
-                if (_is_entered(entry.name) and entry.is_dir(follow_symlinks=False))
-                or (entry.name in layers and entry.is_dir())
-            )
-    except OSError:
-        return []
+    return _those_in(
+        folder,
+        lambda entry: (
+            (_is_entered(entry.name) and entry.is_dir(follow_symlinks=False))
+            or (entry.name in layers and entry.is_dir())
+        ),
+    )
 
 
-def _all_folders_in(folder: Path) -> list[Path]:
+def _those_in(folder: Path, is_wanted: Callable[[os.DirEntry[str]], bool]) -> list[Path]:
     try:
         with os.scandir(folder) as entries:
-            return sorted(Path(entry.path) for entry in entries if entry.is_dir())
+            return sorted(Path(entry.path) for entry in entries if is_wanted(entry))
     except OSError:
         return []
 

@@ -252,7 +252,7 @@ class Connection:
     async def _serve(self) -> None:
         if not self.server.is_command:
             async with _connected(
-                self.server, self._access.headers, self._answered, self._handlers
+                self.server, self._access.headers, self._answered, self._options
             ) as client:
                 await self._stay(client)
             return
@@ -270,16 +270,23 @@ class Connection:
         access = self._access
         self._process = process = await start_server(words, access.folder, access.environment)
         try:
-            async with _client_of(process, mode, self._handlers) as client:
+            async with _client_of(process, mode, self._options) as client:
                 await self._stay(client)
         finally:
             with anyio.CancelScope(shield=True):
                 await process.end(self._patience)
 
     @property
-    def _handlers(self) -> dict[str, Any]:
-        """The options of a client that say who hears what the server wants."""
-        return {"elicitation_callback": self._elicited, "message_handler": self._heard}
+    def _options(self) -> dict[str, Any]:
+        """The options of a client: who we are, and who hears what the server wants."""
+        from mcp import Implementation
+
+        return {
+            "client_info": Implementation(name="axe-lsp", version=__version__),
+            "cache": None,
+            "elicitation_callback": self._elicited,
+            "message_handler": self._heard,
+        }
 
     async def _stay(self, client: Any) -> None:
         self._client = client
@@ -393,10 +400,10 @@ async def _connected(
     server: McpServer,
     headers: Mapping[str, str],
     answered: Callable[[Any], Awaitable[None]],
-    handlers: Mapping[str, Any],
+    options: Mapping[str, Any],
 ) -> AsyncIterator[Any]:
     from httpx2 import AsyncClient, Timeout
-    from mcp import Client, Implementation
+    from mcp import Client
     from mcp.client.sse import sse_client
     from mcp.client.streamable_http import streamable_http_client
 
@@ -407,29 +414,25 @@ async def _connected(
         asked = {"Accept-Encoding": "identity", **headers}
         return AsyncClient(headers=asked, timeout=timeout, event_hooks=hooks)
 
-    us: dict[str, Any] = {
-        "client_info": Implementation(name="axe-lsp", version=__version__),
-        "cache": None,
-    }
     if server.transport == "sse":
         transport = sse_client(server.url, httpx_client_factory=http_client)
-        async with Client(transport, **us, **handlers, mode="legacy") as client:
+        async with Client(transport, **options, mode="legacy") as client:
             yield client
     else:
         async with http_client() as http:
             transport = streamable_http_client(
                 server.url, http_client=http, max_sse_event_size=_MOST_OF_A_MESSAGE
             )
-            async with Client(transport, **us, **handlers) as client:
+            async with Client(transport, **options) as client:
                 yield client
 
 
 @asynccontextmanager
 async def _client_of(
-    process: ServerProcess, mode: str, handlers: Mapping[str, Any]
+    process: ServerProcess, mode: str, options: Mapping[str, Any]
 ) -> AsyncIterator[Any]:
     """A client of a process, which others end."""
-    from mcp import Client, Implementation
+    from mcp import Client
     from mcp.shared.message import SessionMessage
     from mcp.types import jsonrpc_message_adapter
 
@@ -460,11 +463,10 @@ async def _client_of(
         with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
             await work()
 
-    us = Implementation(name="axe-lsp", version=__version__)
     async with heard, hears, says, said, anyio.create_task_group() as tasks:
         for work in (listen, speak, process.read_errors):
             tasks.start_soon(until_it_ends, work)
-        async with Client(streams(), client_info=us, cache=None, mode=mode, **handlers) as client:
+        async with Client(streams(), **options, mode=mode) as client:
             yield client
         tasks.cancel_scope.cancel()
 

@@ -52,8 +52,7 @@ from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY, Answer
 from axe_lsp.runtime.safety.redaction import redact
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace
-from axe_lsp.runtime.tools.truncation import capped_text
+from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace, capped_text
 
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 """As the official SDK has it."""

@@ -250,12 +250,8 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
     effort = accepted(request, restrictions).params.effort
     own_fields = WIRES[restrictions.wire].own_fields
     sent: dict[Field, bool] = {
+        **_asked(request),
         "max_tokens": bool(request.max_tokens) and not restrictions.current,
-        "temperature": request.temperature is not None,
-        "top_p": params.top_p is not None,
-        "top_k": params.top_k is not None,
-        "seed": params.seed is not None,
-        "stop": bool(params.stop),
         "tools": bool(request.tools),
         "budget": bool(effort) or params.thinking_budget is not None,
         "think": bool(effort),
@@ -270,6 +266,18 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
         "stream_options": True,
     }
     return sent[field]
+
+
+def _asked(request: Request) -> dict[Field, bool]:
+    """Which of the parameters that may be left out an agent names."""
+    params = request.params
+    return {
+        "temperature": request.temperature is not None,
+        "top_p": params.top_p is not None,
+        "top_k": params.top_k is not None,
+        "seed": params.seed is not None,
+        "stop": bool(params.stop),
+    }
 
 
 def window_told(error: ProviderError, request: Request, size: int) -> int | None:
@@ -307,11 +315,7 @@ def left_out(request: Request, restrictions: Restrictions) -> list[str]:
     """The notes for the user about a request."""
     model, wanted, params = request.model, request.response_format, request.params
     asked: dict[Field, bool] = {
-        "temperature": request.temperature is not None,
-        "top_p": params.top_p is not None,
-        "top_k": params.top_k is not None,
-        "seed": params.seed is not None,
-        "stop": bool(params.stop),
+        **_asked(request),
         "response_format": wanted is not None and not wanted.otherwise,
         "effort": bool(params.effort),
     }

@@ -102,7 +102,7 @@ async def keep_file_after(log: RunLog, turn: int, call_id: str, path: Path) -> N
     """Keep how the file at a path without links was left, if it can still be read."""
     digest = await anyio.to_thread.run_sync(_digest_in, path)
     if digest is not None:
-        log.keep_left(turn, call_id, LeftFile(str(path), time.time_ns(), digest))
+        log.keep("left", turn, call_id, LeftFile(str(path), time.time_ns(), digest))
 
 
 def _path(call: ToolCall, workplace: Workplace) -> Path | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, argument_text
-from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
-from axe_lsp.runtime.tools.truncation import capped_lines
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, capped_lines, required
 
 _MOST_CHARACTERS = 2000
 _MOST_CHOICES = 8

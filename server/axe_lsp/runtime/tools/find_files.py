@@ -9,9 +9,8 @@ import anyio
 from axe_lsp.agentfile.text.globs import BadPatternError, matches, segments_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.ripgrep import ripgrep
-from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
-from axe_lsp.runtime.tools.truncation import capped_lines
+from axe_lsp.runtime.tools.commands import ripgrep
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, capped_lines, required
 
 
 async def _find_files(call: ToolCall, workplace: Workplace) -> str:

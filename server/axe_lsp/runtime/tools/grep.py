@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.ripgrep import ripgrep
-from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, is_true, required
-from axe_lsp.runtime.tools.truncation import capped_lines
+from axe_lsp.runtime.tools.commands import ripgrep
+from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, capped_lines, is_true, required
 
 _OPTIONS = [
     "--line-number",

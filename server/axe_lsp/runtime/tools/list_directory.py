@@ -11,8 +11,7 @@ from axe_lsp.runtime.files.opening import names_in
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.paths import place, speaking_of
-from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
-from axe_lsp.runtime.tools.truncation import capped_lines
+from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, capped_lines, required
 
 
 async def _list_directory(call: ToolCall, workplace: Workplace) -> str:

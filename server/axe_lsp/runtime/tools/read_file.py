@@ -24,9 +24,9 @@ from axe_lsp.runtime.tools.tool import (
     Shown,
     ToolError,
     Workplace,
+    capped_lines,
     required,
 )
-from axe_lsp.runtime.tools.truncation import capped_lines
 
 _LIMIT = 2000
 _WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")

@@ -21,8 +21,15 @@ from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
 from axe_lsp.runtime.tools.editor import RunCommand
 from axe_lsp.runtime.tools.read_only import is_enforceable, without_writing
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT, BuiltinTool, ToolError, Workplace, required
-from axe_lsp.runtime.tools.truncation import capped_end, capped_text
+from axe_lsp.runtime.tools.tool import (
+    MAX_OUTPUT,
+    BuiltinTool,
+    ToolError,
+    Workplace,
+    capped_end,
+    capped_text,
+    required,
+)
 
 _TIME_LIMIT = 600.0
 """Seconds for one command. Mostly the run's own time is over before."""

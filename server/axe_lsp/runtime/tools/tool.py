@@ -1,4 +1,4 @@
-"""The interface of a tool: its description for the model, its execution, and its context.
+"""The interface of a tool: its description for the model, its execution, its context, and the cut of long results.
 
 A tool knows nothing of runs, providers and events. What goes wrong is a ToolError, whose text is
 for the model: it never ends a run.
@@ -6,7 +6,8 @@ for the model: it never ends a run.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
+import re
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import AbstractAsyncContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
@@ -18,6 +19,7 @@ from axe_lsp.runtime.events import AgentPlace, Event, RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Image, Tool, ToolCall
+from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
 from axe_lsp.runtime.tools.editor import EditorOfRun
@@ -179,3 +181,39 @@ def is_true(call: ToolCall, name: str) -> bool:
     if text not in _YES | _NO:
         raise ToolError(f"invalid {name} value {quoted(text)}: must be true or false")
     return text in _YES
+
+
+_COLOURS = r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
+"""And other things that terminals obey: moves of the cursor, titles of windows."""
+
+
+def capped_lines(lines: Iterable[str], how_to_go_on: str = "") -> str:
+    """As many lines as fit. If that is not all, a last line says so, and how to get the rest."""
+    kept: list[str] = []
+    size = 0
+    for line in lines:
+        size += len(line.encode()) + 1
+        if size > MAX_OUTPUT + 1:
+            return "\n".join([*kept, _cut_off(how_to_go_on)])
+        kept.append(line)
+    return "\n".join(kept)
+
+
+def capped_text(data: bytes, is_all: bool) -> str:
+    """The beginning of an output as text, and a last line if there was more of it."""
+    text = data.decode("utf-8", "replace")
+    return text if is_all else f"{text}\n{_cut_off()}"
+
+
+def capped_end(text: str, is_all: bool) -> str:
+    """The end of what a terminal has shown, without colours, and a first line if there was more of it."""
+    plain = harmless(re.sub(_COLOURS, "", text))
+    data = plain.encode("utf-8", "replace")
+    if len(data) > MAX_OUTPUT:
+        plain, is_all = data[-MAX_OUTPUT:].decode("utf-8", "ignore"), False
+    return plain if is_all else f"{_cut_off()}\n{plain}"
+
+
+def _cut_off(how_to_go_on: str = "") -> str:
+    advice = f"; {how_to_go_on}" if how_to_go_on else ""
+    return f"... [output truncated, exceeded 100KB{advice}]"
