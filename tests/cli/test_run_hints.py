@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
@@ -62,6 +63,24 @@ def test_the_hint_at_an_agent_file_names_a_command_that_works(home: Home) -> Non
     assert command, told
     code, out, _ = home.shell(command[1])
     assert (code, "bad.toml" in out) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "command", ["run solo", "run '.claude/agents/solo.md'", "check .claude/agents/*.md"]
+)
+def test_an_agent_of_claude_code_leads_to_its_conversion(home: Home, command: str) -> None:
+    home.environment["TERM"] = "xterm"
+    project = home.work / "mein projekt"
+    folder = project / ".claude" / "agents"
+    folder.mkdir(parents=True)
+    (folder / "solo.md").write_text("---\nname: solo\ndescription: d\n---\nGo.\n")
+    start = f"cd {shlex.quote(str(project))} && {shlex.join(COMMAND)}"
+    code, _, told = home.shell_line(f"{start} {command}")
+    advice = re.search(r"`axe-lsp (import .+solo\.md'?)` ", told)
+    assert code == 2
+    assert advice, told
+    assert home.shell_line(f"{start} {advice[1]}")[0] == 0
+    assert (project / "axe" / "agents" / "solo.toml").is_file()
 
 
 def test_hints_do_not_depend_on_a_terminal(home: Home, provider: ScriptedProvider) -> None:

@@ -88,6 +88,7 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     try:
         paths = [_without_ups(working_folder() / path) for path in _existing(chosen.paths)]
+        _require_toml(paths)
         recordings, agents = _sorted(paths)
         levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
         progress = Progress(sys.stderr)
@@ -132,6 +133,17 @@ def _importable(paths: Sequence[Path]) -> str:
     if folders:
         return f". `axe-lsp import` converts those of {' and '.join(folders)}."
     return ". `axe-lsp init` creates an agent."
+
+
+def _require_toml(paths: Sequence[Path]) -> None:
+    """Raises ConfigError for Markdown, every line of which would be an error."""
+    for path in paths:
+        if path.suffix == ".md" and path.is_file():
+            import shlex
+
+            shown = _shown(path, _here())
+            command = f"axe-lsp import {shlex.quote(shown)}"
+            raise ConfigError(f"{shown} is Markdown; `{command}` makes an agent file of it")
 
 
 def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:

@@ -6,7 +6,7 @@ A text that is open in an editor wins over the file, because it is what its auth
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, cached_property, lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.agent_definition import AgentDefinition, DefinitionError, Source, load
 from axe_lsp.agentfile.lookup_order import (
+    AGENT_FOLDERS,
     SUFFIX,
     AgentPlaces,
     Caller,
@@ -107,7 +108,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
             if name in agents.agents:
                 return agents, agents.agents[name]
         if objection is not None:
-            raise ConfigError(objection)
+            raise ConfigError(objection, hint=_importable([Path(name)]))
         raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
 
     def _find_in(self, folders: Sequence[Path], name: str) -> Path | None:
@@ -134,9 +135,21 @@ class AgentFolders(Struct, frozen=True, dict=True):
         meant = nearest(name.removesuffix(SUFFIX), known)
         if meant is not None:
             return f"Did you mean `{meant}`?"
+        importable = _importable(self._of_other_programs(name))
+        if importable:
+            return importable
         looked = ", ".join(shown_path(folder) for folder in self.folders)
         more = "`axe-lsp agents list` lists the agents" if known else "`axe-lsp init` creates one"
         return f"Searched folders: {looked}. {more}."
+
+    def _of_other_programs(self, name: str) -> Iterator[Path]:
+        """The files that an agent in Markdown would have, in the projects of these folders."""
+        from axe_lsp.agentfile.convert.format_table import FORMATS
+
+        for folder in self.folders:
+            for each in FORMATS.values():
+                if each.is_markdown and folder.as_posix().endswith(AGENT_FOLDERS):
+                    yield folder.parents[1] / each.folder / f"{name}{each.suffix}"
 
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
         """Every agent by name, with its file and what it holds or why it holds no agent."""
@@ -331,6 +344,16 @@ def _file_of(name: str, folder: Path) -> Path:
 def _definition(text: str) -> AgentDefinition:
     """Understood once, however many children are made by the same text."""
     return load(text)
+
+
+def _importable(paths: Iterable[Path]) -> str:
+    """The command that converts the first agent in Markdown that is there."""
+    import shlex
+
+    found = (shown_path(each) for each in paths if each.suffix == ".md" and is_there(each))
+    return next(
+        (f"`axe-lsp import {shlex.quote(each)}` converts this agent." for each in found), ""
+    )
 
 
 def _text(path: Path, open_buffers: Mapping[Path, str]) -> str:
