@@ -369,7 +369,7 @@ def test_agents_that_could_be_imported_are_pointed_at(tmp_path: Path, run: Run) 
     code, _, err = run(str(tmp_path / "project"))
     assert code == 0
     assert ".codex/agents" in err
-    assert "`axe-lsp import` converts those of .claude/agents" in err
+    assert f"`axe-lsp import {folder}` converts the agents there." in err
 
 
 def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:

@@ -131,7 +131,9 @@ def test_the_list_tells_of_files_that_hold_no_agent(home: Home) -> None:
 
 
 def test_an_empty_list_is_explained(home: Home) -> None:
-    assert "`axe-lsp agents init NAME` creates one." in told(home, "agents", "list")
+    assert "`axe-lsp init` creates an agent." in told(home, "agents", "list")
+    (home.work / ".claude" / "agents").mkdir(parents=True)
+    assert f"`axe-lsp import {home.work}/.claude/agents` converts" in told(home, "agents", "list")
     assert home.call("agents", "list") == (0, "", "")
 
 

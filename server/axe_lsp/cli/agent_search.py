@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
@@ -10,6 +11,7 @@ from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import workspace_above
+from axe_lsp.runtime.plain_text import shown_path
 
 
 def agent_search(agents_dir: Path | None = None) -> AgentSearch:
@@ -36,6 +38,22 @@ def named_file(text: str, folder: Path) -> Path | None:
     if os.sep in text or "/" in text:
         raise ConfigError(f"agent file not found: {text}")
     return None
+
+
+def ways_to_agents(folders: Iterable[Path]) -> str:
+    """What to do in folders without agents: convert those of other programs in Markdown, or create one."""
+    import shlex
+
+    from axe_lsp.agentfile.convert.format_table import FORMATS
+
+    markdown = [each.folder for each in FORMATS.values() if each.is_markdown]
+    found = dict.fromkeys(
+        top / each for top in folders for each in markdown if (top / each).is_dir()
+    )
+    if found:
+        named = shlex.join(map(shown_path, found))
+        return f"`axe-lsp import {named}` converts the agents there."
+    return "`axe-lsp init` creates an agent."
 
 
 def spellings(folder: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.cli.agent_search import agent_search, project_agents_folder
+from axe_lsp.cli.agent_search import agent_search, project_agents_folder, ways_to_agents
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.daemon import disk
@@ -55,7 +55,7 @@ def _list(options: argparse.Namespace) -> int:
             tell_person(visible(f"{path} contains no agent that can be run: {fault}"))
     if not found:
         looked = ", ".join(map(shown_path, folders.folders))
-        tell_person(f"No agents in {looked}. `axe-lsp agents init NAME` creates one.")
+        tell_person(f"No agents in {looked}. {ways_to_agents([agent_search().workspace])}")
     return 0
 
 

@@ -18,6 +18,7 @@ from axe_lsp.agentfile.check.secret_values import printable
 from axe_lsp.agentfile.dialects import LAYERED, dialect_of_loose
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
+from axe_lsp.cli.agent_search import ways_to_agents
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.cli.streams import obeys_escapes
@@ -106,8 +107,8 @@ def main(arguments: Sequence[str]) -> int:
         looked = ", ".join(map(str, chosen.paths))
         print(
             f"axe-lsp check: no agent files below {looked} (agent folders are "
-            "`axe/agents`, `.axe/agents`, `.codex/agents` and `.vibe/agents`; other files can be named)"
-            + _importable(chosen.paths),
+            "`axe/agents`, `.axe/agents`, `.codex/agents` and `.vibe/agents`; other files can be named). "
+            + ways_to_agents(chosen.paths),
             file=sys.stderr,
         )
     FORMATS[chosen.format](files, sys.stdout)
@@ -118,21 +119,6 @@ def main(arguments: Sequence[str]) -> int:
         if worst <= (Severity.WARNING if chosen.strict else Severity.ERROR)
         else ExitCode.OK
     )
-
-
-def _importable(paths: Sequence[Path]) -> str:
-    """Advice about agents of programs whose files are not checked, if there are any."""
-    # Imported late: it is for those who have none of our agents.
-    from axe_lsp.agentfile.convert.format_table import FORMATS as PROGRAMS
-
-    folders = [
-        each.folder
-        for each in PROGRAMS.values()
-        if each.is_markdown and any((path / each.folder).is_dir() for path in paths)
-    ]
-    if folders:
-        return f". `axe-lsp import` converts those of {' and '.join(folders)}."
-    return ". `axe-lsp init` creates an agent."
 
 
 def _require_toml(paths: Sequence[Path]) -> None:
