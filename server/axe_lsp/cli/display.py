@@ -6,11 +6,11 @@ import asyncio
 import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
-from typing import Protocol, TextIO
+from contextlib import contextmanager, suppress
+from typing import TextIO
 
 from axe_lsp.cli.progress import Line, Progress, Span, Style
-from axe_lsp.cli.streams import obeys_escapes
+from axe_lsp.cli.streams import Display, obeys_escapes
 from axe_lsp.cli.text_width import cells
 from axe_lsp.runtime.events import Event
 
@@ -20,22 +20,6 @@ INTERVAL = 0.1
 _USUAL_SIZE = os.terminal_size((80, 24))
 
 
-class Display(Protocol):
-    """Tells a person about one run while it goes on."""
-
-    def event(self, event: Event) -> None:
-        """Something happened."""
-
-    def say(self, text: str) -> None:
-        """Something that the person should know besides."""
-
-    def paused(self) -> AbstractContextManager[None]:
-        """Write nothing while other output is written; catch up on it afterwards."""
-
-    def close(self) -> None:
-        """The run is over. Later output on the terminal begins on a new line."""
-
-
 def open_display(stream: TextIO, environment: Mapping[str, str]) -> Display:
     """Lines that are updated in place, where the stream is a terminal that can do this."""
     if stream.isatty() and obeys_escapes(stream, environment):
@@ -43,15 +27,14 @@ def open_display(stream: TextIO, environment: Mapping[str, str]) -> Display:
     return PlainDisplay(stream)
 
 
-class LiveDisplay:
+class LiveDisplay(Display):
     """One line per running child, updated in place. Needs a running event loop, and owns a timer."""
 
     def __init__(self, stream: TextIO, coloured: bool = True) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._progress = Progress()
         self._region = LiveRegion(stream, coloured)
         self._timer: asyncio.TimerHandle | None = None
-        self._held: list[str] | None = None
         self._closed = False
 
     def event(self, event: Event) -> None:
@@ -62,24 +45,20 @@ class LiveDisplay:
         if self._timer is None and self._held is None:
             self._wait()
 
-    def say(self, text: str) -> None:
+    def _print(self, text: str) -> None:
         """A text above the lines that change."""
-        if self._held is None:
-            self._draw([(Span(text),)], is_live=not self._closed)
-        else:
-            self._held.append(text)
+        self._draw([(Span(text),)], is_live=not self._closed)
 
     @contextmanager
     def paused(self) -> Iterator[None]:
         """Take the lines away that change, and leave the cursor where they began."""
         self._stop()
         self._draw(is_live=False)
-        held = self._held = []
         try:
-            yield
+            with super().paused():
+                yield
         finally:
-            self._held = None
-            self._draw([(Span(text),) for text in held])
+            self._draw()
             self._wait()
 
     def close(self) -> None:
@@ -118,38 +97,18 @@ class LiveDisplay:
         return _USUAL_SIZE
 
 
-class PlainDisplay:
+class PlainDisplay(Display):
     """A line when a child begins and one when it ends, for logs and simple terminals."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._progress = Progress()
-        self._held: list[str] | None = None
 
     def event(self, event: Event) -> None:
         """Something happened."""
         line = self._progress.event(event, time.monotonic())
         if line:
             self.say("".join(span.text for span in line))
-
-    def say(self, text: str) -> None:
-        """A line of its own."""
-        if self._held is not None:
-            self._held.append(text)
-            return
-        with suppress(OSError):
-            print(text, file=self._stream, flush=True)
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Keep lines until the end of the pause."""
-        held = self._held = []
-        try:
-            yield
-        finally:
-            self._held = None
-            for text in held:
-                self.say(text)
 
     def close(self) -> None:
         """A free line, if there is anything above it."""

@@ -10,13 +10,12 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import (
     AbstractContextManager,
     ExitStack,
     aclosing,
     closing,
-    contextmanager,
     nullcontext,
     suppress,
 )
@@ -34,7 +33,7 @@ from axe_lsp.cli.guard import SOON
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
-from axe_lsp.cli.streams import is_coloured, open_terminal, shown
+from axe_lsp.cli.streams import Display, is_coloured, open_terminal, shown
 from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink
@@ -56,7 +55,6 @@ from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 
 if TYPE_CHECKING:
-    from axe_lsp.cli.display import Display
     from axe_lsp.cli.markdown import MarkdownStream
     from axe_lsp.cli.verbose import VerboseLog
     from axe_lsp.hosting.protocol import Start
@@ -239,7 +237,9 @@ class _TerminalUser:
             return None
         from axe_lsp.cli.terminal_questions import TerminalQuestions
 
-        return TerminalQuestions(terminal, self._output.paused, is_coloured(sys.stderr, os.environ))
+        return TerminalQuestions(
+            terminal, self._output.display.paused, is_coloured(sys.stderr, os.environ)
+        )
 
     @property
     def refuse(self) -> Ask:
@@ -306,7 +306,7 @@ class _Output:
         self._stream = options.stream
         self._log = _verbose_log() if options.verbose else None
         self._progress = None if options.verbose else _progress()
-        self._held: list[Callable[[], None]] | None = None
+        self.display = self._log or self._progress or Display(sys.stderr)
         self._calls = calls
         self._written = ""
         self._markdown = _markdown()
@@ -339,12 +339,9 @@ class _Output:
 
     def event(self, event: Event) -> None:
         """Something happened."""
-        if self._log:
-            if not isinstance(event, TextDelta):
-                self._leave_line()
-            self._tell(partial(self._log.event, event))
-        if self._progress:
-            self._progress.event(event)
+        if self._log and not isinstance(event, TextDelta):
+            self._leave_line()
+        self.display.event(event)
         self._calls.event(event)
         if isinstance(event, TextDelta) and event.run.depth == 0 and not self._fault:
             self._make_room()
@@ -357,28 +354,13 @@ class _Output:
         warning = shown(f"Warning: {text}", sys.stderr)
         if not (self._progress and self._has_tools):  # Else it is told below the text of the turn.
             self._leave_line()
-        if self._progress:
-            self._progress.say(warning)
-        else:
-            self._tell(partial(print, warning, file=sys.stderr))
+        self.display.say(warning)
 
     def note(self, line: str) -> None:
         """Something for those who want to know everything."""
         if self._log:
             self._leave_line()
-            self._tell(partial(print, shown(line, sys.stderr), file=sys.stderr))
-
-    @contextmanager
-    def paused(self) -> Iterator[None]:
-        """Write nothing to standard error for a while; events of that time are reported afterwards."""
-        held = self._held = []
-        try:
-            with self._progress.paused() if self._progress else nullcontext():
-                yield
-        finally:
-            self._held = None
-            for tell in held:
-                tell()
+            self._log.say(line)
 
     def finished(self, result: RunResult) -> None:
         """The answer is complete, or a budget is used up and it is partial."""
@@ -410,8 +392,7 @@ class _Output:
         """Show no more progress; the answer comes next, or the reason why there is none."""
         self._end_line()
         self._text.close()
-        if self._progress:
-            self._progress.close()
+        self.display.close()
 
     def failed(self) -> None:
         """There will be no answer."""
@@ -437,12 +418,6 @@ class _Output:
             self._write("\n" if self._written.endswith("\n") else "\n\n")
             self._written = ""
             self._text.close()
-
-    def _tell(self, tell: Callable[[], None]) -> None:
-        if self._held is None:
-            tell()
-        else:
-            self._held.append(tell)
 
     def _write(self, text: str) -> None:
         try:

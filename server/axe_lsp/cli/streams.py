@@ -5,11 +5,12 @@ from __future__ import annotations
 import io
 import os
 import sys
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
 from axe_lsp.runtime.errors import AgentFileError, MissingKeyError, RunError
+from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.plain_text import harmless
 
 
@@ -89,6 +90,42 @@ def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
     if not kernel.GetConsoleMode(handle, ctypes.byref(mode)):
         return False
     return bool(kernel.SetConsoleMode(handle, mode.value | enable_virtual_terminal_processing))
+
+
+class Display:
+    """Tells a person about one run while it goes on; this one tells no more than what it is given to say."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._held: list[str] | None = None
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+
+    def say(self, text: str) -> None:
+        """Something that the person should know besides, on a line of its own."""
+        if self._held is None:
+            self._print(text)
+        else:
+            self._held.append(text)
+
+    def _print(self, text: str) -> None:
+        with suppress(OSError):
+            print(text, file=self._stream, flush=True)
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Write nothing while other output is written; catch up on it afterwards."""
+        held = self._held = []
+        try:
+            yield
+        finally:
+            self._held = None
+            for text in held:
+                self.say(text)
+
+    def close(self) -> None:
+        """The run is over. Later output on the terminal begins on a new line."""
 
 
 def open_terminal() -> int | None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.cli.streams import shown
+from axe_lsp.cli.streams import Display, shown
 from axe_lsp.cli.text_width import dollars
 from axe_lsp.runtime.events import (
     AgentBegin,
@@ -42,65 +43,76 @@ LONGEST_SUMMARY = 120
 """How much of a tool's argument is shown, and of an error."""
 
 
-class VerboseLog:
-    """Writes the log of one root run."""
+class VerboseLog(Display):
+    """The log of one root run, on standard error."""
 
     def __init__(self) -> None:
+        super().__init__(sys.stderr)
         self._has_tools = False
         self._started: float | None = None
         self._calls: dict[tuple[str, str], list[ToolBegin]] = {}
         self._thought = ""
+
+    def say(self, text: str) -> None:
+        """A line."""
+        super().say(shown(text, self._stream))
 
     def ready(self, prepared: Prepared) -> None:
         """The first request is about to be sent."""
         self._started = time.monotonic()
         self._has_tools = bool(prepared.request.tools)
         prompt = prepared.prompt
-        _say(f"Model:    {prepared.model}")
-        _say(f"Workdir:  {prompt.workdir}")
-        _say(f"Skill:    {prompt.skill or '(none)'}")
-        _say(f"Files:    {len(prompt.files)} file(s)")
-        _say(f"Stdin:    {'yes' if prepared.order.message.strip() else 'no'}")
-        _say(timeout_line(prepared))
-        _say(params_line(prepared))
+        self.say(f"Model:    {prepared.model}")
+        self.say(f"Workdir:  {prompt.workdir}")
+        self.say(f"Skill:    {prompt.skill or '(none)'}")
+        self.say(f"Files:    {len(prompt.files)} file(s)")
+        self.say(f"Stdin:    {'yes' if prepared.order.message.strip() else 'no'}")
+        self.say(timeout_line(prepared))
+        self.say(params_line(prepared))
         if prompt.memory and prompt.memory.count:
-            _say(f"Memory:   {prompt.memory.count} entries loaded from {prompt.memory.path}")
+            self.say(f"Memory:   {prompt.memory.count} entries loaded from {prompt.memory.path}")
         elif prompt.memory:
-            _say("Memory:   0 entries (no memory file)")
+            self.say("Memory:   0 entries (no memory file)")
 
     def event(self, event: Event) -> None:
         """Something happened: turns and thoughts of the root, tools, where children begin and end."""
+        if event.run.depth == 0:  # The thoughts of children would get into one another's.
+            for line in self._thoughts(event):
+                self.say(f"[thinking] {line}")
+        for line in self._lines(event):
+            self.say(line)
+
+    def _thoughts(self, event: Event) -> Sequence[str]:
+        """Lines of a thought, each when it is whole."""
         if isinstance(event, ThoughtDelta):
-            self._think(event)
-            return
-        if event.run.depth == 0:
-            self._end_thought()
-        if isinstance(event, ToolBegin):
-            self._calls.setdefault(_call(event), []).append(event)
-        elif isinstance(event, ToolEnd):
-            _tell_tool(self._calls[_call(event)].pop(0), event)
-        elif isinstance(event, TurnRetry):
-            _tell_retry(event)
-        elif isinstance(event, (ContextShortened, CompactionBegin, CompactionEnd)):
-            _tell_context(event)
-        elif isinstance(event, (TurnWait, AgentPlace)):
-            _tell_wait(event)
-        elif event.run.depth > 0:
-            _tell_child(event)
-        elif self._has_tools:
-            _tell_turn(event)
-
-    def _think(self, event: ThoughtDelta) -> None:
-        """Lines of a thought, each when it is whole. Those of children would get into one another's."""
-        if event.run.depth == 0:
             *lines, self._thought = (self._thought + event.delta).split("\n")
-            for line in lines:
-                _say(f"[thinking] {line}")
+            return lines
+        rest, self._thought = self._thought, ""
+        return [rest] if rest else []
 
-    def _end_thought(self) -> None:
-        if self._thought:
-            _say(f"[thinking] {self._thought}")
-            self._thought = ""
+    def _lines(self, event: Event) -> Iterator[str]:
+        match event:
+            case ToolBegin():
+                self._calls.setdefault(_call(event), []).append(event)
+            case ToolEnd():
+                yield from _of_tool(self._calls[_call(event)].pop(0), event)
+            case TurnRetry():
+                yield (
+                    f"[retry] Attempt {event.attempt}/{event.max_attempts} after {event.category}, "
+                    f"waiting {event.wait_ms}ms"
+                )
+            case ContextShortened() | CompactionBegin() | CompactionEnd():
+                yield f"[context] {_of_context(event)}"
+            case TurnWait():
+                yield f"[wait] {event.provider} {wait_reason(event.wait_ms)}"
+            case AgentPlace():
+                told = place_in_words(event.place, event.waiting, event.reason)
+                what = f"{event.run.agent} {told or 'works in a copy here'}"
+                yield f"[place] {what}: {event.folder or ''}".rstrip(": ")
+            case _ if event.run.depth > 0:
+                yield from _of_child(event)
+            case _ if self._has_tools:
+                yield from _of_turn(event)
 
     def finished(self, result: RunResult) -> None:
         """The run has succeeded, or its budget is used up."""
@@ -108,32 +120,22 @@ class VerboseLog:
         if result.budget:
             used = f"{result.budget.used_tokens}/{result.budget.max_tokens}"
             cumulative = f" (cumulative, budget: {used})"
-        _say(f"Duration: {result.duration_ms}ms")
-        _say(f"Tokens:   {result.input_tokens} input, {result.output_tokens} output{cumulative}")
+        self.say(f"Duration: {result.duration_ms}ms")
+        self.say(
+            f"Tokens:   {result.input_tokens} input, {result.output_tokens} output{cumulative}"
+        )
         if result.cache_read_tokens or result.cache_write_tokens:
             read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
-            _say(f"Cache:    {read} read, {written} written")
+            self.say(f"Cache:    {read} read, {written} written")
         if result.cost is not None:
-            _say(f"Cost:     {_costs(result)}")
+            self.say(f"Cost:     {_costs(result)}")
         mark = in_words(result.incomplete)
-        _say(f"Stop:     {result.stop_reason}{mark and f' ({mark})'}")
+        self.say(f"Stop:     {result.stop_reason}{mark and f' ({mark})'}")
 
     def failed(self) -> None:
         """The run has failed; if nothing was sent, it took no time."""
         if self._started is not None:
-            _say(f"Duration: {round((time.monotonic() - self._started) * 1000)}ms")
-
-
-def _tell_wait(event: TurnWait | AgentPlace) -> None:
-    if isinstance(event, TurnWait):
-        _say(f"[wait] {event.provider} {wait_reason(event.wait_ms)}")
-        return
-    told = place_in_words(event.place, event.waiting, event.reason)
-    _say(
-        f"[place] {event.run.agent} {told or 'works in a copy here'}: {event.folder or ''}".rstrip(
-            ": "
-        )
-    )
+            self.say(f"Duration: {round((time.monotonic() - self._started) * 1000)}ms")
 
 
 def _costs(result: RunResult) -> str:
@@ -143,61 +145,49 @@ def _costs(result: RunResult) -> str:
     return f"{own} ({dollars(result.tree.cost)} with all sub-agents)"
 
 
-def _tell_turn(event: Event) -> None:
+def _of_turn(event: Event) -> Iterator[str]:
     if isinstance(event, TurnBegin):
-        _say(
+        yield (
             f"[turn {event.turn}] Sending request ({event.messages} messages, "
             f"{event.pending_tool_calls} tool calls pending)"
         )
     elif isinstance(event, TurnEnd):
-        _say(
+        yield (
             f"[turn {event.turn}] Received response: {event.stop_reason} "
             f"({len(event.tool_calls)} tool calls)"
         )
         if event.incomplete:
-            _say(f"[turn {event.turn}] Note that {in_words(event.incomplete)}")
+            yield f"[turn {event.turn}] Note that {in_words(event.incomplete)}"
 
 
-def _tell_retry(event: TurnRetry) -> None:
-    _say(
-        f"[retry] Attempt {event.attempt}/{event.max_attempts} after {event.category}, "
-        f"waiting {event.wait_ms}ms"
-    )
-
-
-def _tell_context(event: ContextShortened | CompactionBegin | CompactionEnd) -> None:
+def _of_context(event: ContextShortened | CompactionBegin | CompactionEnd) -> str:
     if isinstance(event, CompactionBegin):
-        _say(f"[context] Asking for a summary (about {event.tokens_before} tokens are too many)")
-        return
+        return f"Asking for a summary (about {event.tokens_before} tokens are too many)"
     if isinstance(event, CompactionEnd) and event.error:
-        _say(f"[context] No summary: {event.error}")
-        return
+        return f"No summary: {event.error}"
     what = (
         f"{event.results} old tool result(s) shortened to make room"
         if isinstance(event, ContextShortened)
         else f"{event.messages} messages replaced by a summary"
     )
-    _say(f"[context] {what} (about {event.tokens_before} to {event.tokens_after} tokens)")
+    return f"{what} (about {event.tokens_before} to {event.tokens_after} tokens)"
 
 
-def _tell_child(event: Event) -> None:
+def _of_child(event: Event) -> Iterator[str]:
     agent = quoted(event.run.agent)
     if isinstance(event, (AgentBegin, AgentResume)):
         task = event.task[:PREVIEW_CHARACTERS]
         more = "..." if len(event.task) > PREVIEW_CHARACTERS else ""
         verb = "Calling" if isinstance(event, AgentBegin) else "Resuming"
-        _say(f"[sub-agent] {verb} {agent} (depth {event.run.depth}) with task: {task}{more}")
-    elif isinstance(event, AgentEnd) and event.status == "completed":
-        _say(
-            f"[sub-agent] {agent} completed in {event.duration_ms}ms "
-            f"({event.content_length} chars returned)"
-        )
+        yield f"[sub-agent] {verb} {agent} (depth {event.run.depth}) with task: {task}{more}"
     elif isinstance(event, AgentEnd):
-        _say(f"[sub-agent] {agent} failed: {event.error or event.status}")
-    if (
-        isinstance(event, AgentEnd) and event.changes and not event.unapplied
-    ):  # Else it is warned of.
-        _say(f"[copy] {event.run.agent}: {event.changes}")
+        if event.status == "completed":
+            length = f"{event.content_length} chars returned"
+            yield f"[sub-agent] {agent} completed in {event.duration_ms}ms ({length})"
+        else:
+            yield f"[sub-agent] {agent} failed: {event.error or event.status}"
+        if event.changes and not event.unapplied:  # Else it is warned of.
+            yield f"[copy] {event.run.agent}: {event.changes}"
 
 
 def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:
@@ -205,22 +195,17 @@ def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:
     return event.run.run_id, event.call_id
 
 
-def _tell_tool(begin: ToolBegin, end: ToolEnd) -> None:
+def _of_tool(begin: ToolBegin, end: ToolEnd) -> Iterator[str]:
     """The summary of a tool call: its first argument, and its error, if any."""
     if end.name not in BUILTIN_TOOLS or end.content == unknown_tool(end.name):
         return
     first = next(iter(BUILTIN_TOOLS[end.name].definition.parameters))
-    value = argument_text(begin.arguments.get(first))
-    summary = f"{first} {quoted(_shortened(value))}"
+    summary = f"{first} {quoted(_shortened(argument_text(begin.arguments.get(first))))}"
     if end.is_error:
         summary += f": {_shortened(end.content)}"
-    _say(f"[tool] {end.name}: {summary} ({'error' if end.is_error else 'success'})")
+    yield f"[tool] {end.name}: {summary} ({'error' if end.is_error else 'success'})"
 
 
 def _shortened(text: str) -> str:
     text = text.replace("\n", " ")
     return text if len(text) <= LONGEST_SUMMARY else f"{text[:LONGEST_SUMMARY]}..."
-
-
-def _say(line: str) -> None:
-    print(shown(line, sys.stderr), file=sys.stderr)
