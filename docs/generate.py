@@ -27,7 +27,7 @@ from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.models import ENDING_SOURCES, MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
-from axe_lsp.cli.main import COMMANDS
+from axe_lsp.cli.main import COMMANDS, module_of
 from axe_lsp.cli.shell_completion import SHELLS
 from axe_lsp.daemon import project_severities
 from axe_lsp.features.describe import dearer, price
@@ -293,8 +293,7 @@ has at most 2,000 characters, and at most 8 choices of 80 characters.
 def command_line_page() -> str:
     """The commands of axe-lsp with their arguments, as `--help` describes them."""
     sections = "".join(
-        _command(name, command.help, find_parser(command.module))
-        for name, command in COMMANDS.items()
+        _command(name, what, find_parser(module_of(name))) for name, what in COMMANDS.items()
     )
     return (
         "# The command line\n\n"
@@ -322,10 +321,10 @@ def completion_script(shell: str) -> str:
     """The script by which a shell completes the command line, as `axe-lsp completion` prints it."""
     root = ArgumentParser(prog="axe-lsp")
     below = root.add_subparsers(dest="command")
-    for name, command in COMMANDS.items():
-        parser = find_parser(command.module) or ArgumentParser(prog=f"axe-lsp {name}")
+    for name, what in COMMANDS.items():
+        parser = find_parser(module_of(name)) or ArgumentParser(prog=f"axe-lsp {name}")
         _offer_values(parser)
-        below.add_parser(name, help=command.help)
+        below.add_parser(name, help=what)
         below._name_parser_map[name] = parser
     text = shtab.complete(root, shell)
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines())

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp import __version__
-from axe_lsp.cli.main import COMMANDS, main
+from axe_lsp.cli.main import COMMANDS, main, module_of
 from axe_lsp.cli.version import commit_of
 from support.command_line import COMMAND, Home
 from support.terminal import Terminal
@@ -26,8 +26,8 @@ ROOT = Path(__file__).parents[2]
 def test_the_overview_names_every_command(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--help"]) == 0
     out = capsys.readouterr().out
-    for name, command in COMMANDS.items():
-        assert re.search(rf"^  {name} +{re.escape(command.help)}$", out, re.MULTILINE), name
+    for name, what in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(what)}$", out, re.MULTILINE), name
 
 
 def test_a_misspelt_command_is_corrected(capsys: pytest.CaptureFixture[str]) -> None:
@@ -106,7 +106,7 @@ def test_arguments_that_make_no_sense_are_told_in_a_line(
 
 @pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_every_command_exists(command: str) -> None:
-    assert find_spec(COMMANDS[command].module) is not None
+    assert find_spec(module_of(command)) is not None
 
 
 @pytest.mark.parametrize("module", ["axe_lsp.cli.main", "axe_lsp.cli.run", "axe_lsp.cli.agents"])

@@ -11,58 +11,35 @@ from importlib import import_module
 
 from axe_lsp import tuning
 
-
-class Command:
-    """A subcommand: the module whose `main(arguments) -> exit code` it is, and what it does.
-
-    The first named tuple of a process takes a millisecond, and a struct would need msgspec here.
-    """
-
-    __slots__ = ("help", "module")
-
-    def __init__(self, module: str, help: str) -> None:  # noqa: A002 - as argparse has it
-        self.module = module
-        self.help = help
-
-
 COMMANDS = {
-    "init": Command("axe_lsp.cli.init", "create the first agent of a project"),
-    "run": Command("axe_lsp.cli.run", "run an agent and print its answer"),
-    "chat": Command("axe_lsp.cli.chat", "chat with an agent; each line is a message"),
-    "resume": Command("axe_lsp.cli.resume", "continue a run that was interrupted"),
-    "undo": Command("axe_lsp.cli.undo", "put back the files that a run has changed"),
-    "check": Command("axe_lsp.cli.check", "check agent files, with the editor's diagnostics"),
-    "test": Command("axe_lsp.cli.test", "run tests of agents from recordings, or record them"),
-    "agents": Command("axe_lsp.cli.agents", "list, show, create and edit agents"),
-    "import": Command(
-        "axe_lsp.cli.import_agents", "convert agents of other programs to agent files of axe"
-    ),
-    "export": Command(
-        "axe_lsp.cli.export", "write agents as files of Codex, Claude Code and others"
-    ),
-    "trust": Command(
-        "axe_lsp.cli.trust", "allow agents of a workspace to reach outside it, and list them"
-    ),
-    "config": Command("axe_lsp.cli.config", "find and create the configuration folder"),
-    "schema": Command("axe_lsp.cli.schema", "print the JSON Schema of agent files or config.toml"),
-    "gc": Command("axe_lsp.cli.gc", "analyze and trim the memory of agents"),
-    "history": Command("axe_lsp.cli.history", "list, show, follow, export and delete past runs"),
-    "acp": Command(
-        "axe_lsp.cli.acp", "offer agents to editors that speak the Agent Client Protocol"
-    ),
-    "mcp": Command("axe_lsp.cli.mcp", "offer agents as tools to MCP clients"),
-    "hands": Command(
-        "axe_lsp.cli.hands",
-        "execute tools for agents on another machine; ssh or Dask starts it",
-    ),
-    "demo": Command(
-        "axe_lsp.cli.demo", "run a small example with recorded answers; --list shows more"
-    ),
-    "bench": Command("axe_lsp.cli.bench", "measure axe-lsp against other tools, from a checkout"),
-    "serve": Command("axe_lsp.cli.serve", "the language server, as without a command"),
-    "completion": Command("axe_lsp.cli.shell_completion", "print the completion script of a shell"),
-    "version": Command("axe_lsp.cli.version", "print the version"),
+    "init": "create the first agent of a project",
+    "run": "run an agent and print its answer",
+    "chat": "chat with an agent; each line is a message",
+    "resume": "continue a run that was interrupted",
+    "undo": "put back the files that a run has changed",
+    "check": "check agent files, with the editor's diagnostics",
+    "test": "run tests of agents from recordings, or record them",
+    "agents": "list, show, create and edit agents",
+    "import": "convert agents of other programs to agent files of axe",
+    "export": "write agents as files of Codex, Claude Code and others",
+    "trust": "allow agents of a workspace to reach outside it, and list them",
+    "config": "find and create the configuration folder",
+    "schema": "print the JSON Schema of agent files or config.toml",
+    "gc": "analyze and trim the memory of agents",
+    "history": "list, show, follow, export and delete past runs",
+    "acp": "offer agents to editors that speak the Agent Client Protocol",
+    "mcp": "offer agents as tools to MCP clients",
+    "hands": "execute tools for agents on another machine; ssh or Dask starts it",
+    "demo": "run a small example with recorded answers; --list shows more",
+    "bench": "measure axe-lsp against other tools, from a checkout",
+    "serve": "the language server, as without a command",
+    "completion": "print the completion script of a shell",
+    "version": "print the version",
 }
+"""The subcommands and what they do. Each is the function `main(arguments) -> exit code` of its module."""
+
+_MODULES = {"import": "import_agents", "completion": "shell_completion"}
+"""The modules of commands that are not called like them."""
 
 _RUNS = ("run", "chat", "resume")
 """Commands that make runs, which have a guard."""
@@ -162,16 +139,21 @@ def _call(name: str, arguments: list[str]) -> int:
 
         forbid_inspection()
     try:
-        code: int = import_module(COMMANDS[name].module).main(arguments)
+        code: int = import_module(module_of(name)).main(arguments)
     except RunError as error:
         complain(error)
         return int(error.exit_code)
     return code
 
 
+def module_of(name: str) -> str:
+    """The module of a command."""
+    return f"axe_lsp.cli.{_MODULES.get(name, name)}"
+
+
 def _overview() -> str:
     width = max(map(len, COMMANDS)) + 2
-    commands = "".join(f"  {name:<{width}}{command.help}\n" for name, command in COMMANDS.items())
+    commands = "".join(f"  {name:<{width}}{what}\n" for name, what in COMMANDS.items())
     return (
         "axe-lsp: a language server and a runtime for AI agents defined in TOML\n\n"
         "usage: axe-lsp [--stdio | --tcp HOST:PORT | --pipe PATH]   the language server\n"
