@@ -20,14 +20,20 @@ _LARGEST = 2**63 - 1
 _MOST_PORTS = 65535
 
 
-def seconds(text: str) -> int:
-    """A whole number of seconds; as the type of an argument."""
-    return _whole_number(text, "seconds")
+def _whole_number(text: str, unit: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {unit} from 0")
+    number = int(text)
+    if number > _LARGEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is too large: integers have 64 bits")
+    return number
 
 
-def tokens(text: str) -> int:
-    """A whole number of tokens; as the type of an argument."""
-    return _whole_number(text, "tokens")
+seconds = partial(_whole_number, unit="seconds")
+tokens = partial(_whole_number, unit="tokens")
+days = partial(_whole_number, unit="days")
+runs = partial(_whole_number, unit="runs")
+"""Types of arguments, as the functions below."""
 
 
 def dollars(text: str) -> float:
@@ -37,16 +43,6 @@ def dollars(text: str) -> float:
             f"{text!r} is not an amount of dollars from 0, such as 0.50"
         )
     return float(text)
-
-
-def days(text: str) -> int:
-    """A whole number of days; as the type of an argument."""
-    return _whole_number(text, "days")
-
-
-def runs(text: str) -> int:
-    """A whole number of runs; as the type of an argument."""
-    return _whole_number(text, "runs")
 
 
 def turn(text: str) -> int:
@@ -65,15 +61,6 @@ def port(text: str) -> int:
             f"{text!r} is not a port, a number from 0 to {_MOST_PORTS}"
         )
     return int(text)
-
-
-def _whole_number(text: str, unit: str) -> int:
-    if not (text.isascii() and text.isdigit()):
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {unit} from 0")
-    number = int(text)
-    if number > _LARGEST:
-        raise argparse.ArgumentTypeError(f"{text!r} is too large: integers have 64 bits")
-    return number
 
 
 def agents_folder(given: str | None) -> Path | None:
