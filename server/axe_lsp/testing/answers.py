@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Protocol
 
 from axe_lsp.agentfile.check.cases import Case
 from axe_lsp.runtime.errors import RunError
@@ -14,71 +13,67 @@ from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.recording import RecordedTools, Recording
 from axe_lsp.runtime.recordings.replay import Deviation, Field, Replay
-from axe_lsp.testing.relocation import WORKSPACE, RenamedTools, Renaming
+from axe_lsp.testing.relocation import WORKSPACE, RenamedTools, Renaming, RenamingProvider
 
 _ALL: frozenset[Field] = frozenset({"model", "system", "tools", "sent"})
 _LOOSE: frozenset[Field] = frozenset({"sent"})
 
 
-class Answers(Protocol):
+class Answers:
     """The answers of one run of one case. `deviation` is the first request that was not recorded.
 
-    `is_live`: they take the time that a provider takes.
+    `is_live`: they take the time that a provider takes. `tools` has the results of tools, if they are recorded, too;
+    there is none before the `hook`.
     """
 
-    is_live: bool
+    is_live = False
+    tools: RecordedTools | None = None
 
     @property
-    def deviation(self) -> Deviation | None: ...
-
-    @property
-    def tools(self) -> RecordedTools | None:
-        """The results of tools, if they are recorded, too. There is none before the `hook`."""
+    def deviation(self) -> Deviation | None:
+        """The first request that is not the recorded one."""
+        return None
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
         """The layers between the engine and the provider, for the agent and for judges."""
+        raise NotImplementedError
 
     def is_providers_fault(self, error: RunError, case: Case) -> bool:
         """Whether a failed run says something about the provider, and nothing about the agent."""
+        return False
 
 
-class Replayed:
-    """Answers of a recording. With `is_loose`, prompts, tools and models may differ; tasks and results may not."""
+class Replayed(Answers):
+    """Answers of a recording. With `is_loose`, prompts, tools and models may differ; tasks and results may not.
 
-    is_live = False
+    A recorded failure is a part of the case.
+    """
 
     def __init__(
         self, recording: Recording, *, is_loose: bool = False, replays_tools: bool = False
     ) -> None:
         self._recording = recording
         self._replays_tools = replays_tools
-        self.tools: RecordedTools | None = None
         self._fields = _LOOSE if is_loose else _ALL
         self._replay: Replay | None = None
 
     @property
     def deviation(self) -> Deviation | None:
-        """The first request that is not the recorded one."""
         return self._replay.deviation if self._replay is not None else None
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
         """One replay for all runs of the case, in whichever folder it was recorded."""
         replay = self._replay = Replay(self._recording, environment, 0, self._fields)
-        provider = Renaming(replay, str(workspace), WORKSPACE)
+        renaming = Renaming(str(workspace), WORKSPACE)
+        provider = RenamingProvider(replay, renaming)
         if self._replays_tools:
-            self.tools = RenamedTools(replay, WORKSPACE, str(workspace))
+            self.tools = RenamedTools(replay, renaming.back)
         return lambda _: provider
 
-    def is_providers_fault(self, error: RunError, case: Case) -> bool:
-        """A recorded failure is a part of the case."""
-        return False
 
-
-class Live:
+class Live(Answers):
     """Answers of the provider. `recording` has them afterwards, if they are kept."""
 
-    deviation = None
-    tools = None
     is_live = True
 
     def __init__(self) -> None:
@@ -86,11 +81,12 @@ class Live:
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
         """One recorder for all runs of the case. It sees one name for the workspace, and the provider the real one."""
+        renaming = Renaming(str(workspace), WORKSPACE)
 
         def between(provider: Provider) -> Provider:
             if self._recorder is None:
-                self._recorder = Recorder(Renaming(provider, WORKSPACE, str(workspace)))
-            return Renaming(self._recorder, str(workspace), WORKSPACE)
+                self._recorder = Recorder(RenamingProvider(provider, renaming.back))
+            return RenamingProvider(self._recorder, renaming)
 
         return between
 

@@ -36,7 +36,7 @@ from axe_lsp.runtime.recordings.recording import RecordedRun, RecordedTurn, Reco
 from axe_lsp.runtime.run_log import Known, Log, RunLog
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.testing.observed import Observed, observed
-from axe_lsp.testing.relocation import WORKSPACE, renamed_request, renamed_response, renamed_text
+from axe_lsp.testing.relocation import WORKSPACE, Renaming
 from axe_lsp.testing.suite import load_suite
 
 _LONGEST = 80
@@ -93,18 +93,18 @@ def _recorded(log: RunLog, ids: RunIds, start: Start, secrets: Collection[str]) 
     first = log.first
     if first is None:
         raise ConfigError(f"of agent {quoted(ids.agent)} nothing was sent: it could not begin")
-    folder = start.workplace.workspace
-    request = renamed_request(first.request, folder, WORKSPACE)
+    renaming = Renaming(start.workplace.workspace, WORKSPACE)
+    request = renaming.request(first.request)
 
     def clean(text: str) -> str:
-        return redact(renamed_text(text, folder, WORKSPACE), secrets)
+        return redact(renaming.text(text), secrets)
 
     turns: list[RecordedTurn] = []
     sent: tuple[Sent, ...] | None = tuple(
         replace(each, content=clean(each.content)) for each in news(request.messages)
     )
     while (answer := log.answer(len(turns) + 1)) is not None:
-        turns.append(RecordedTurn(renamed_response(answer, folder, WORKSPACE), sent))
+        turns.append(RecordedTurn(renaming.response(answer), sent))
         results = [log.result(len(turns), call.event_id) for call in answer.tool_calls]
         sent = tuple(
             Sent("tool", clean(each.result.content), each.result.call_id, each.result.is_error)

@@ -17,76 +17,80 @@ WORKSPACE = "/axe-test-workspace"
 """The name of the folder in recordings of tests."""
 
 
-class Renaming(InFront):
-    """A provider in front of another one, to which it passes texts with `old` replaced by `new`, and answers back."""
+class Renaming(Struct, frozen=True):
+    """Another name of a folder: `new` in place of `old`, wherever it is in a text."""
 
-    def __init__(self, provider: Provider, old: str, new: str) -> None:
+    old: str
+    new: str
+
+    @property
+    def back(self) -> Renaming:
+        """The old name in place of the new one."""
+        return Renaming(self.new, self.old)
+
+    def text(self, text: str) -> str:
+        """The text with the new name."""
+        return text.replace(self.old, self.new)
+
+    def request(self, request: Request) -> Request:
+        """The request with the new name."""
+        messages = tuple(map(self._message, request.messages))
+        return replace(request, system=self.text(request.system), messages=messages)
+
+    def response(self, response: Response) -> Response:
+        """The answer with the new name."""
+        calls = tuple(map(self._call, response.tool_calls))
+        return replace(response, content=self.text(response.content), tool_calls=calls)
+
+    def result(self, result: ToolResult) -> ToolResult:
+        """The result of a tool with the new name."""
+        return replace(result, content=self.text(result.content))
+
+    def _message(self, message: Message) -> Message:
+        return replace(
+            message,
+            content=self.text(message.content),
+            tool_results=tuple(map(self.result, message.tool_results)),
+            tool_calls=tuple(map(self._call, message.tool_calls)),
+        )
+
+    def _call(self, call: ToolCall) -> ToolCall:
+        return replace(call, arguments=self._value(call.arguments))
+
+    def _value(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self.text(value)
+        if isinstance(value, dict):
+            return {name: self._value(each) for name, each in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._value(each) for each in value]
+        return value
+
+
+class RenamingProvider(InFront):
+    """A provider in front of another one, which knows the folder by its new name only."""
+
+    def __init__(self, provider: Provider, renaming: Renaming) -> None:
         super().__init__(provider)
-        self._old = old
-        self._new = new
+        self._renaming = renaming
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Its answer."""
-        request = renamed_request(exchange.request, self._old, self._new)
+        request = self._renaming.request(exchange.request)
         response = await self._provider.send(replace(exchange, request=request), None)
-        return renamed_response(response, self._new, self._old)
+        return self._renaming.back.response(response)
 
 
 class RenamedTools(Struct, frozen=True):
-    """Recorded tools in whose results `old` is replaced by `new`."""
+    """Recorded tools whose results get the new name."""
 
     recorded: RecordedTools
-    old: str
-    new: str
+    renaming: Renaming
 
     def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
         """The same names."""
         return self.recorded.of_servers(run, own)
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
-        """The result with another name of the folder."""
-        found = self.recorded.result(run, turn, call)
-        return replace(found, content=renamed_text(found.content, self.old, self.new))
-
-
-def renamed_text(text: str, old: str, new: str) -> str:
-    """The text with another name of the folder."""
-    return text.replace(old, new)
-
-
-def renamed_request(request: Request, old: str, new: str) -> Request:
-    """The request with another name of the folder."""
-    messages = tuple(_renamed_message(each, old, new) for each in request.messages)
-    return replace(request, system=renamed_text(request.system, old, new), messages=messages)
-
-
-def renamed_response(response: Response, old: str, new: str) -> Response:
-    """The answer with another name of the folder."""
-    calls = tuple(_renamed_call(each, old, new) for each in response.tool_calls)
-    return replace(response, content=renamed_text(response.content, old, new), tool_calls=calls)
-
-
-def _renamed_message(message: Message, old: str, new: str) -> Message:
-    return replace(
-        message,
-        content=renamed_text(message.content, old, new),
-        tool_results=tuple(
-            replace(each, content=renamed_text(each.content, old, new))
-            for each in message.tool_results
-        ),
-        tool_calls=tuple(_renamed_call(each, old, new) for each in message.tool_calls),
-    )
-
-
-def _renamed_call(call: ToolCall, old: str, new: str) -> ToolCall:
-    return replace(call, arguments=_renamed_value(call.arguments, old, new))
-
-
-def _renamed_value(value: Any, old: str, new: str) -> Any:
-    if isinstance(value, str):
-        return renamed_text(value, old, new)
-    if isinstance(value, dict):
-        return {name: _renamed_value(each, old, new) for name, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [_renamed_value(each, old, new) for each in value]
-    return value
+        """The result with the new name."""
+        return self.renaming.result(self.recorded.result(run, turn, call))
