@@ -11,7 +11,7 @@ import pytest
 
 from axe_lsp.agentfile.agent_definition import load
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
-from axe_lsp.cli.examples import EXAMPLES
+from axe_lsp.cli.demo import EXAMPLES
 from axe_lsp.runtime import events
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.run_result import RunResult

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.cli.examples import EXAMPLES, Example
+from axe_lsp.cli.demo import EXAMPLES, Example
 from support.command_line import COMMAND, Home
 from support.terminal import Screen, Terminal
 

@@ -18,7 +18,7 @@ import pyte
 import pytest
 
 from axe_lsp.cli import live_run
-from axe_lsp.cli.envelope import CallDetails
+from axe_lsp.cli.run_report import CallDetails
 from axe_lsp.runtime.events import AgentBegin, RunIds, TextDelta
 from support.command_line import COMMAND, Home
 from support.engines import agent

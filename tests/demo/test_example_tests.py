@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.cli.examples import EXAMPLES, copy_example
+from axe_lsp.cli.demo import EXAMPLES, copy_example
 from support.command_line import Home
 from support.tools import needs_ripgrep
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.cli.examples import EXAMPLES, copy_example, example_agents
+from axe_lsp.cli.demo import EXAMPLES, copy_example, example_agents
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import (
     AgentBegin,

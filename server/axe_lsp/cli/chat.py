@@ -20,10 +20,9 @@ from msgspec.structs import replace
 
 from axe_lsp.cli.agent_search import agent_search, named_file
 from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
-from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.live_run import Former, run_live
-from axe_lsp.cli.run import in_workspace, report_failure
-from axe_lsp.cli.run_hints import tell_how_to_go_on
+from axe_lsp.cli.run import in_workspace
+from axe_lsp.cli.run_report import CallDetails, report_failure, tell_how_to_go_on
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run

@@ -13,8 +13,7 @@ from typing import get_args
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, days, runs
-from axe_lsp.cli.history_table import print_table
-from axe_lsp.cli.side_by_side import side_by_side
+from axe_lsp.cli.history_table import print_table, side_by_side
 from axe_lsp.cli.streams import tell_person
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.history.local import opened_history

@@ -1,19 +1,21 @@
-"""Past runs as a table."""
+"""Past runs: a table of them; a run and its fork in two columns."""
 
 from __future__ import annotations
 
 import os
 import re
+import shutil
 import sys
 from collections.abc import Sequence
-from contextlib import suppress
 from datetime import datetime
+from itertools import zip_longest
 
 from axe_lsp.agentfile.text.amounts import duration
-from axe_lsp.cli.streams import is_coloured
-from axe_lsp.cli.text_width import cells, cut, one_line
-from axe_lsp.hosting.history.tree_text import local_time
+from axe_lsp.cli.streams import columns_of, is_coloured
+from axe_lsp.cli.text_width import cells, cut, one_line, padded
+from axe_lsp.hosting.history.tree_text import Drawing, local_time
 from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.runs import ID_LENGTH
 
 _HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
@@ -23,6 +25,12 @@ _NARROW = 120
 
 _NARROWEST = 70
 """Columns of one that is too narrow for when a run began, too, and how long it took."""
+
+_TWO_TREES = 100
+"""Columns of a terminal that has room for two trees. In a narrower one, and in a file, they stand one below the
+other, and nothing is cut off."""
+
+_BETWEEN = " │ "
 
 _RED = "\x1b[31m"
 _PLAIN = "\x1b[0m"
@@ -46,14 +54,14 @@ def print_table(runs: Sequence[dict[str, Json]]) -> None:
         rows.insert(0, _HEADER)
     statuses = [row[2] for row in rows]
     if is_terminal:
-        if _width() < _NARROW:
+        if columns_of(sys.stdout) < _NARROW:
             rows = list(map(_narrow, rows))
-        if _width() < _NARROWEST:
+        if columns_of(sys.stdout) < _NARROWEST:
             rows = [(run, status, agent, task) for run, _, status, _, agent, task in rows]
     widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
     for row, status in zip(rows, statuses, strict=True):
-        line = "  ".join([*map(_padded, row, widths), row[-1]]).rstrip()
-        line = cut(line, _width()) if is_terminal else line
+        line = "  ".join([*map(padded, row, widths), row[-1]]).rstrip()
+        line = cut(line, columns_of(sys.stdout)) if is_terminal else line
         print(_coloured(line, status))
 
 
@@ -98,10 +106,6 @@ def _ending(run: dict[str, Json]) -> str:
     return f"{run['status']}: {reason}" + (f" ({limit[1]})" if limit else "")
 
 
-def _padded(text: str, width: int) -> str:
-    return text + " " * (width - cells(text))
-
-
 def _coloured(line: str, status: str) -> str:
     """The error in red, where there are colours."""
     if status.partition(":")[0] not in _BAD or not is_coloured(sys.stdout, os.environ):
@@ -109,7 +113,29 @@ def _coloured(line: str, status: str) -> str:
     return line.replace(status, f"{_RED}{status}{_PLAIN}", 1)
 
 
-def _width() -> int:
-    with suppress(OSError):
-        return os.get_terminal_size(sys.stdout.fileno()).columns
-    return 80
+def side_by_side(former: Drawing, fork: Drawing, turn: int) -> str:
+    """Both trees; in two columns, the first turn that they do not share is on the same line."""
+    width = shutil.get_terminal_size().columns
+    if not sys.stdout.isatty() or width < _TWO_TREES:
+        return f"{former.text}\n{fork.text}"
+    room = (width - len(_BETWEEN)) // 2
+    left, right = former.lines, list(fork.lines)
+    begin, same = fork.turns.get(turn), former.turns.get(turn)
+    if begin is not None and same is not None:
+        right[begin:begin] = [""] * (same - begin)
+    columns = _columns(
+        [former.title, "", *left, "", former.total], [fork.title, "", *right, "", fork.total], room
+    )
+    answers = (
+        f"\nAnswer of {each.title.split()[1]}:\n{each.answer}"
+        for each in (former, fork)
+        if each.answer
+    )
+    return "\n".join((*columns, *answers))
+
+
+def _columns(left: Sequence[str], right: Sequence[str], room: int) -> list[str]:
+    return [
+        f"{padded(cut(visible(one), room), room)}{_BETWEEN}{cut(visible(other), room)}".rstrip()
+        for one, other in zip_longest(left, right, fillvalue="")
+    ]

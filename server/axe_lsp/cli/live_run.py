@@ -17,7 +17,6 @@ from contextlib import (
     aclosing,
     closing,
     nullcontext,
-    suppress,
 )
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,12 +27,23 @@ from msgspec.structs import replace
 
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
-from axe_lsp.cli.envelope import CallDetails, as_json, failure_as_json
 from axe_lsp.cli.guard import SOON
 from axe_lsp.cli.interruption import run_until_interrupted
-from axe_lsp.cli.run_hints import tell_cancelled, tell_where_to_look
 from axe_lsp.cli.run_history import RunHistory
-from axe_lsp.cli.streams import Display, is_coloured, open_terminal, shown
+from axe_lsp.cli.run_report import (
+    CallDetails,
+    as_json,
+    failure_as_json,
+    tell_cancelled,
+    tell_where_to_look,
+)
+from axe_lsp.cli.streams import (
+    Display,
+    columns_of,
+    is_coloured,
+    open_terminal,
+    shown,
+)
 from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink
@@ -460,13 +470,7 @@ def _markdown() -> MarkdownStream | None:
         return None
     from axe_lsp.cli.markdown import MarkdownStream
 
-    return MarkdownStream(_columns, wraps=sys.stdout.isatty())
-
-
-def _columns() -> int:
-    with suppress(OSError):
-        return os.get_terminal_size(sys.stdout.fileno()).columns
-    return 80  # A pipe with FORCE_COLOR.
+    return MarkdownStream(partial(columns_of, sys.stdout), wraps=sys.stdout.isatty())
 
 
 def _verbose_log() -> VerboseLog:

@@ -14,9 +14,8 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
-from axe_lsp.cli.envelope import CallDetails
 from axe_lsp.cli.live_run import Former, run_live
-from axe_lsp.cli.run import report_failure
+from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.known_steps import known_steps

@@ -23,10 +23,8 @@ from axe_lsp.cli.arguments import (
     seconds,
     tokens,
 )
-from axe_lsp.cli.envelope import CallDetails, failure_as_json
-from axe_lsp.cli.run_hints import tell_last_text, tell_where_to_look
+from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
-from axe_lsp.cli.streams import complain
 from axe_lsp.runtime.agent_search import AgentSearch
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
@@ -76,18 +74,6 @@ def main(arguments: Sequence[str]) -> int:
         )
     except RunError as error:
         return report_failure(error, options, calls)
-
-
-def report_failure(error: RunError, options: argparse.Namespace, calls: CallDetails) -> int:
-    """Tell why a run has failed; returns the exit code."""
-    complain(error)
-    if options.json:
-        print(failure_as_json(error, calls))
-    elif not calls.is_streamed:
-        tell_last_text(error)
-    if error.partial is not None and not options.no_history:  # It had begun to talk.
-        tell_where_to_look(error.run_id, options.go_on, error)
-    return int(error.exit_code)
 
 
 def in_workspace(

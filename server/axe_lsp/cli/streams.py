@@ -156,6 +156,13 @@ def complain(error: RunError) -> None:
     tell(f"{place}`axe-lsp check {shlex.quote(error.path)}` shows it.")
 
 
+def columns_of(stream: TextIO) -> int:
+    """The width of the terminal as it is now, and of a pipe with FORCE_COLOR the usual one."""
+    with suppress(OSError):
+        return os.get_terminal_size(stream.fileno()).columns
+    return 80
+
+
 def shown(text: str, stream: TextIO) -> str:
     """The text of models and providers for a stream: without control characters on a terminal."""
     return harmless(text) if stream.isatty() else text

@@ -39,6 +39,11 @@ def cut(text: str, room: int) -> str:
     return kept.rstrip() + ELLIPSIS if room > 0 else ""
 
 
+def padded(text: str, width: int) -> str:
+    """`text` with blanks behind it, in `width` cells or more."""
+    return text + " " * (width - cells(text))
+
+
 def one_line(text: str) -> str:
     """`text` without line breaks, and without anything that a terminal would obey."""
     return "".join(filter(str.isprintable, " ".join(text.split())))

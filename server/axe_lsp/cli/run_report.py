@@ -1,17 +1,21 @@
-"""The output of `axe-lsp run --json`: the answer and its figures, with axe's keys in axe's order.
+"""The end of a run at the command line: the output of `--json`, and what is said of a failure.
 
-axe's first version had seven keys. For an agent that it could have run, the output has only these
+`--json` prints the answer and its figures, with axe's keys in axe's order. axe's first version had seven keys. For an agent that it could have run, the output has only these
 keys. Later keys are present for agents that use later features, and if they have a value.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
+import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
-from axe_lsp.runtime.errors import RunError
+from axe_lsp.agentfile.text.amounts import duration
+from axe_lsp.cli.streams import complain, shown, tell_person
+from axe_lsp.runtime.errors import BudgetError, FinalError, RunError, UnfitAnswerError
 from axe_lsp.runtime.events import (
     AgentEnd,
     Event,
@@ -25,6 +29,7 @@ from axe_lsp.runtime.events import (
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.outcome import status_of
 from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import ID_LENGTH
 
 LONGEST_OUTPUT = 1024
 """Bytes of a tool's result that are shown, as in axe."""
@@ -179,3 +184,50 @@ def _later(result: RunResult, details: CallDetails) -> Mapping[str, object]:
         "retry_attempts": result.retry_attempts,
         "tool_call_details": [dict(sorted(call.items())) for call in details.calls],
     }
+
+
+# -- on standard error
+
+
+def report_failure(error: RunError, options: argparse.Namespace, calls: CallDetails) -> int:
+    """Tell why a run has failed; returns the exit code."""
+    complain(error)
+    if options.json:
+        print(failure_as_json(error, calls))
+    elif not calls.is_streamed:
+        _tell_last_text(error)
+    if error.partial is not None and not options.no_history:  # It had begun to talk.
+        tell_where_to_look(error.run_id, options.go_on, error)
+    return int(error.exit_code)
+
+
+def _tell_last_text(error: RunError) -> None:
+    """The last text of the agent when it failed, in full, since it was paid for.
+
+    That of a used-up budget is on standard output already.
+    """
+    content = error.partial.content if error.partial else ""
+    if not content or isinstance(error, BudgetError):
+        return
+    is_answer = isinstance(error, UnfitAnswerError)
+    what = (
+        "Its last answer was:" if is_answer else "Its last text, which is not a final answer, was:"
+    )
+    print(f"{what}\n\n{shown(content, sys.stderr)}", file=sys.stderr)
+
+
+def tell_cancelled(milliseconds: int) -> None:
+    """Ctrl-C, or a signal of that kind, has ended the run."""
+    print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
+
+
+def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -> None:
+    """The run is remembered: a person can see what happened in it, and go on with it by a command, if there is one."""
+    tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")
+    if go_on and not isinstance(error, FinalError):
+        tell_how_to_go_on(go_on, run_id)
+
+
+def tell_how_to_go_on(command: str, run_id: str) -> None:
+    """The command that goes on with a run."""
+    tell_person(f"continue with: {command} {run_id[:ID_LENGTH]}")
