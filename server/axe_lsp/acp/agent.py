@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,12 @@ from axe_lsp.acp.client_connection import (
     RequestError,
     read_params,
 )
-from axe_lsp.acp.client_mcp_servers import ClientServer
+from axe_lsp.agentfile.mcp_servers import McpServer, command_fault
+from axe_lsp.agentfile.text.addresses import address_fault
+from axe_lsp.agentfile.text.ranges import quoted
 
 if TYPE_CHECKING:
+    from axe_lsp.acp.session import Session
     from axe_lsp.acp.sessions import Sessions
 
 VERSION = 1
@@ -51,17 +55,33 @@ class _Initialize(_Params, frozen=True):
     client_capabilities: dict[str, Any] | None = None
 
 
+class _Pair(Struct):
+    """A header or an environment variable."""
+
+    name: str
+    value: str
+
+
+class _Server(Struct):
+    """A server as the protocol describes it. One without a `type` is a command."""
+
+    name: str
+    type: str = "stdio"
+    command: str = ""
+    args: list[str] = []
+    env: list[_Pair] = []
+    url: str = ""
+    headers: list[_Pair] = []
+
+
 class _NewSession(_Params, frozen=True):
     cwd: str
-    mcp_servers: list[ClientServer] = field(default_factory=list)
+    mcp_servers: list[_Server] = field(default_factory=list)
     additional_directories: list[str] | None = None
 
 
-class _FormerSession(_Params, frozen=True):
+class _FormerSession(_NewSession, frozen=True, kw_only=True):
     session_id: str
-    cwd: str
-    mcp_servers: list[ClientServer] = field(default_factory=list)
-    additional_directories: list[str] | None = None
 
 
 class _OfSession(_Params, frozen=True):
@@ -168,10 +188,7 @@ class Agent:
         asked = read_params(_NewSession, params)
         more = _more_folders(asked.additional_directories)
         session = await self._sessions.begin(_folder(asked.cwd))
-        session.more_folders = more
-        self._sessions.give_servers(session, asked.mcp_servers)
-        result = {"sessionId": session.id, **session.choices}
-        return Reply(result, lambda: self._sessions.tell_commands(session))
+        return self._opened(session, asked, more, {"sessionId": session.id, **session.choices})
 
     async def _load(self, params: Any) -> Reply:
         return await self._former(params, tells=True)
@@ -183,9 +200,16 @@ class Agent:
         asked = read_params(_FormerSession, params)
         more = _more_folders(asked.additional_directories)
         session = await self._sessions.open(asked.session_id, _folder(asked.cwd), tells=tells)
+        return self._opened(session, asked, more, session.choices)
+
+    def _opened(
+        self, session: Session, asked: _NewSession, more: tuple[str, ...], result: dict[str, Any]
+    ) -> Reply:
+        """The result for a session, which has its folders and the MCP servers of the client while it is open here."""
         session.more_folders = more
-        self._sessions.give_servers(session, asked.mcp_servers)
-        return Reply(session.choices, lambda: self._sessions.tell_commands(session))
+        warn = partial(self._sessions.warn, session.id)
+        session.servers = _servers_meant(asked.mcp_servers, warn)
+        return Reply(result, lambda: self._sessions.tell_commands(session))
 
     async def _list(self, params: Any) -> dict[str, Any]:
         asked = read_params(_ListSessions, params)
@@ -246,3 +270,39 @@ def _folder(path: str, member: str = "cwd") -> Path:
 def _more_folders(paths: Sequence[str] | None) -> tuple[str, ...]:
     folders = (_folder(each, "additionalDirectories") for each in paths or ())
     return tuple(dict.fromkeys(os.path.normpath(each) for each in folders))
+
+
+_TRANSPORTS = {"http": "streamable-http", "sse": "sse", "stdio": "stdio"}
+
+
+def _servers_meant(
+    written: Sequence[_Server], warn: Callable[[str], None]
+) -> tuple[McpServer, ...]:
+    """The servers that a run can use; `warn` hears of the others."""
+    servers = []
+    for each in written:
+        fault = _fault(each)
+        if fault:
+            warn(f"the MCP server {quoted(each.name)} of the client is not used: {fault}")
+            continue
+        servers.append(
+            McpServer(
+                each.name,
+                each.url,
+                _TRANSPORTS[each.type],
+                {pair.name: pair.value for pair in each.headers},
+                each.command,
+                tuple(each.args),
+                {pair.name: pair.value for pair in each.env},
+                of_client=True,
+            )
+        )
+    return tuple(servers)
+
+
+def _fault(server: _Server) -> str | None:
+    if server.type not in _TRANSPORTS:
+        return f"its type {quoted(server.type)} is not known"
+    if server.type == "stdio":
+        return command_fault(server.command) if server.command else "it has no command"
+    return address_fault(server.url)

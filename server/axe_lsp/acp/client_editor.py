@@ -16,7 +16,8 @@ from weakref import WeakValueDictionary
 from msgspec import Struct
 
 from axe_lsp.acp.client_connection import METHOD_NOT_FOUND, Connection, RequestError
-from axe_lsp.acp.updates import Update, Updates
+from axe_lsp.acp.update_queue import Update
+from axe_lsp.acp.updates import Updates
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.tools.editor import (
     Ability,

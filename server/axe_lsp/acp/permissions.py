@@ -1,4 +1,6 @@
-"""Questions of runs, put to the person at the client: `session/request_permission` and `elicitation/create`.
+"""Questions put to the person at the client: `session/request_permission` and `elicitation/create`.
+
+Runs ask them, and an agent with `[input]` whose message does not stand for one: its input comes from a form.
 
 What is allowed for a session is known to this process only. It ends with the session or with the process.
 """
@@ -10,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from axe_lsp.acp.client_connection import Connection, RequestError
-from axe_lsp.acp.input_forms import InputNeededError, form_of
-from axe_lsp.acp.updates import Update, Updates
+from axe_lsp.acp.update_queue import Update
+from axe_lsp.acp.updates import Updates
+from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.safety.questions import (
     ASK_USER,
     TRUST,
@@ -21,6 +24,8 @@ from axe_lsp.runtime.safety.questions import (
     no_answer,
     reply,
 )
+from axe_lsp.runtime.structured.schemas import check_of, object_schema
+from axe_lsp.runtime.structured.typed_input import input_meant, object_in
 
 _log = logging.getLogger(__name__)
 
@@ -29,6 +34,37 @@ _Subject = tuple[str, str]
 
 _ANSWER = "answer"
 """The only property of the form for a question of a model."""
+
+_MEMBERS: Mapping[str, tuple[str, ...]] = {
+    "string": ("minLength", "maxLength", "pattern", "format", "default", "enum"),
+    "number": ("minimum", "maximum", "default"),
+    "integer": ("minimum", "maximum", "default"),
+    "boolean": ("default",),
+}
+"""The keywords of a property's schema that a form of the protocol has, by type."""
+
+_FORMATS = ("email", "uri", "date", "date-time")
+
+
+class InputNeededError(Exception):
+    """The message is no input. The text says what is wrong with it; `schema` is that of the input."""
+
+    def __init__(self, complaint: str, schema: Mapping[str, Any]) -> None:
+        super().__init__(complaint)
+        self.schema = schema
+
+
+def require_input(definition: AgentDefinition, task: str, given: Mapping[str, Any] | None) -> None:
+    """Check that an agent gets the input that it needs. Blocks. Raises InputNeededError."""
+    if definition.input is None:
+        return
+    schema = object_schema(definition.input)
+    check = check_of(schema, "input")
+    if given is None and input_meant(task, schema, check) is not None:
+        return
+    complaint = check(given if given is not None else object_in(task) or {})
+    if complaint:
+        raise InputNeededError(complaint, schema)
 
 
 class Permissions:
@@ -66,7 +102,7 @@ class Permissions:
 
     async def fill_in(self, needed: InputNeededError, session: str) -> Mapping[str, Any] | None:
         """The input of an agent from a form; None without one. To cancel this takes the form back."""
-        form = form_of(needed.schema) if self._has_forms else None
+        form = _form_of(needed.schema) if self._has_forms else None
         if form is None:
             return None
         return await self._filled_in(session, f"The agent takes an input: {needed}.", form)
@@ -163,3 +199,32 @@ def _form(question: Question) -> dict[str, Any]:
     if question.choices:
         answer["description"] = "One of: " + "; ".join(question.choices)
     return {"type": "object", "properties": {_ANSWER: answer}, "required": [_ANSWER]}
+
+
+# -- forms for inputs
+
+
+def _form_of(schema: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The form for an object; None if a member that is required has no place in a form."""
+    properties = {
+        name: field
+        for name, each in schema.get("properties", {}).items()
+        if (field := _field(each)) is not None
+    }
+    required = list(schema.get("required", ()))
+    if not properties or not properties.keys() >= {*required}:
+        return None
+    return {"type": "object", "properties": properties, "required": required}
+
+
+def _field(schema: Any) -> dict[str, Any] | None:
+    kind = schema.get("type") if isinstance(schema, Mapping) else None
+    if not isinstance(kind, str) or kind not in _MEMBERS:
+        return None
+    members = {name: schema[name] for name in _MEMBERS[kind] if name in schema}
+    if members.get("format") not in (None, *_FORMATS):
+        del members["format"]
+    if not all(isinstance(each, str) for each in members.get("enum", ())):
+        return None
+    shown = {name: schema[name] for name in ("title", "description") if name in schema}
+    return {"type": kind, **shown, **members}

@@ -19,9 +19,8 @@ from axe_lsp.acp.client_connection import (
 )
 from axe_lsp.acp.client_editor import ClientEditor, EditorOfMessage
 from axe_lsp.acp.content_blocks import Prompt
-from axe_lsp.acp.input_forms import InputNeededError, require_input
 from axe_lsp.acp.offers import AS_IN_FILE, Offers
-from axe_lsp.acp.permissions import Permissions
+from axe_lsp.acp.permissions import InputNeededError, Permissions, require_input
 from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import STOP_REASONS, STOP_REASONS_OF_LIMITS, FilesBefore, Updates, replayed
 from axe_lsp.agentfile.mcp_servers import McpServer

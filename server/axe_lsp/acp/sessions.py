@@ -21,7 +21,6 @@ from axe_lsp.acp.client_connection import (
     RequestError,
 )
 from axe_lsp.acp.client_editor import ClientEditor
-from axe_lsp.acp.client_mcp_servers import ClientServer, servers_meant
 from axe_lsp.acp.content_blocks import read_prompt
 from axe_lsp.acp.offers import Offers, no_agent, offers_in
 from axe_lsp.acp.permissions import Permissions
@@ -69,7 +68,7 @@ class Sessions:
         self._children: set[str] = set()
         self._sessions: dict[str, Session] = {}
         self._runs = Runs()
-        self._queue = UpdateQueue(client.notify, self._warn)
+        self._queue = UpdateQueue(client.notify, self.warn)
         self._editor = ClientEditor(client, capabilities)
         self._tasks = Tasks()
         self._watched: dict[Path, asyncio.Task[None]] = {}
@@ -185,11 +184,8 @@ class Sessions:
             {"sessionUpdate": "available_commands_update", "availableCommands": commands},
         )
 
-    def give_servers(self, session: Session, servers: list[ClientServer]) -> None:
-        """Give a session the MCP servers of the client, for as long as it is open here."""
-        session.servers = servers_meant(servers, lambda text: self._warn(session.id, text))
-
-    def _warn(self, session: str, text: str) -> None:
+    def warn(self, session: str, text: str) -> None:
+        """Tell a client that shows notices of something that its user should know."""
         if self._has_notices:
             update = {"sessionUpdate": "notice", "severity": "warning", "title": text}
             self._queue.send(session, update)

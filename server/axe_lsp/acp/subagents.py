@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from axe_lsp.acp.update_queue import UpdateQueue
+from axe_lsp.acp.update_queue import Update, UpdateQueue
 from axe_lsp.acp.updates import (
     STOP_REASONS,
     STOP_REASONS_OF_LIMITS,
     Call,
     Run,
-    Update,
     Updates,
     same_id,
 )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 Update = dict[str, Any]
+"""A SessionUpdate of the protocol."""
 
 _BETWEEN_PIECES = 1 / 30
 """Seconds."""

@@ -14,7 +14,7 @@ from uuid import UUID, uuid5
 
 from msgspec import Struct, field
 
-from axe_lsp.acp.update_queue import UpdateQueue
+from axe_lsp.acp.update_queue import Update, UpdateQueue
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.agentfile.text.amounts import as_line
 from axe_lsp.hosting.notifications import Notification
@@ -23,9 +23,6 @@ from axe_lsp.runtime.children.delegation import CALL_AGENT, child_run_id
 from axe_lsp.runtime.children.task import TASK
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.safety.questions import Question
-
-Update = dict[str, Any]
-"""A SessionUpdate of the protocol."""
 
 FilesBefore = Mapping[tuple[str, int, str], str | None]
 """The texts of files before the calls that have changed them, by run, turn and call; None for a later change."""
