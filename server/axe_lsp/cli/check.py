@@ -88,9 +88,10 @@ def main(arguments: Sequence[str]) -> int:
     """Check the files and print what is wrong with them."""
     chosen = _parser().parse_args(arguments)
     try:
-        paths = [_without_ups(working_folder() / path) for path in _existing(chosen.paths)]
+        paths = [_place(path) for path in chosen.paths]
         _require_toml(paths)
-        recordings, agents = _sorted(paths)
+        recordings = [path for path in paths if is_recording(path)]
+        agents = [path for path in paths if path not in recordings]
         levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
         progress = Progress(sys.stderr)
         try:
@@ -130,12 +131,6 @@ def _require_toml(paths: Sequence[Path]) -> None:
             shown = _shown(path, _here())
             command = f"axe-lsp import {shlex.quote(shown)}"
             raise ConfigError(f"{shown} is Markdown; `{command}` makes an agent file of it")
-
-
-def _sorted(paths: Sequence[Path]) -> tuple[list[Path], list[Path]]:
-    """The recordings of runs among `paths`, which are TOML too, and all the rest."""
-    recordings = [path for path in paths if is_recording(path)]
-    return recordings, [path for path in paths if path not in recordings]
 
 
 def check(
@@ -189,7 +184,7 @@ def _check_in(
     places = replace(places, declared={uri_of(path): layer for path, layer in declared.items()})
     folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
     named = [
-        each for each in folders if not is_agents_folder(each) and not _is_in_layer(places, each)
+        each for each in folders if not (is_agents_folder(each) or places.is_in_layer(uri_of(each)))
     ]
     neighbours = dict.fromkeys([*folders, *layers, *users])
     known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
@@ -233,10 +228,6 @@ def _of_other_programs(wanted: Iterable[Path], places: Places, root: str) -> dic
     return {path: f"{root}/{each.layer}" for path, each in found.items() if each is not None}
 
 
-def _is_in_layer(places: Places, folder: Path) -> bool:
-    return places.is_in_layer(uri_of(folder))
-
-
 def _named_by(
     wanted: Mapping[Path, None], declared: Mapping[Path, str], places: Places
 ) -> dict[Path, None]:
@@ -249,14 +240,11 @@ def _named_by(
     return {path: None for path, layer in declared.items() if layer in layers}
 
 
-_Read = tuple[AgentFile, Facts | None]
-
-
 def _read(
     places: Places, workspace: Path, paths: Sequence[tuple[Path, bool]]
-) -> list[tuple[Path, _Read]]:
+) -> list[tuple[Path, tuple[AgentFile, Facts | None]]]:
     """The files that are there, and what lies outside those that are wanted."""
-    read: list[tuple[Path, _Read]] = []
+    read = []
     searched = Searched()  # Many agents ask for the same files, and lie in the same folder.
     for path, is_wanted in paths:
         content = disk.read(path)
@@ -264,13 +252,11 @@ def _read(
             continue
         place = places.locate(uri_of(path))
         file = read_agent_file(place, content.text, fault=content.fault, fault_at=content.fault_at)
-        is_usual = place.folder != places.user_folder
-        path_context = _standpoint(path, workspace, is_usual=is_usual) if is_wanted else None
-        facts = (
-            find_out(file.question, path_context, searched=searched, with_prompt=False)
-            if path_context
-            else None
-        )
+        facts = None
+        if is_wanted:  # As in an editor that has the workspace of the agent open.
+            is_usual = place.folder != places.user_folder
+            context = PathContext(path.stem, workspace, os.environ, is_usual=is_usual, file=path)
+            facts = find_out(file.question, context, searched=searched, with_prompt=False)
         read.append((path, (file, facts)))
     return read
 
@@ -281,11 +267,6 @@ def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -
     # What is printed may end up anywhere.
     text = printable(content.text, file.schema) if content is not None else ""
     return Checked(_shown(path, here), LineIndex(text), tuple(found))
-
-
-def _standpoint(path: Path, workspace: Path, *, is_usual: bool) -> PathContext:
-    """The context of an editor that has the workspace of the agent open."""
-    return PathContext(path.stem, workspace, os.environ, is_usual=is_usual, file=path)
 
 
 def _parser() -> Parser:
@@ -331,16 +312,11 @@ def _severity(text: str) -> tuple[str, Severity | None]:
     return code, SEVERITY_NAMES[level]
 
 
-def _existing(paths: Sequence[Path]) -> Sequence[Path]:
-    """The paths, if there is something at each of them. Raises ConfigError."""
-    for path in paths:
-        if not path.exists():
-            raise ConfigError(f"no such file or folder: {path}")
-    return paths
-
-
-def _without_ups(path: Path) -> Path:
-    """The same path without `..`, by which no folder would be known. A link at its end stays one."""
+def _place(given: Path) -> Path:
+    """The whole path without `..`, by which no folder would be known. A link at its end stays one. Raises ConfigError."""
+    if not given.exists():
+        raise ConfigError(f"no such file or folder: {given}")
+    path = working_folder() / given
     if ".." not in path.parts:
         return path
     end = len(path.parts) - path.parts[::-1].index("..")
