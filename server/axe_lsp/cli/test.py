@@ -160,17 +160,17 @@ def _new(arguments: Sequence[str]) -> int:
 
 
 def _agreement(options: argparse.Namespace) -> Agrees:
-    """Shows what would change in a recording and asks, unless `--yes`. Raises ConfigError if nobody can be asked."""
+    """Asks whether to replace a recording, unless `--yes`. Raises ConfigError if nobody can be asked."""
     if not options.update:
         return always
-    if options.ask:
-        return _agreement_of_program()
-    if not options.yes and (sys.stdin is None or not sys.stdin.isatty()):
+    if not (options.ask or options.yes) and (sys.stdin is None or not sys.stdin.isatty()):
         raise ConfigError("nobody can be asked here; --yes replaces recordings without a question")
     one_at_a_time = asyncio.Lock()
 
     async def agrees(outcome: Outcome, before: str, after: str) -> bool:
         async with one_at_a_time:
+            if options.ask:
+                return await _program_agrees(outcome, before, after)
             where = f"{outcome.suite.shown}::{outcome.case.name}"
             print("\n".join([visible(where), *diff_lines(before, after)]), file=sys.stderr)
             if options.yes:
@@ -182,26 +182,20 @@ def _agreement(options: argparse.Namespace) -> Agrees:
     return agrees
 
 
-def _agreement_of_program() -> Agrees:
-    """Asks the program that has started this one: a JSON line out, the line `yes` in."""
-    one_at_a_time = asyncio.Lock()
-
-    async def agrees(outcome: Outcome, before: str, after: str) -> bool:
-        if sys.stdin is None:
-            return False
-        question = {
-            "asks": "replace",
-            "file": outcome.suite.shown,
-            "name": outcome.case.name,
-            "before": before,
-            "after": after,
-        }
-        async with one_at_a_time:
-            print(json.dumps(question, ensure_ascii=False), flush=True)
-            answer: str = await asyncio.to_thread(sys.stdin.readline)
-            return answer.strip() == "yes"
-
-    return agrees
+async def _program_agrees(outcome: Outcome, before: str, after: str) -> bool:
+    """Ask the program that has started this one: a JSON line out, the line `yes` in."""
+    if sys.stdin is None:
+        return False
+    question = {
+        "asks": "replace",
+        "file": outcome.suite.shown,
+        "name": outcome.case.name,
+        "before": before,
+        "after": after,
+    }
+    print(json.dumps(question, ensure_ascii=False), flush=True)
+    answer: str = await asyncio.to_thread(sys.stdin.readline)
+    return answer.strip() == "yes"
 
 
 def _warn(text: str) -> None:

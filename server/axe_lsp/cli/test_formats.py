@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Protocol, TextIO
+from typing import TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from axe_lsp.cli.check_formats import github_line
@@ -46,8 +46,11 @@ _LONGEST = 160
 """Characters of a line of a run's tree."""
 
 
-class Report(Protocol):
+class Report:
     """Takes the outcomes one after the other."""
+
+    def __init__(self, out: TextIO) -> None:
+        self._out = out
 
     def add(self, outcome: Outcome) -> None:
         """A case is done."""
@@ -56,11 +59,11 @@ class Report(Protocol):
         """No more will come, though so many are `left` after Ctrl-C."""
 
 
-class TextReport:
+class TextReport(Report):
     """Lines for people: each case, and of those that did not pass why and in which run."""
 
     def __init__(self, out: TextIO) -> None:
-        self._out = out
+        super().__init__(out)
         self._coloured = is_coloured(out, os.environ)
         self._file = ""
         self._counts: Counter[Verdict] = Counter()
@@ -169,20 +172,14 @@ def _safe(text: str) -> str:
 # -- for programs
 
 
-class JsonReport:
+class JsonReport(Report):
     """A JSON object a line for each case."""
-
-    def __init__(self, out: TextIO) -> None:
-        self._out = out
 
     def add(self, outcome: Outcome) -> None:
         """Its line."""
         text = json.dumps(as_json(outcome), ensure_ascii=False, separators=(",", ":"))
         self._out.write(f"{text}\n")
         self._out.flush()
-
-    def finish(self, seconds: float, left: int) -> None:
-        """Each line stands for itself."""
 
 
 class GithubReport(TextReport):
@@ -248,14 +245,14 @@ def _as_entity(found: re.Match[str]) -> str:
     return f"&#{ord(found[0])};"
 
 
-class JunitReport:
+class JunitReport(Report):
     """JUnit's XML: a suite for each file. It is written at the end, since it counts its cases first.
 
     It is valid by the schemas of Jenkins' plugin xUnit and of Apache Ant's reports, which readers check it with.
     """
 
     def __init__(self, out: TextIO) -> None:
-        self._out = out
+        super().__init__(out)
         self._began = datetime.now(timezone.utc)
         self._outcomes: dict[str, list[Outcome]] = {}
 
