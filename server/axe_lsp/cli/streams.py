@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO
 
-from axe_lsp.runtime.errors import AgentFileError, MissingKeyError, RunError
+from axe_lsp.runtime.errors import AgentFileError, ConfigError, MissingKeyError, RunError
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.plain_text import harmless
 
@@ -138,6 +138,14 @@ def open_terminal() -> int | None:
     with suppress(OSError):
         return os.open("/dev/tty", os.O_RDONLY | os.O_NOCTTY)
     return None
+
+
+def agrees(question: str, way_out: str) -> bool:
+    """Whether the person at the terminal agrees. Raises ConfigError if there is none; `way_out` is what helps then."""
+    if sys.stdin is None or not sys.stdin.isatty():
+        raise ConfigError(f"nobody can be asked here; {way_out}")
+    print(f"{question}? [y]es, [N]o: ", end="", flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def complain(error: RunError) -> None:

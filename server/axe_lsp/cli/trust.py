@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
@@ -14,6 +13,7 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.streams import agrees
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
@@ -25,8 +25,6 @@ from axe_lsp.runtime.safety.trust import (
     later_requests_of,
     trust_request_of,
 )
-
-_NOT_GRANTED = ExitCode.AGENT
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -77,8 +75,9 @@ def _trust(options: argparse.Namespace) -> int:
             print(f"  {escaped(str(reach))}{never}")
         if not is_trusted and not request.refused:
             wanted.append(request)
-    if wanted and not options.yes and not _agrees(workspace):
-        return int(_NOT_GRANTED)
+    question, way_out = f"Allow this in {_shown(workspace)}", "--yes allows it without a question"
+    if wanted and not options.yes and not agrees(question, way_out):
+        return int(ExitCode.AGENT)
     if wanted:
         store.add(wanted)
         print(f"Allowed in {_shown(workspace)} until {_changing(wanted)} changes.")
@@ -133,14 +132,6 @@ def _changing(wanted: Sequence[TrustRequest]) -> str:
     web = {each.is_web for each in wanted}
     files = ["one of these files"] if False in web else []
     return ", or for the web ".join(files + ["what the agents can read"] * (True in web))
-
-
-def _agrees(workspace: Path) -> bool:
-    """Whether the person at the terminal agrees. Raises ConfigError if there is none."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise ConfigError("nobody can be asked here; --yes allows it without a question")
-    print(f"Allow this in {_shown(workspace)}? [y]es, [N]o: ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _list() -> int:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import sys
 from collections.abc import Sequence
 
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli.streams import agrees, complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.stored_steps import undoable
-from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
+from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.runtime.resuming.saved_files import FileUndo, has_commands, plan_undo, undo
 from axe_lsp.runtime.run_log import Known
@@ -45,7 +44,8 @@ def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
     wanted = [each for each in plans if not each.reason]
     if not wanted or options.dry_run:
         return LEFT if len(wanted) < len(plans) else 0
-    if not options.yes and not _agrees(len(wanted)):
+    question = f"Put back {counted(len(wanted), 'file')}"
+    if not options.yes and not agrees(question, "--yes puts the files back without a question"):
         return LEFT
     done = list(undo(wanted))
     failed = [each for each in done if each.reason]
@@ -69,14 +69,6 @@ def _shown(plan: FileUndo) -> str:
 
 def _path(plan: FileUndo) -> str:
     return visible(os.path.relpath(shown_path(plan.path)))
-
-
-def _agrees(count: int) -> bool:
-    """Whether the person at the terminal agrees. Raises ConfigError if there is none."""
-    if sys.stdin is None or not sys.stdin.isatty():
-        raise ConfigError("nobody can be asked here; --yes puts the files back without a question")
-    print(f"Put back {counted(count, 'file')}? [y]es, [N]o: ", end="", flush=True)
-    return sys.stdin.readline().strip().lower() in ("y", "yes")
 
 
 def _parser() -> Parser:
