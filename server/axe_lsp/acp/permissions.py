@@ -95,7 +95,7 @@ class Permissions:
             elif chosen in ("allow_always", "reject_always"):
                 self._always[subject] = answer
         if question.call_id is None:
-            updates.finish(call, is_error=answer.decision == "deny")
+            updates.end_call(call, is_error=answer.decision == "deny")
         elif answer.decision != "deny":
             updates.begin_work(call)
         return answer
@@ -126,8 +126,9 @@ class Permissions:
         self, question: Question, updates: Updates, session: str, call: Update
     ) -> str:
         """The option that was chosen; "" for none."""
-        details = {"type": "content", "content": {"type": "text", "text": _details(question)}}
-        call["content"] = [*call.get("content", ()), *([] if "content" in call else [details])]
+        if "content" not in call:
+            text = "\n\n".join(filter(None, (question.reason, question.details)))
+            call["content"] = [{"type": "content", "content": {"type": "text", "text": text}}]
         updates.queue.flush()
         options = _OPTIONS_OF_TRUST if question.tool == TRUST else _options(question)
         updates.waits(question, is_open=True)
@@ -188,10 +189,6 @@ _OPTIONS_OF_TRUST = [
     _option("allow_always", "Allow until the agent file changes"),
     _option("reject_once", "Deny"),
 ]
-
-
-def _details(question: Question) -> str:
-    return f"{question.reason}\n\n{question.details}" if question.details else question.reason
 
 
 def _form(question: Question) -> dict[str, Any]:

@@ -141,6 +141,7 @@ class Updates:
         self.queue = queue
         self.session = session
         self.cost = 0.0
+        """Of the session until now, in US dollars."""
         self.folder = folder
         self._has_compactions = has_compactions
         self.runs: dict[str, Run] = {}
@@ -222,10 +223,6 @@ class Updates:
                 update["content"] = [call.change]
             self._update(call, update)
 
-    def finish(self, call: Call, *, is_error: bool) -> None:
-        """End a call that is in no event."""
-        self._close(call, "", is_error=is_error)
-
     def close(self) -> None:
         """End what is open: nothing more will come of it."""
         for run_id, run in reversed(self.runs.items()):
@@ -233,7 +230,7 @@ class Updates:
                 self._end({"runId": run_id, "status": "cancelled"})
         for call in self._children.values():
             if not call.is_over:
-                self._close(call, "", is_error=True)
+                self.end_call(call, is_error=True)
         self.queue.flush()
 
     # What a client that knows sub-agents gets in another way (`subagents.py`).
@@ -318,14 +315,9 @@ class Updates:
             "used": event["inputTokens"] + event["outputTokens"],
             "size": model.context,
         }
-        cost = self.cost_so_far()
-        if cost:
-            update["cost"] = {"amount": round(cost, 6), "currency": "USD"}
+        if self.cost:
+            update["cost"] = {"amount": round(self.cost, 6), "currency": "USD"}
         self.queue.send(run.session, update)
-
-    def cost_so_far(self) -> float:
-        """The cost of this message, in US dollars."""
-        return self.cost
 
     def _say(self, event: Mapping[str, Any], text: str, *, is_thought: bool) -> None:
         run = self.runs[event["runId"]]
@@ -419,12 +411,13 @@ class Updates:
             if event["isError"]:  # What it has left in its file is not known.
                 for each in call.locations:
                     self._written.pop(each["path"], None)
-            self._close(call, event["content"], is_error=event["isError"])
+            self.end_call(call, event["content"], is_error=event["isError"])
             self._show_progress(event["callId"], "completed", run)
             if run.call is not None:
                 self.show_log(run.call)
 
-    def _close(self, call: Call, text: str, *, is_error: bool) -> None:
+    def end_call(self, call: Call, text: str = "", *, is_error: bool) -> None:
+        """End a call, whose result is a text, or shown elsewhere."""
         call.status = "failed" if is_error else "completed"
         update: Update = {"status": call.status}
         content = [call.change] if call.change is not None and not is_error else []
@@ -465,7 +458,7 @@ class Updates:
         self._tell_compaction(run, {"status": "failed"})
         for call in run.calls.values():
             if not call.is_over:
-                self._close(call, "", is_error=True)
+                self.end_call(call, is_error=True)
 
     def _call_of_no_event(self, question: Question) -> Call:
         """A call for a question that comes before the first event, as about trust."""

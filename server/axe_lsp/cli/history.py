@@ -88,9 +88,12 @@ def _with_former(connection: sqlite3.Connection, run_id: str) -> str:
 
 def _tail(options: argparse.Namespace) -> None:
     """Print what happens in a run until it ends; without one what happens at all, until Ctrl-C."""
-    tell = _tell_json if options.json else _tell
     for event in _of_all() if options.run is None else _of_one(options.run):
-        tell(event)
+        if options.json:
+            _print_json(event.members)
+            sys.stdout.flush()
+        else:
+            _tell(event)
 
 
 def _export(options: argparse.Namespace) -> None:
@@ -159,8 +162,8 @@ def _parser() -> Parser:
     return parser
 
 
-def _print_json(value: object, *, flush: bool = False) -> None:
-    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")), flush=flush)
+def _print_json(value: object) -> None:
+    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 INTERVAL = 0.1
@@ -210,7 +213,3 @@ def _tell(event: Notification) -> None:
         params = event.params
         begin = f"{local_time(params['time'])}  {params['rootRunId'][:ID_LENGTH]}  "
         print(begin + visible(line), flush=True)
-
-
-def _tell_json(event: Notification) -> None:
-    _print_json(event.members, flush=True)

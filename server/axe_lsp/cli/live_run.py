@@ -314,8 +314,18 @@ class _Output:
     def __init__(self, options: argparse.Namespace, calls: CallDetails) -> None:
         self._json = options.json
         self._stream = options.stream
-        self._log = _verbose_log() if options.verbose else None
-        self._progress = None if options.verbose else _progress()
+        self._log: VerboseLog | None = None
+        self._progress: Display | None = None
+        if options.verbose:
+            from axe_lsp.cli.verbose import VerboseLog
+
+            self._log = VerboseLog()
+        elif (
+            sys.stderr.isatty()
+        ):  # For people who watch; whatever reads a pipe gets what axe writes.
+            from axe_lsp.cli.display import open_display
+
+            self._progress = open_display(sys.stderr, os.environ)
         self.display = self._log or self._progress or Display(sys.stderr)
         self._calls = calls
         self._written = ""
@@ -471,18 +481,3 @@ def _markdown() -> MarkdownStream | None:
     from axe_lsp.cli.markdown import MarkdownStream
 
     return MarkdownStream(partial(columns_of, sys.stdout), wraps=sys.stdout.isatty())
-
-
-def _verbose_log() -> VerboseLog:
-    from axe_lsp.cli.verbose import VerboseLog
-
-    return VerboseLog()
-
-
-def _progress() -> Display | None:
-    """Progress is for people who watch; whatever reads a pipe gets what axe writes."""
-    if not sys.stderr.isatty():
-        return None
-    from axe_lsp.cli.display import open_display
-
-    return open_display(sys.stderr, os.environ)

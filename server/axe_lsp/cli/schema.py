@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.cli.arguments import Parser
@@ -20,20 +19,14 @@ RESULT = "test-result"
 def main(arguments: Sequence[str]) -> int:
     """Print it."""
     kind = _parser().parse_args(arguments).kind
-    print(json.dumps(_schema_of(kind), indent=2, ensure_ascii=False))
-    return 0
-
-
-def _schema_of(kind: str) -> dict[str, Any]:
     if kind == RESULT:
-        return _of_results()
-    return project_severities.json_schema() if kind == CHECK else json_schema(PUBLISHED[kind])
+        from axe_lsp.testing.result import json_schema as schema_of_results
 
-
-def _of_results() -> dict[str, Any]:
-    from axe_lsp.testing.result import json_schema as of_results
-
-    return of_results()
+        schema = schema_of_results()
+    else:
+        schema = project_severities.json_schema() if kind == CHECK else json_schema(PUBLISHED[kind])
+    print(json.dumps(schema, indent=2, ensure_ascii=False))
+    return 0
 
 
 def _parser() -> Parser:

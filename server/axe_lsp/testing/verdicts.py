@@ -151,12 +151,11 @@ def _difference(wanted: Json, value: Json, text: str) -> str:
 def _schema_fault(schema: Any, value: Json) -> str:
     if isinstance(value, str) and (parsed := _parsed(value)) is not _ABSENT:
         value = parsed
-    fault = check_of(schema, "it")(value) if isinstance(schema, Mapping) else _by_boolean(schema)
+    if isinstance(schema, Mapping):
+        fault = check_of(schema, "it")(value)
+    else:
+        fault = "" if schema else "nothing fits `false`"
     return f"does not fit the schema: {fault}" if fault else ""
-
-
-def _by_boolean(schema: bool) -> str:
-    return "" if schema else "nothing fits `false`"
 
 
 def _parsed(text: str) -> Json:
