@@ -1,26 +1,64 @@
-"""Runs a coroutine to its end, or until Ctrl-C or SIGTERM, whichever comes first."""
+"""Runs a coroutine to its end, or until Ctrl-C or SIGTERM, whichever comes first.
+
+A guard, which is a process, kills the command if its end is due and it can't end by itself. The guard of a run is
+forked before most modules are imported. The more memory a process has, the longer a fork of it takes, and each page
+that it writes afterwards is copied: a fork just before the run was a twelfth of the time to its first request.
+"""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import threading
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
-from typing import Any
 
-from axe_lsp.cli.guard import IN_ORDER, SIGNALS, take_guard
+from axe_lsp.hosting.watchdog import start_watchdog
+
+IN_ORDER = 1.5
+"""Seconds for ending in order after a signal; then the process ends, whatever its threads wait for."""
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
+
+_AT_ALL = 0.3
+"""Seconds more until it is killed, if not even that is possible."""
+
+SOON = 0.2
+"""Seconds after which nobody can look into a run's process and its guard any more: by then the first request has
+mostly been sent, which would otherwise wait for it."""
+
+_ready: list[int] = []
+"""The guard that waits for a run: the end of a pipe to it, as of any guard."""
 
 
-def run_until_interrupted(work: Coroutine[Any, Any, int]) -> int:
+@contextmanager
+def forked_early() -> Iterator[None]:
+    """A guard for the first run inside. Nothing is left of it if there is none."""
+    sink = _forked()
+    if sink is not None:
+        _ready.append(sink)
+    try:
+        yield
+    finally:
+        while _ready:
+            os.close(_ready.pop())
+
+
+def _forked() -> int | None:
+    return start_watchdog(IN_ORDER + _AT_ALL, signals=SIGNALS, quiet=SOON)
+
+
+def run_until_interrupted(work: Coroutine[object, object, int]) -> int:
     """The exit code that `work` returns, or that of shells for the signal (128 + its number).
 
     A signal cancels `work`, which so ends in order and loses nothing. The process is gone within two seconds,
     whatever holds it up.
     """
+    # Imported late: a guard is forked before that.
+    import asyncio
+
     received: list[int] = []
 
     async def guarded() -> int:
@@ -46,7 +84,7 @@ def run_until_interrupted(work: Coroutine[Any, Any, int]) -> int:
 
 
 @contextmanager
-def _handled(end: Any) -> Iterator[None]:
+def _handled(end: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     before = {number: signal.signal(number, end) for number in SIGNALS}
     try:
         yield
@@ -71,7 +109,7 @@ def _guarded() -> Iterator[None]:
 
     Python writes the number of each signal to a pipe at once, whatever its threads do.
     """
-    sink = take_guard()
+    sink = _ready.pop() if _ready else _forked()
     if sink is None:
         yield
         return

@@ -27,8 +27,7 @@ from msgspec.structs import replace
 
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
-from axe_lsp.cli.guard import SOON
-from axe_lsp.cli.interruption import run_until_interrupted
+from axe_lsp.cli.interruption import SOON, run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.run_report import (
     CallDetails,

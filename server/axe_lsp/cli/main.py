@@ -74,7 +74,7 @@ def _main(arguments: list[str]) -> int:
     name, rest = _command(arguments)
     if name not in _RUNS:
         return _executed(name, rest)
-    from axe_lsp.cli.guard import forked_early
+    from axe_lsp.cli.interruption import forked_early
 
     with forked_early():
         return _executed(name, rest)

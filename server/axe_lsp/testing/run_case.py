@@ -134,16 +134,9 @@ async def run_case(bench: Bench, case: Case, answers: Answers, model: str = "") 
     Raises ConfigError if the workspace can't be copied.
     """
     with TemporaryDirectory(prefix="case-", dir=bench.scratch) as name:
-        folder, workspace = _prepared(bench.suite, name)
-        return await _Run(bench, case, answers, workspace, folder, model).outcome()
-
-
-def _prepared(suite: Suite, name: str) -> tuple[Path, Path]:
-    """The folder of a case, and the copied workspace in it."""
-    folder = Path(name)
-    workspace = folder / "workspace"
-    copy_workspace(suite, workspace)
-    return folder, workspace
+        run = _Run(bench, case, answers, Path(name), model)
+        copy_workspace(bench.suite, run.workspace)
+        return await run.outcome()
 
 
 class _Steps:
@@ -164,19 +157,28 @@ class _Run(Struct):
     bench: Bench
     case: Case
     answers: Answers
-    workspace: Path
     folder: Path
     model: str
+    steps: _Steps = field(default_factory=_Steps)
     events: list[Event] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 
+    @property
+    def workspace(self) -> Path:
+        """The copied workspace."""
+        return self.folder / "workspace"
+
     async def outcome(self) -> Outcome:
-        steps = _Steps() if len(self.case.tasks) > 1 else None
-        environment = self._environment()
+        # Memories of tests are neither those of the user nor of each other.
+        environment = {
+            **os.environ,
+            "XDG_DATA_HOME": str(self.folder / "data"),
+            "XDG_CACHE_HOME": str(self.folder / "cache"),
+        }
         hook = self.answers.hook(self.workspace, environment)
-        services = self._services(steps, environment)
+        services = self._services(environment)
         async with Engine(services, http=self.bench.http, provider_hook=hook) as engine:
-            error, output = await self._conversation(engine, services, steps)
+            error, output = await self._conversation(engine, environment)
             run = self._observed(output)
             if (stale := self._stale(run)) is not None:
                 return stale
@@ -190,15 +192,7 @@ class _Run(Struct):
             return stale
         return self._told("failed" if found else "passed", found, run)
 
-    def _environment(self) -> Environment:
-        # Memories of tests are neither those of the user nor of each other.
-        apart = {
-            "XDG_DATA_HOME": str(self.folder / "data"),
-            "XDG_CACHE_HOME": str(self.folder / "cache"),
-        }
-        return {**os.environ, **apart}
-
-    def _services(self, steps: _Steps | None, environment: Environment) -> RunServices:
+    def _services(self, environment: Environment) -> RunServices:
         recorded = self.answers.tools
         return RunServices(
             resolve=self.bench.resolve,
@@ -214,12 +208,12 @@ class _Run(Struct):
             warn=self.warnings.append,
             approve=Approval(refusing(self.warnings.append, _ADVICE), self.bench.suite.cases.allow),
             ask=nobody,
-            steps=steps,
+            steps=self.steps if len(self.case.tasks) > 1 else None,
             recorded=recorded,
         )
 
     async def _conversation(
-        self, engine: Engine, services: RunServices, steps: _Steps | None
+        self, engine: Engine, environment: Environment
     ) -> tuple[RunError | None, Json]:
         """Send the tasks, one after the other, until a run fails; returns its error, or the last output."""
         former = ""
@@ -234,8 +228,8 @@ class _Run(Struct):
             run_id = new_run_id()
             try:
                 known = None
-                if former and steps is not None:
-                    known = await self._continuation(request, run_id, former, services, steps)
+                if former:
+                    known = await self._continuation(request, run_id, former, environment)
                 result = await engine.run(request, run_id, known=known)
             except RunError as error:
                 return error, None
@@ -243,10 +237,10 @@ class _Run(Struct):
         return None, result.output if result is not None else None
 
     async def _continuation(
-        self, request: RunRequest, run_id: str, former: str, services: RunServices, steps: _Steps
+        self, request: RunRequest, run_id: str, former: str, environment: Environment
     ) -> Known:
-        order = root_order(request, self.workspace, services.environment, run_id)
-        log = Log(known=Known(dict(steps.kept))).of(RunIds(former, former, request.agent))
+        order = root_order(request, self.workspace, environment, run_id)
+        log = Log(known=Known(dict(self.steps.kept))).of(RunIds(former, former, request.agent))
         first = await continued(log, replace(order, continues=former))
         return Known({(run_id, 0, "", "first"): encoded(first)})
 
