@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import os
+import stat
+import sys
+import tempfile
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.cases import Case
+from axe_lsp.runtime.copies.copy import remove, take_lock
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places
 from axe_lsp.runtime.files.regular_files import is_there, read_file
@@ -24,7 +30,6 @@ from axe_lsp.runtime.recordings.recording import Recording
 from axe_lsp.testing.answers import Live, Replayed
 from axe_lsp.testing.observed import total
 from axe_lsp.testing.run_case import Bench, Outcome, Rate, run_case
-from axe_lsp.testing.scratch import scratch_folder
 from axe_lsp.testing.suite import RECORD_AGAIN, Suite
 from axe_lsp.testing.verdicts import Failure
 
@@ -77,7 +82,7 @@ async def run_session(session: CaseSession) -> AsyncIterator[Outcome]:
     http = HttpProvider(dict(os.environ))
     work = _Work(session)
     tasks: list[asyncio.Task[Outcome]] = []
-    with scratch_folder() as scratch:
+    with _scratch_folder() as scratch:
         try:
             for plan in session.plans:
                 lookup = Lookup(agent_places([plan.suite.project], os.environ))
@@ -236,3 +241,42 @@ def _without_run(
     suite: Suite, case: Case, verdict: Literal["missing", "failed", "unfinished"], message: str
 ) -> Outcome:
     return Outcome(suite, case, verdict, [Failure(case.range, message)])
+
+
+# -- the folder in which the cases work
+
+
+_PREFIX = "axe-test-"
+_LOCK = "lock"
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[Path]:
+    """A new folder without links in its path, until the session ends. One whose process was killed is removed."""
+    with suppress(OSError):
+        for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+            with suppress(OSError):
+                _remove_if_left_over(folder)
+    with TemporaryDirectory(prefix=_PREFIX) as name:
+        folder = Path(name).resolve()
+        lock = take_lock(folder / f"{_LOCK}.new")
+        try:
+            (folder / f"{_LOCK}.new").rename(folder / _LOCK)  # Nobody finds it before it is locked.
+            yield folder
+        finally:
+            if lock is not None:  # Some file systems have no locks.
+                os.close(lock)
+
+
+def _remove_if_left_over(folder: Path) -> None:
+    """Remove a folder of this user whose process does not hold its lock any more. Raises OSError."""
+    if sys.platform == "win32":  # An open lock could not be deleted with its folder.
+        return
+    status = folder.lstat()
+    is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
+    if not is_ours or not (folder / _LOCK).exists():
+        return
+    lock = take_lock(folder / _LOCK)
+    if lock is not None:
+        os.close(lock)
+        remove(folder)
