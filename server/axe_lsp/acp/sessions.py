@@ -22,10 +22,9 @@ from axe_lsp.acp.client_connection import (
 )
 from axe_lsp.acp.client_editor import ClientEditor
 from axe_lsp.acp.content_blocks import read_prompt
-from axe_lsp.acp.offers import Offers, no_agent, offers_in
+from axe_lsp.acp.offers import COMMANDS, Offers, answer_to, command_in, no_agent, offers_in
 from axe_lsp.acp.permissions import Permissions
 from axe_lsp.acp.session import Session, former_messages, request_error
-from axe_lsp.acp.slash_commands import COMMANDS, answer_to, command_in
 from axe_lsp.acp.subagents import SubagentUpdates
 from axe_lsp.acp.update_queue import UpdateQueue
 from axe_lsp.acp.updates import Updates
