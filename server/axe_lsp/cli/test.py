@@ -27,8 +27,8 @@ from axe_lsp.runtime.files.workspace_folders import project_of_tests, workspace_
 from axe_lsp.runtime.plain_text import escaped, shown_path, visible
 from axe_lsp.runtime.safety.trust import TrustStore
 from axe_lsp.testing.case_session import Agrees, CaseSession, Plan, always, run_session
-from axe_lsp.testing.changes import Changes, Watched, affected_cases, changed, watched_by
 from axe_lsp.testing.from_run import remembered, write_case
+from axe_lsp.testing.inputs import Changes, Watched, affected_cases, changed, watched_by
 from axe_lsp.testing.run_case import Outcome
 from axe_lsp.testing.suite import (
     Suite,

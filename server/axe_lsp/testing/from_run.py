@@ -35,8 +35,8 @@ from axe_lsp.runtime.recordings.file import dump_recording
 from axe_lsp.runtime.recordings.recording import RecordedRun, RecordedTurn, Recording, Sent, news
 from axe_lsp.runtime.run_log import Known, Log, RunLog
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.testing.answers import WORKSPACE, Renaming
 from axe_lsp.testing.observed import Observed, observed
-from axe_lsp.testing.relocation import WORKSPACE, Renaming
 from axe_lsp.testing.suite import load_suite
 
 _LONGEST = 80
