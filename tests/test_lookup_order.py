@@ -16,13 +16,13 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.cli.agent_search import agent_search, named_file
 from axe_lsp.cli.check import check
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.daemon.view import View
 from axe_lsp.features.delegation_graph import delegation_graph
 from axe_lsp.hosting.protocol import Workplace
 from axe_lsp.hosting.stored_steps import resolver
+from axe_lsp.runtime.agent_search import agent_search, named_file
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.runs import Resolve

@@ -12,10 +12,10 @@ from pathlib import Path
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.cli.agent_search import agent_search, project_agents_folder, ways_to_agents
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.daemon import disk
+from axe_lsp.runtime.agent_search import agent_search, project_agents_folder, ways_to_agents
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders, check_name
 from axe_lsp.runtime.files.default_model import model_to_begin_with

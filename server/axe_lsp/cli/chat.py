@@ -18,7 +18,6 @@ from shlex import quote
 
 from msgspec.structs import replace
 
-from axe_lsp.cli.agent_search import agent_search, named_file
 from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
 from axe_lsp.cli.live_run import Former, run_live
 from axe_lsp.cli.run import in_workspace
@@ -27,7 +26,7 @@ from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.queries import find_run
 from axe_lsp.hosting.history.run_claims import require_kept
-from axe_lsp.runtime.agent_search import AgentSearch
+from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.prepare import model_of_root

@@ -18,7 +18,6 @@ from axe_lsp.agentfile.check.secret_values import printable
 from axe_lsp.agentfile.dialects import LAYERED, dialect_of_loose
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
-from axe_lsp.cli.agent_search import ways_to_agents
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
 from axe_lsp.cli.streams import obeys_escapes
@@ -31,6 +30,7 @@ from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.finding import SEVERITY_NAMES, Finding, Severity
 from axe_lsp.features.rules import RULES, not_axe
+from axe_lsp.runtime.agent_search import ways_to_agents
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import (

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.convert.format_table import FORMATS
-from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
 from axe_lsp.daemon import disk
+from axe_lsp.runtime.agent_search import agent_search
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below

@@ -13,10 +13,9 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser, agents_folder
 from axe_lsp.cli.streams import shown
-from axe_lsp.runtime.agent_search import AgentSearch
+from axe_lsp.runtime.agent_search import AgentSearch, agent_search
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunError
 from axe_lsp.runtime.memory import Memory, analyze, load_memory, trim_memory
 from axe_lsp.runtime.plain_text import shown_path

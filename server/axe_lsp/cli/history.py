@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import get_args
 
 from axe_lsp.agentfile.text.amounts import counted
-from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table, side_by_side
 from axe_lsp.cli.streams import tell_person
@@ -30,6 +29,7 @@ from axe_lsp.hosting.history.queries import (
 )
 from axe_lsp.hosting.history.tree_text import draw, drawing_of, in_utc, local_time
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.runs import ID_LENGTH

@@ -12,9 +12,9 @@ from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.splices import literal
-from axe_lsp.cli.agent_search import project_agents_folder
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.daemon import disk
+from axe_lsp.runtime.agent_search import project_agents_folder
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import check_name
 from axe_lsp.runtime.files.default_model import named_model, usual_model

@@ -12,7 +12,6 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.amounts import counted
-from axe_lsp.cli.agent_search import spellings
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
 from axe_lsp.cli.live_run import Former, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
@@ -24,6 +23,7 @@ from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.run_claims import require_resumable
 from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.stored_steps import fork_of, former_of, order_of, resolver, taken_over
+from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
 from axe_lsp.runtime.json_data import Json

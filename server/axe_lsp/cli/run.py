@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.cli.agent_search import agent_search, named_file, spellings
 from axe_lsp.cli.arguments import (
     Parser,
     add_agent,
@@ -24,8 +23,8 @@ from axe_lsp.cli.arguments import (
     tokens,
 )
 from axe_lsp.cli.run_report import CallDetails, report_failure
-from axe_lsp.cli.standard_input import has_text, piped_text, text_beside_prompt
-from axe_lsp.runtime.agent_search import AgentSearch
+from axe_lsp.cli.streams import has_text, piped_text, text_beside_prompt
+from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file, spellings
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.messages import Json

@@ -11,9 +11,9 @@ from pathlib import Path
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.text.amounts import counted
-from axe_lsp.cli.agent_search import agent_search
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import agrees
+from axe_lsp.runtime.agent_search import agent_search
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
