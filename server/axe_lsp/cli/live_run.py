@@ -72,34 +72,6 @@ if TYPE_CHECKING:
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
 
-def run_live(
-    request: RunRequest,
-    workspace: Path,
-    resolve: Resolve,
-    places: AgentPlaces,
-    options: argparse.Namespace,
-    *,
-    calls: CallDetails,
-    file: Path | None = None,
-    resumes: str = "",
-    former: Former | None = None,
-    run_id: str = "",
-) -> int:
-    """Run an agent and print its answer; returns the exit code. Raises RunError.
-
-    `calls` takes note of the tool calls. `file` is that of the agent, if it was chosen so. `resumes` is the id
-    of the root run that goes on. A new run may take something over from a `former` one; it has this `run_id`, if
-    that matters.
-    """
-    with _recordings(options) as hook:
-        output = _Output(options, calls)
-        live = _LiveRun(request, workspace, resolve, places, options, file, former)
-        run_id = resumes or run_id or new_run_id()
-        return run_until_interrupted(
-            _run(live, run_id, hook=hook, output=output, resumes=bool(resumes))
-        )
-
-
 class Former(Struct, frozen=True):
     """A root run whose conversation goes on, or of which a new run has the turns before `turn`, if that is not 0.
 
@@ -111,24 +83,30 @@ class Former(Struct, frozen=True):
     session: bool = False
 
 
-class _LiveRun(Struct, frozen=True):
-    """What a run is made of."""
+class LiveRun(Struct, frozen=True):
+    """What a run is made of.
+
+    `file` is that of the agent, if it was chosen so. A new run may take something over from a `former` one; it has this
+    `run_id`, if that matters. One that `resumes` goes on with the root run of this id.
+    """
 
     request: RunRequest
     workspace: Path
     resolve: Resolve
     places: AgentPlaces
     options: argparse.Namespace
-    file: Path | None
-    former: Former | None
+    file: Path | None = None
+    former: Former | None = None
+    run_id: str = ""
+    resumes: bool = False
 
-    def order(self, run_id: str) -> Start:
+    def order(self) -> Start:
         """The order by which another process could make it."""
         from axe_lsp.hosting.protocol import Start, Workplace
 
         agent_file = str(self.file) if self.file is not None else ""
         workplace = Workplace(str(self.workspace), agent_file, self.places)
-        start = Start(run_id, self.request, workplace, on=self.options.on)
+        start = Start(self.run_id, self.request, workplace, on=self.options.on)
         match self.former:
             case None:
                 return start
@@ -143,6 +121,13 @@ class _LiveRun(Struct, frozen=True):
         return bool(self.options.record or self.options.replay)
 
 
+def run_live(live: LiveRun, calls: CallDetails) -> int:
+    """Run an agent and print its answer; returns the exit code. Raises RunError. `calls` takes note of the tool calls."""
+    live = replace(live, run_id=live.run_id or new_run_id())
+    with _recordings(live.options) as hook:
+        return run_until_interrupted(_run(live, hook, _Output(live.options, calls)))
+
+
 def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderHook | None]:
     if not (options.replay or options.record):
         return nullcontext()
@@ -151,18 +136,16 @@ def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderH
     return recordings(options.replay, options.record)
 
 
-async def _run(
-    live: _LiveRun, run_id: str, *, hook: ProviderHook | None, output: _Output, resumes: bool
-) -> int:
+async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int:
     asyncio.get_running_loop().call_later(SOON, forbid_inspection)
-    options, workspace = live.options, live.workspace
+    options, workspace, run_id = live.options, live.workspace, live.run_id
     began = time.monotonic()
-    order = None if live.is_recorded else partial(live.order, run_id)
+    order = None if live.is_recorded else live.order
     memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history, order=order)
     steps = memory.steps
-    known = await memory.claim(run_id) if resumes else None
+    known = await memory.claim(run_id) if live.resumes else None
     if live.former is not None:
-        known = await _taken_over(live.order(run_id), memory, output)
+        known = await _taken_over(live.order(), memory, output)
 
     telemetry = Telemetry()
     trace = telemetry.sink(False, output.warn)
@@ -175,7 +158,7 @@ async def _run(
 
     people = _TerminalUser(output)
     approval = _approval(people, options.yes, steps)
-    if known is not None and resumes:
+    if known is not None and live.resumes:
         from axe_lsp.hosting.stored_steps import allow_again
 
         allow_again(approval, known, run_id)
@@ -277,7 +260,7 @@ def _approval(people: _TerminalUser, is_all_allowed: bool, steps: StepSink | Non
 class _Processes:
     """Makes runs of agents that want processes of their own. It is an `Elsewhere`."""
 
-    def __init__(self, live: _LiveRun, approval: Approval, trust: TrustPolicy) -> None:
+    def __init__(self, live: LiveRun, approval: Approval, trust: TrustPolicy) -> None:
         self._live = live
         self._approval = approval
         self._trust = trust

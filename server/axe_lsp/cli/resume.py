@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
-from axe_lsp.cli.live_run import Former, run_live
+from axe_lsp.cli.live_run import Former, LiveRun, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.cli.streams import complain
 from axe_lsp.hosting.history.database import HistoryError
@@ -62,17 +62,18 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
         max_tokens=options.max_tokens or start.request.max_tokens,
     )
     fork = start.forked_from if options.from_turn is not None else None
-    return run_live(
+    live = LiveRun(
         request,
         Path(place.workspace),
         resolver(place, os.environ),
         place.places or agent_places([Path(place.workspace)], os.environ),
         options,
-        calls=calls,
-        file=Path(place.agent_file) if place.agent_file else None,
-        resumes="" if fork is not None else start.run_id,
-        former=Former(fork.run_id, fork.turn) if fork is not None else None,
+        Path(place.agent_file) if place.agent_file else None,
+        Former(fork.run_id, fork.turn) if fork is not None else None,
+        "" if fork is not None else start.run_id,
+        resumes=fork is None,
     )
+    return run_live(live, calls)
 
 
 def _found(beginning: str | None) -> tuple[Start, Known]:

@@ -58,19 +58,11 @@ def main(arguments: Sequence[str]) -> int:
             _dry_run(request, workspace, resolve, as_json=options.json)
             return 0
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
-        from axe_lsp.cli.live_run import run_live
+        from axe_lsp.cli.live_run import LiveRun, run_live
 
         former = _former(options, request) if options.continue_ is not None else None
-        return run_live(
-            request,
-            workspace,
-            resolve,
-            here.places,
-            options,
-            calls=calls,
-            file=file,
-            former=former,
-        )
+        live = LiveRun(request, workspace, resolve, here.places, options, file, former)
+        return run_live(live, calls)
     except RunError as error:
         return report_failure(error, options, calls)
 
