@@ -111,17 +111,11 @@ def _summary(files: Sequence[Checked]) -> str:
     checked = _plural(len(files), "file")
     if not counts:
         return f"No problems in {checked}."
-    kinds = ", ".join(_plural(counts[each], _NOUNS[each]) for each in Severity if counts[each])
+    kinds = ", ".join(_plural(counts[each], each.name.lower()) for each in Severity if counts[each])
     affected = sum(bool(file.findings) for file in files)
     return f"{kinds} in {affected} of {checked}."
 
 
-_NOUNS = {
-    Severity.ERROR: "error",
-    Severity.WARNING: "warning",
-    Severity.INFORMATION: "information",
-    Severity.HINT: "hint",
-}
 _COLOURS = {Severity.ERROR: 31, Severity.WARNING: 33, Severity.INFORMATION: 36, Severity.HINT: 2}
 
 

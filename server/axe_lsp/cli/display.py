@@ -118,13 +118,6 @@ class PlainDisplay(Display):
 
 _ERASE_LINE = "\x1b[K"
 _ERASE_BELOW = "\x1b[J"
-_COLOURS = {
-    Style.TITLE: "1",
-    Style.AGENT: "36",
-    Style.FAINT: "2",
-    Style.GOOD: "32",
-    Style.BAD: "31",
-}
 
 
 class LiveRegion:
@@ -166,5 +159,5 @@ class LiveRegion:
         return "".join(self._painted(text, style) for text, style in line)
 
     def _painted(self, text: str, style: Style) -> str:
-        colour = _COLOURS.get(style)
-        return f"\x1b[{colour}m{text}\x1b[0m" if colour and text and self._coloured else text
+        is_styled = style.value and text and self._coloured
+        return f"\x1b[{style.value}m{text}\x1b[0m" if is_styled else text

@@ -7,7 +7,7 @@ no model can move the cursor.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import Enum, auto
+from enum import Enum
 from typing import NamedTuple
 
 from msgspec import Struct
@@ -38,14 +38,14 @@ SHORT = 60
 
 
 class Style(Enum):
-    """The kind of a piece of a line; the terminal decides about its look."""
+    """The kind of a piece of a line, with its look on a terminal: the parameter of SGR."""
 
-    PLAIN = auto()
-    TITLE = auto()
-    AGENT = auto()
-    FAINT = auto()
-    GOOD = auto()
-    BAD = auto()
+    PLAIN = ""
+    TITLE = "1"
+    AGENT = "36"
+    FAINT = "2"
+    GOOD = "32"
+    BAD = "31"
 
 
 class Span(NamedTuple):
