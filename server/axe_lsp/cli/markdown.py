@@ -11,8 +11,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from axe_lsp.cli import markdown_table
-from axe_lsp.cli.word_wrap import WordWrap
+from axe_lsp.cli.markdown_layout import WordWrap, table
 
 _RESET = "\x1b[0m"
 _BOLD, _DIM, _ITALIC, _UNDERLINE, _STRUCK, _CODE = "1", "2", "3", "4", "9", "36"
@@ -138,9 +137,9 @@ class MarkdownStream:
         is_whole = is_all or (rows.endswith("\n") and after.strip(" ") != "")
         if not is_whole and len(rows) < _LONGEST_TABLE:
             return None
-        table = markdown_table.drawn(rows, self._cell, self._width()) if is_whole else None
-        if table is not None:
-            return _Shown(table, len(rows))
+        drawn = table(rows, self._cell, self._width()) if is_whole else None
+        if drawn is not None:
+            return _Shown(drawn, len(rows))
         self._rows_as_text = rows.rstrip("\n").count("\n")
         return self._block(rows)
 

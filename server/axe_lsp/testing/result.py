@@ -76,10 +76,10 @@ class CaseResult(_Sent, frozen=True):
     sent: str | UnsetType = UNSET
 
 
-def result_of(outcome: Outcome) -> CaseResult:
-    """The outcome of a case for programs."""
+def as_json(outcome: Outcome) -> Json:
+    """The outcome of a case as a JSON object."""
     suite, run, (recorded, sent) = outcome.suite, outcome.run, outcome.diff
-    return CaseResult(
+    result = CaseResult(
         file=suite.shown,
         name=outcome.case.name,
         line=suite.line(outcome.case.range),
@@ -98,6 +98,7 @@ def result_of(outcome: Outcome) -> CaseResult:
         recorded=recorded if recorded != sent else UNSET,
         sent=sent if recorded != sent else UNSET,
     )
+    return to_json(result)
 
 
 def _failure(failure: Failure, line: int) -> ToldFailure:
@@ -122,11 +123,6 @@ def _rate(rate: Rate) -> ToldRate:
         turns=rate.turns,
         cost=rate.cost if rate.cost is not None else UNSET,
     )
-
-
-def as_json(outcome: Outcome) -> Json:
-    """The outcome of a case as a JSON object."""
-    return to_json(result_of(outcome))
 
 
 def json_schema() -> dict[str, Any]:

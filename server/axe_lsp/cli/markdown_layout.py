@@ -1,4 +1,4 @@
-"""Lines that end between words on a terminal, while the text streams.
+"""The layout of styled text on a terminal: lines that end between words while the text streams, and tables.
 
 A word is shown as soon as it begins. If its rest does not fit, the word is moved to the next line; nothing above the
 line of the cursor is written over.
@@ -7,7 +7,7 @@ line of the cursor is written over.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from axe_lsp.cli.text_width import cells
 
@@ -168,3 +168,59 @@ def _is_plain(word: str) -> bool:
     """Whether each character takes one cell on any terminal, so that the word can be erased."""
     text = _STYLE.sub("", word)
     return all(each.isascii() or (cells(each) == 1 and each.isalnum()) for each in text)
+
+
+# -- tables in aligned columns
+
+
+_GAP = "  "
+_PIPE = re.compile(r"(?<!\\)\|")
+_RULE = re.compile(r"\s*(:?)-+(:?)\s*")
+
+StyleCell = Callable[[str, bool], str]
+"""A function that styles a cell; the second argument says whether it is one of the head."""
+
+
+def table(text: str, style: StyleCell, width: int) -> str | None:
+    """The rows in `text`, aligned. None if they are no table, or are wider than `width`."""
+    rows = [_cells(line) for line in text.removesuffix("\n").split("\n")]
+    if len(rows) < 2 or not (sides := _sides(rows[1])) or len(rows[0]) != len(sides):
+        return None
+    styled = [
+        [style(cell, number == 0) for cell in _filled(row, len(sides))]
+        for number, row in enumerate(rows)
+        if number != 1
+    ]
+    widths = [max(map(_width, column)) for column in zip(*styled, strict=True)]
+    if sum(widths) + len(_GAP) * (len(widths) - 1) > width:
+        return None
+    lines = [_GAP.join(map(_aligned, row, widths, sides)).rstrip() for row in styled]
+    lines.insert(1, _GAP.join("─" * each for each in widths))
+    return "\n".join(lines) + ("\n" if text.endswith("\n") else "")
+
+
+def _cells(line: str) -> list[str]:
+    inner = line.strip().removeprefix("|")
+    parts = _PIPE.split(inner)
+    if len(parts) > 1 and not parts[-1].strip():
+        parts.pop()  # The bar at the end.
+    return [each.strip().replace("\\|", "|") for each in parts]
+
+
+def _sides(row: Sequence[str]) -> list[str]:
+    """Where the columns are aligned, by the second row; empty if that is none of a table."""
+    matches = [_RULE.fullmatch(each) for each in row]
+    if None in matches:
+        return []
+    colons = [(match[1], match[2]) for match in matches if match is not None]
+    return ["^" if left and right else ">" if right else "<" for left, right in colons]
+
+
+def _filled(row: Sequence[str], count: int) -> list[str]:
+    return [*row, *[""] * count][:count]
+
+
+def _aligned(styled: str, width: int, side: str) -> str:
+    room = width - _width(styled)
+    before = {"<": 0, ">": room, "^": room // 2}[side]
+    return " " * before + styled + " " * (room - before)
