@@ -17,6 +17,7 @@ from axe_lsp.acp.client_connection import (
     INVALID_PARAMS,
     Cancelling,
     Connection,
+    Handler,
     Reply,
     RequestError,
     read_params,
@@ -117,12 +118,12 @@ class Agent:
         self._first_agent = first_agent
         self._capabilities: dict[str, Any] = {}
         self._made: Sessions | None = None
-        handlers = {
+        handlers: dict[str, Handler] = {
             "initialize": self._initialize,
             "authenticate": self._authenticate,
             "session/new": self._new,
-            "session/load": self._load,
-            "session/resume": self._resume,
+            "session/load": partial(self._former, tells=True),
+            "session/resume": partial(self._former, tells=False),
             "session/list": self._list,
             "session/close": self._close,
             "session/delete": self._delete,
@@ -189,12 +190,6 @@ class Agent:
         more = _more_folders(asked.additional_directories)
         session = await self._sessions.begin(_folder(asked.cwd))
         return self._opened(session, asked, more, {"sessionId": session.id, **session.choices})
-
-    async def _load(self, params: Any) -> Reply:
-        return await self._former(params, tells=True)
-
-    async def _resume(self, params: Any) -> Reply:
-        return await self._former(params, tells=False)
 
     async def _former(self, params: Any, *, tells: bool) -> Reply:
         asked = read_params(_FormerSession, params)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sqlite3
 import sys
 import time
@@ -13,7 +12,7 @@ from typing import get_args
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table, side_by_side
-from axe_lsp.cli.streams import tell_person
+from axe_lsp.cli.streams import compact, tell_person
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.history.local import opened_history
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
@@ -55,7 +54,7 @@ def _list(options: argparse.Namespace) -> None:
     with opened_history() as connection:
         found = past_runs(connection, wanted)
     if options.json:
-        _print_json(found)
+        print(compact(found))
     elif found:
         print_table(found)
     else:
@@ -66,7 +65,7 @@ def _show(options: argparse.Namespace) -> None:
     with opened_history() as connection:
         run_id, root = find_run(connection, options.run)
         if options.json:
-            _print_json(runs_below(connection, run_id, root))
+            print(compact(runs_below(connection, run_id, root)))
             return
         text = _with_former(connection, run_id) or draw(events_below(connection, run_id, root))
     # On a terminal nothing that a model has written is obeyed; elsewhere it is as it was.
@@ -90,8 +89,7 @@ def _tail(options: argparse.Namespace) -> None:
     """Print what happens in a run until it ends; without one what happens at all, until Ctrl-C."""
     for event in _of_all() if options.run is None else _of_one(options.run):
         if options.json:
-            _print_json(event.members)
-            sys.stdout.flush()
+            print(compact(event.members), flush=True)
         else:
             _tell(event)
 
@@ -101,7 +99,7 @@ def _export(options: argparse.Namespace) -> None:
         wanted = [find_run(connection, run) for run in options.runs]
         for run_id, root in wanted or ((root, root) for root in all_roots(connection)):
             for event in events_below(connection, run_id, root):
-                _print_json(event.members)
+                print(compact(event.members))
 
 
 def _prune(options: argparse.Namespace) -> None:
@@ -160,10 +158,6 @@ def _parser() -> Parser:
     which.add_argument("--older-than", metavar="DAYS", type=days, help="runs that began longer ago")
     which.add_argument("--keep", metavar="N", type=runs, help="all but the N newest")
     return parser
-
-
-def _print_json(value: object) -> None:
-    print(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
 
 
 INTERVAL = 0.1

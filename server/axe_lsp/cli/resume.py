@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import json
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
 from axe_lsp.cli.live_run import Former, LiveRun, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli.streams import compact, complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.known_steps import known_steps
 from axe_lsp.hosting.history.local import opened_history
@@ -45,7 +44,8 @@ def main(arguments: Sequence[str]) -> int:
         told = _outlook(start, known)
         if options.from_turn is not None and start.forked_from is not None:  # It has no id yet.
             told |= {"runId": start.forked_from.run_id, "fromTurn": start.forked_from.turn}
-        print(_as_json(told) if options.json else _as_text(told))
+        members = {key: value for key, value in told.items() if value is not None}
+        print(compact(members) if options.json else _as_text(told))
         return 0
     calls = CallDetails()
     try:
@@ -108,7 +108,7 @@ def _as_text(told: dict[str, Json]) -> str:
         *([f"${told['cost']:.4f}"] if told.get("cost") else []),
     )
     unknown = (
-        f"not known: whether {each['agent']}'s {each['tool']} took effect, {_compact(each['arguments'])}"
+        f"not known: whether {each['agent']}'s {each['tool']} took effect, {compact(each['arguments'])}"
         for each in told["unknown"]
     )
     coming = (f"next: {each['agent']}, turn {each['turn']}" for each in told["next"])
@@ -116,10 +116,6 @@ def _as_text(told: dict[str, Json]) -> str:
     if "fromTurn" in told:
         head = f"fork of {head} at turn {told['fromTurn']}"
     return "\n".join((head, f"kept: {', '.join(kept)}", *unknown, *coming))
-
-
-def _as_json(told: dict[str, Json]) -> str:
-    return _compact({key: value for key, value in told.items() if value is not None})
 
 
 def _outlook(start: Start, known: Known) -> dict[str, Json]:
@@ -149,10 +145,6 @@ def _outlook(start: Start, known: Known) -> dict[str, Json]:
         ]
         or [{"runId": root, "agent": start.request.agent, "turn": 1}],
     }
-
-
-def _compact(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def _parser() -> Parser:

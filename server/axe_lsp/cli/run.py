@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
@@ -23,7 +22,7 @@ from axe_lsp.cli.arguments import (
     tokens,
 )
 from axe_lsp.cli.run_report import CallDetails, report_failure
-from axe_lsp.cli.streams import has_text, piped_text, text_beside_prompt
+from axe_lsp.cli.streams import compact, has_text, piped_text, text_beside_prompt
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file, spellings
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
@@ -228,7 +227,7 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
     for warning in (*([untrusted] if untrusted else []), *warnings_of(prepared)):
         _warn(warning)
     if as_json:
-        print(json.dumps(preview_json(prepared), ensure_ascii=False, separators=(",", ":")))
+        print(compact(preview_json(prepared)))
     else:
         print(dry_run_text(prepared), end="")
 

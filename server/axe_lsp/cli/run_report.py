@@ -7,14 +7,13 @@ keys. Later keys are present for agents that use later features, and if they hav
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any
 
 from axe_lsp.agentfile.text.amounts import duration
-from axe_lsp.cli.streams import complain, shown, tell_person
+from axe_lsp.cli.streams import compact, complain, shown, tell_person
 from axe_lsp.runtime.errors import BudgetError, FinalError, RunError, UnfitAnswerError
 from axe_lsp.runtime.events import (
     AgentEnd,
@@ -121,8 +120,7 @@ def as_json(
         **_cost(result, details.wanted),
         **(_later(result, details) if details.wanted else {}),
     }
-    in_order = dict(sorted(envelope.items()))
-    return json.dumps(in_order, ensure_ascii=False, separators=(",", ":"))
+    return compact(dict(sorted(envelope.items())))
 
 
 def _begun(event: ToolBegin) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import stat
 import sys
@@ -182,6 +183,11 @@ def columns_of(stream: TextIO) -> int:
 def shown(text: str, stream: TextIO) -> str:
     """The text of models and providers for a stream: without control characters on a terminal."""
     return harmless(text) if stream.isatty() else text
+
+
+def compact(value: object) -> str:
+    """JSON on one line, as programs get it."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def tell_person(text: str) -> None:

@@ -15,7 +15,7 @@ from typing import TextIO
 from xml.sax.saxutils import escape, quoteattr
 
 from axe_lsp.cli.check_formats import github_line
-from axe_lsp.cli.streams import is_coloured
+from axe_lsp.cli.streams import compact, is_coloured
 from axe_lsp.runtime.plain_text import os_fault, visible
 from axe_lsp.runtime.runs import ID_LENGTH
 from axe_lsp.testing.observed import Observed, ObservedCall
@@ -177,8 +177,7 @@ class JsonReport(Report):
 
     def add(self, outcome: Outcome) -> None:
         """Its line."""
-        text = json.dumps(as_json(outcome), ensure_ascii=False, separators=(",", ":"))
-        self._out.write(f"{text}\n")
+        self._out.write(f"{compact(as_json(outcome))}\n")
         self._out.flush()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, ToolBegin, ToolEnd, TurnEnd
 from axe_lsp.runtime.json_data import Json
@@ -126,14 +127,9 @@ def joined(runs: list[Observed]) -> Observed:
     last = runs[-1]
     if len(runs) == 1:
         return last
-    return Observed(
-        run_id=last.run_id,
-        agent=last.agent,
+    return replace(
+        last,
         task=runs[0].task,
-        status=last.status,
-        error=last.error,
-        answer=last.answer,
-        output=last.output,
         turns=sum(each.turns for each in runs),
         tool_calls=sum(each.tool_calls for each in runs),
         tokens=sum(each.tokens for each in runs),
