@@ -154,6 +154,8 @@ class Agent:
     async def _initialize(self, params: Any) -> dict[str, Any]:
         asked = read_params(_Initialize, params)
         self._capabilities = asked.client_capabilities or {}
+        auth = self._capabilities.get("auth")
+        has_terminal = isinstance(auth, dict) and auth.get("terminal") is True
         return {
             "protocolVersion": VERSION,
             "agentInfo": {"name": "axe-lsp", "title": "axe", "version": self._version},
@@ -169,13 +171,8 @@ class Agent:
                     "additionalDirectories": {},
                 },
             },
-            "authMethods": [_KEY_IN_TERMINAL] if self._has_terminal_for_keys else [],
+            "authMethods": [_KEY_IN_TERMINAL] if has_terminal else [],
         }
-
-    @property
-    def _has_terminal_for_keys(self) -> bool:
-        auth = self._capabilities.get("auth")
-        return isinstance(auth, dict) and auth.get("terminal") is True
 
     async def _authenticate(self, _: Any) -> dict[str, Any]:
         raise RequestError(

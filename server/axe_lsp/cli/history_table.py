@@ -123,8 +123,14 @@ def side_by_side(former: Drawing, fork: Drawing, turn: int) -> str:
     begin, same = fork.turns.get(turn), former.turns.get(turn)
     if begin is not None and same is not None:
         right[begin:begin] = [""] * (same - begin)
-    columns = _columns(
-        [former.title, "", *left, "", former.total], [fork.title, "", *right, "", fork.total], room
+    lines = zip_longest(
+        [former.title, "", *left, "", former.total],
+        [fork.title, "", *right, "", fork.total],
+        fillvalue="",
+    )
+    columns = (
+        f"{padded(cut(visible(one), room), room)}{_BETWEEN}{cut(visible(other), room)}".rstrip()
+        for one, other in lines
     )
     answers = (
         f"\nAnswer of {each.title.split()[1]}:\n{each.answer}"
@@ -132,10 +138,3 @@ def side_by_side(former: Drawing, fork: Drawing, turn: int) -> str:
         if each.answer
     )
     return "\n".join((*columns, *answers))
-
-
-def _columns(left: Sequence[str], right: Sequence[str], room: int) -> list[str]:
-    return [
-        f"{padded(cut(visible(one), room), room)}{_BETWEEN}{cut(visible(other), room)}".rstrip()
-        for one, other in zip_longest(left, right, fillvalue="")
-    ]

@@ -311,7 +311,12 @@ class _Output:
         self.display = self._log or self._progress or Display(sys.stderr)
         self._calls = calls
         self._written = ""
-        self._markdown = _markdown()
+        self._markdown: MarkdownStream | None = None
+        if is_coloured(sys.stdout, os.environ):  # Programs get the text as it is.
+            from axe_lsp.cli.markdown import MarkdownStream
+
+            width = partial(columns_of, sys.stdout)
+            self._markdown = MarkdownStream(width, wraps=sys.stdout.isatty())
         self._has_tools = False
         self._text = ExitStack()
         self._fault: OSError | None = None
@@ -454,12 +459,3 @@ class _Output:
         if self._written and not self._written.endswith("\n") and sys.stdout.isatty():
             print()
             self._written = "\n"
-
-
-def _markdown() -> MarkdownStream | None:
-    """What styles the answer on a terminal; programs get the text as it is, unless FORCE_COLOR says otherwise."""
-    if not is_coloured(sys.stdout, os.environ):
-        return None
-    from axe_lsp.cli.markdown import MarkdownStream
-
-    return MarkdownStream(partial(columns_of, sys.stdout), wraps=sys.stdout.isatty())

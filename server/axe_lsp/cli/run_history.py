@@ -100,7 +100,12 @@ class RunHistory:
         from axe_lsp.settings import Settings
 
         origin = Origin(str(self._workspace), Settings().history_keep_days)
-        writer = self._writer = HistoryWriter(_on_this_loop(self._warn))
+        loop = asyncio.get_running_loop()
+
+        def warn(_run_id: str, text: str) -> None:  # In a thread.
+            loop.call_soon_threadsafe(self._warn, text)
+
+        writer = self._writer = HistoryWriter(warn)
 
         def keep(item: Event | Step) -> None:
             if isinstance(item, Step):
@@ -117,12 +122,3 @@ class RunHistory:
             keep(item)
         self._waiting.clear()
         return writer
-
-
-def _on_this_loop(warn: Callable[[str], None]) -> Callable[[str, str], None]:
-    loop = asyncio.get_running_loop()
-
-    def warn_from_thread(_run_id: str, text: str) -> None:
-        loop.call_soon_threadsafe(warn, text)
-
-    return warn_from_thread

@@ -234,14 +234,10 @@ def _row(outcome: Outcome) -> str:
     place = f"{outcome.suite.place(outcome.case.range)} {outcome.case.name}"
     first = outcome.failures[0].message if outcome.failures else ""
     cells = (_SIGNS[outcome.verdict], place, first)
-    return f"| {' | '.join(_MARKUP.sub(_as_entity, _safe(each)) for each in cells)} |"
+    return f"| {' | '.join(_MARKUP.sub(lambda found: f'&#{ord(found[0])};', _safe(each)) for each in cells)} |"
 
 
 _MARKUP = re.compile(r"[^\w\s.,;:/\-\"'()=+%$?]")
-
-
-def _as_entity(found: re.Match[str]) -> str:
-    return f"&#{ord(found[0])};"
 
 
 class JunitReport(Report):
