@@ -12,11 +12,9 @@ import sys
 import time
 from collections.abc import Callable
 from contextlib import (
-    AbstractContextManager,
     ExitStack,
     aclosing,
     closing,
-    nullcontext,
 )
 from functools import cached_property, partial
 from pathlib import Path
@@ -28,7 +26,7 @@ from msgspec.structs import replace
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.cli.interruption import SOON, run_until_interrupted
-from axe_lsp.cli.run_history import RunHistory
+from axe_lsp.cli.run_history import RunHistory, recordings
 from axe_lsp.cli.run_report import (
     CallDetails,
     as_json,
@@ -124,16 +122,8 @@ class LiveRun(Struct, frozen=True):
 def run_live(live: LiveRun, calls: CallDetails) -> int:
     """Run an agent and print its answer; returns the exit code. Raises RunError. `calls` takes note of the tool calls."""
     live = replace(live, run_id=live.run_id or new_run_id())
-    with _recordings(live.options) as hook:
+    with recordings(live.options.replay, live.options.record) as hook:
         return run_until_interrupted(_run(live, hook, _Output(live.options, calls)))
-
-
-def _recordings(options: argparse.Namespace) -> AbstractContextManager[ProviderHook | None]:
-    if not (options.replay or options.record):
-        return nullcontext()
-    from axe_lsp.cli.recordings import recordings
-
-    return recordings(options.replay, options.record)
 
 
 async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int:

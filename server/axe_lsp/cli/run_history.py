@@ -1,14 +1,21 @@
-"""Puts what happens in a run of this process into the history, once its first request is on its way."""
+"""What is kept of a run of this process: its events in the history, once its first request is on its way, and a recording.
+
+What only some runs need is imported by these.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Event
+from axe_lsp.runtime.plain_text import os_fault
+from axe_lsp.runtime.providers.provider import Provider, ProviderHook
 from axe_lsp.runtime.run_log import Known
 from axe_lsp.runtime.run_steps import Step, StepSink
 
@@ -122,3 +129,40 @@ class RunHistory:
             keep(item)
         self._waiting.clear()
         return writer
+
+
+@contextmanager
+def recordings(replay: Path | None, record: Path | None) -> Iterator[ProviderHook | None]:
+    """Replaying replaces the provider, recording wraps it; None for neither. Raises ConfigError."""
+    if not (replay or record):
+        yield None
+        return
+    from axe_lsp.runtime.files.user_config import known_secrets
+    from axe_lsp.runtime.recordings.file import load_recording, save_recording
+    from axe_lsp.runtime.recordings.recorder import Recorder
+    from axe_lsp.runtime.recordings.replay import Replay
+
+    recording = load_recording(replay) if replay else None
+    if record and not record.absolute().parent.is_dir():
+        raise ConfigError(f"failed to write recording: {record.absolute().parent} is not a folder")
+    if record and record.is_dir():
+        raise ConfigError(f"failed to write recording: {record} is a folder; name a file in it")
+    recorders: list[Recorder] = []
+
+    def hook(provider: Provider) -> Provider:
+        answering = Replay(recording, os.environ) if recording else provider
+        if not record:
+            return answering
+        recorders.append(Recorder(answering))
+        return recorders[-1]
+
+    try:
+        yield hook
+    finally:
+        # Also what led to a failure, to Ctrl-C or to the end of a CI job is worth a recording.
+        for recorder in recorders:
+            assert record is not None
+            try:
+                save_recording(record, recorder.recording(known_secrets(os.environ)))
+            except OSError as error:
+                raise ConfigError(f"failed to write recording: {os_fault(error)}") from error

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from typing import Protocol
+from collections.abc import Awaitable, Callable
 
 from axe_lsp.hosting.event_text import activity
 from axe_lsp.hosting.notifications import Notification
@@ -15,12 +15,8 @@ MOST_REPORTS = 10
 """Reports within a second. Of those that wait, the oldest are dropped."""
 
 
-class Report(Protocol):
-    """Sends one report: its number, which grows, and what an agent does now."""
-
-    async def __call__(
-        self, progress: float, total: float | None, message: str | None, /
-    ) -> None: ...
+Report = Callable[[float, None, str], Awaitable[None]]
+"""Sends one report: its number, which grows, no total, and what an agent does now."""
 
 
 class Progress:
