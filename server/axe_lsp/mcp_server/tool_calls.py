@@ -7,9 +7,7 @@ meanwhile. Older clients are asked by a request of the server.
 from __future__ import annotations
 
 import asyncio
-import hmac
 import secrets
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any, Literal
@@ -80,7 +78,6 @@ class Calls:
         self._approve = approve
         self._max_parallel = max_parallel
         self._trusted = trusted
-        self._key = secrets.token_bytes(32)
         self._waiting: dict[str, _Call] = {}
         self._tasks = Tasks()
 
@@ -175,7 +172,7 @@ class Calls:
     def _ask(self, call: _Call, question: Question) -> InputRequiredResult:
         """The question as the result of a call, which goes on with the answer."""
         call.question = question
-        state = self._state_of(call)
+        state = secrets.token_urlsafe(32)
         self._waiting[state] = call
         if len(self._waiting) > _MOST_WAITING:
             self._give_up(next(iter(self._waiting)))
@@ -184,19 +181,9 @@ class Calls:
         request = ElicitRequest(params=_form(question))
         return InputRequiredResult(input_requests={_KEY: request}, request_state=state)
 
-    # What a client brings back with an answer: good for one question, and only from here.
-
-    def _state_of(self, call: _Call) -> str:
-        text = (
-            f"{call.run.id}.{call.tool.name}.{secrets.token_hex(8)}.{int(time.time() + _PATIENCE)}"
-        )
-        return f"{text}.{hmac.digest(self._key, text.encode(), 'sha256').hex()}"
-
     def _take(self, state: str, tool: AgentTool) -> _Call:
-        text, _, signature = state.rpartition(".")
-        expected = hmac.digest(self._key, text.encode("utf-8", "replace"), "sha256").hex()
-        is_ours = hmac.compare_digest(signature.encode("utf-8", "replace"), expected.encode())
-        call = self._waiting.get(state) if is_ours else None
+        """The call that waits for an answer. What stands for it can't be guessed, and is good for one question."""
+        call = self._waiting.get(state)
         if call is None or call.tool.name != tool.name:
             raise MCPError(
                 _INVALID_PARAMS, "requestState is not one of this server, or was used before"
