@@ -19,7 +19,7 @@ from shlex import quote
 from msgspec.structs import replace
 
 from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
-from axe_lsp.cli.live_run import Former, LiveRun, run_live
+from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.run import in_workspace
 from axe_lsp.cli.run_report import CallDetails, report_failure, tell_how_to_go_on
 from axe_lsp.cli.streams import complain
@@ -91,8 +91,9 @@ def _answer(message: str, options: argparse.Namespace, former: str, run_id: str)
         here = agent_search(agents_folder(options.agents_dir))
         file, request, workspace = _request(message, options, here)
         resolve = here.lookup.resolver(file)
-        last = Former(former, session=True) if former else None
-        live = LiveRun(request, workspace, resolve, here.places, options, file, last, run_id)
+        live = LiveRun(request, workspace, resolve, here.places, options, file, run_id)
+        if former:
+            live = replace(live, continues=former, session=True)
         return run_live(live, calls)
     except RunError as error:
         return report_failure(error, options, calls)

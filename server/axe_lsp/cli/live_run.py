@@ -70,22 +70,11 @@ if TYPE_CHECKING:
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
 
-class Former(Struct, frozen=True):
-    """A root run whose conversation goes on, or of which a new run has the turns before `turn`, if that is not 0.
-
-    In a `session` the agent is read again, and the run need not be completed.
-    """
-
-    root: str
-    turn: int = 0
-    session: bool = False
-
-
 class LiveRun(Struct, frozen=True):
     """What a run is made of.
 
-    `file` is that of the agent, if it was chosen so. A new run may take something over from a `former` one; it has this
-    `run_id`, if that matters. One that `resumes` goes on with the root run of this id.
+    `file` is that of the agent, if it was chosen so. A new run has this `run_id`, if that matters, and may take
+    something over from a former one, as in an order. One that `resumes` goes on with the root run of this id.
     """
 
     request: RunRequest
@@ -94,9 +83,11 @@ class LiveRun(Struct, frozen=True):
     places: AgentPlaces
     options: argparse.Namespace
     file: Path | None = None
-    former: Former | None = None
     run_id: str = ""
     resumes: bool = False
+    continues: str = ""
+    session: bool = False
+    forked_from: Fork | None = None
 
     def order(self) -> Start:
         """The order by which another process could make it."""
@@ -104,14 +95,15 @@ class LiveRun(Struct, frozen=True):
 
         agent_file = str(self.file) if self.file is not None else ""
         workplace = Workplace(str(self.workspace), agent_file, self.places)
-        start = Start(self.run_id, self.request, workplace, on=self.options.on)
-        match self.former:
-            case None:
-                return start
-            case Former(root, 0, session):
-                return replace(start, continues=root, session=session)
-            case Former(root, turn):
-                return replace(start, forked_from=Fork(root, turn))
+        return Start(
+            self.run_id,
+            self.request,
+            workplace,
+            continues=self.continues,
+            session=self.session,
+            forked_from=self.forked_from,
+            on=self.options.on,
+        )
 
     @property
     def is_recorded(self) -> bool:
@@ -134,7 +126,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
     memory = RunHistory(workspace, output.warn, is_wanted=not options.no_history, order=order)
     steps = memory.steps
     known = await memory.claim(run_id) if live.resumes else None
-    if live.former is not None:
+    if live.continues or live.forked_from is not None:
         known = await _taken_over(live.order(), memory, output)
 
     telemetry = Telemetry()
@@ -147,7 +139,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
             trace(event)
 
     people = _TerminalUser(output)
-    approval = _approval(people, options.yes, steps)
+    approval = people.approval(options.yes, steps)
     if known is not None and live.resumes:
         from axe_lsp.hosting.stored_steps import allow_again
 
@@ -223,28 +215,22 @@ class _TerminalUser:
             terminal, self._output.display.paused, is_coloured(sys.stderr, os.environ)
         )
 
-    @property
-    def refuse(self) -> Ask:
-        """Says no, and once tells what can be done."""
-        return refusing(self._output.warn, _ADVICE)
-
     async def ask(self, question: Question) -> Answer:
         """Ask what nothing answers in advance: whether to trust a file, and questions of models."""
         return await (self.questions or nobody)(question)
 
+    def approval(self, is_all_allowed: bool, steps: StepSink | None) -> Approval:
+        """Asks the person what nobody has allowed.
 
-def _approval(people: _TerminalUser, is_all_allowed: bool, steps: StepSink | None) -> Approval:
-    """Asks the person in front of the terminal, if there is one.
-
-    Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
-    """
-    if is_all_allowed:
-        return Approval(people.ask, ("*",))
-    if people.questions is None:
-        return Approval(people.refuse, (ALL_SERVERS,))
-    if steps is None:
-        return Approval(people.questions)
-    return Approval(people.questions, on_allowed=partial(keep_allowed, steps))
+        Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
+        """
+        if is_all_allowed:
+            return Approval(self.ask, ("*",))
+        if self.questions is None:
+            return Approval(refusing(self._output.warn, _ADVICE), (ALL_SERVERS,))
+        if steps is None:
+            return Approval(self.questions)
+        return Approval(self.questions, on_allowed=partial(keep_allowed, steps))
 
 
 class _Processes:
@@ -292,9 +278,8 @@ class _Output:
             from axe_lsp.cli.verbose import VerboseLog
 
             self._log = VerboseLog()
-        elif (
-            sys.stderr.isatty()
-        ):  # For people who watch; whatever reads a pipe gets what axe writes.
+        elif sys.stderr.isatty():
+            # For people who watch; whatever reads a pipe gets what axe writes.
             from axe_lsp.cli.display import open_display
 
             self._progress = open_display(sys.stderr, os.environ)

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
-from axe_lsp.cli.live_run import Former, LiveRun, run_live
+from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.cli.streams import compact, complain
 from axe_lsp.hosting.history.database import HistoryError
@@ -69,9 +69,9 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
         place.places or agent_places([Path(place.workspace)], os.environ),
         options,
         Path(place.agent_file) if place.agent_file else None,
-        Former(fork.run_id, fork.turn) if fork is not None else None,
-        "" if fork is not None else start.run_id,
+        run_id="" if fork is not None else start.run_id,
         resumes=fork is None,
+        forked_from=fork,
     )
     return run_live(live, calls)
 

@@ -7,7 +7,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -33,9 +32,6 @@ from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
 from axe_lsp.runtime.safety.trust import reach_warning
 
-if TYPE_CHECKING:
-    from axe_lsp.cli.live_run import Former
-
 
 def main(arguments: Sequence[str]) -> int:
     """Run an agent; returns the exit code."""
@@ -59,8 +55,9 @@ def main(arguments: Sequence[str]) -> int:
         # Imported late, so that `--dry-run` and `--help` do not wait for an event loop.
         from axe_lsp.cli.live_run import LiveRun, run_live
 
-        former = _former(options, request) if options.continue_ is not None else None
-        live = LiveRun(request, workspace, resolve, here.places, options, file, former)
+        continues = "" if options.continue_ is None else _continued(options, request)
+        places = here.places
+        live = LiveRun(request, workspace, resolve, places, options, file, continues=continues)
         return run_live(live, calls)
     except RunError as error:
         return report_failure(error, options, calls)
@@ -179,10 +176,9 @@ def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:
     )
 
 
-def _former(options: argparse.Namespace, request: RunRequest) -> Former:
+def _continued(options: argparse.Namespace, request: RunRequest) -> str:
     """The completed run to go on with. Raises RunError."""
     # Imported late, like what else only some runs need.
-    from axe_lsp.cli.live_run import Former
     from axe_lsp.hosting.history.database import HistoryError
     from axe_lsp.hosting.history.local import opened_history
     from axe_lsp.hosting.history.queries import find_run, newest_in
@@ -198,7 +194,7 @@ def _former(options: argparse.Namespace, request: RunRequest) -> Former:
                 _, root = find_run(connection, options.continue_)
             else:
                 root = newest_in(connection, spellings("."), "continuable", request.agent)
-            return Former(root)
+            return root
     except HistoryError as error:
         raise ConfigError(str(error)) from error
 
