@@ -20,6 +20,7 @@ from support.answers import Call, Says, calls_agent
 from support.clusters import Cluster
 from support.command_line import Home
 from support.machines import SshMachines
+from support.ports import kept_port
 from support.processes import Sleepers
 from support.repositories import Repository
 from support.scripted_provider import Answer, Hold, ScriptedProvider
@@ -200,7 +201,7 @@ SSHD = shutil.which("sshd", path=f"{os.environ['PATH']}:/usr/sbin")
 class Sshd:
     """A real sshd on loopback, which nobody but this user can enter, with keys of its own."""
 
-    def __init__(self, folder: Path, home: Home) -> None:
+    def __init__(self, folder: Path, home: Home, port: int) -> None:
         folder.mkdir()
         for name in ("host", "user"):
             key = folder / name
@@ -208,9 +209,7 @@ class Sshd:
                 ["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key)], check=True
             )
         shutil.copy(folder / "user.pub", folder / "authorized")
-        with closing(socket.socket()) as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = port
         (folder / "config").write_text(
             f"Port {self.port}\nListenAddress 127.0.0.1\nHostKey {folder}/host\nPidFile none\nUsePAM no\n"
             f"AuthorizedKeysFile {folder}/authorized\nStrictModes no\nPasswordAuthentication no\n"
@@ -244,10 +243,11 @@ class Sshd:
 def sshd(tmp_path: Path, home: Home) -> Iterator[Sshd]:
     if SSHD is None and not os.environ.get("AXE_REQUIRE_EDITORS"):
         pytest.skip("there is no sshd")
-    server = Sshd(tmp_path / "sshd", home)
-    yield server
-    server.process.terminate()
-    server.process.wait()
+    with kept_port() as port:
+        server = Sshd(tmp_path / "sshd", home, port)
+        yield server
+        server.process.terminate()
+        server.process.wait()
 
 
 def test_a_real_ssh_leads_there(

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from support.listening import Listening, listening_server
+from support.ports import kept_port
 from support.raw_client import RawClient, framed
 from support.session import Editor, Project
 
@@ -146,16 +147,14 @@ def test_the_token_is_its_users_alone_and_goes_with_its_server(
 
 
 def test_a_link_where_the_token_goes_is_not_followed(project: Project, tmp_path: Path) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
     precious = tmp_path / "precious"
     precious.write_text("kept")
     folder = project.home / ".local" / "state" / "axe"
     folder.mkdir(parents=True)
-    link = folder / f"tcp-{port}.token"
-    link.symlink_to(precious)
-    with listening_server(project.environment, f"127.0.0.1:{port}") as server:
-        assert server.token_file.read_text() != "kept"
+    with kept_port() as port:
+        (folder / f"tcp-{port}.token").symlink_to(precious)
+        with listening_server(project.environment, f"127.0.0.1:{port}") as server:
+            assert server.token_file.read_text() != "kept"
     assert precious.read_text() == "kept"
 
 

@@ -6,7 +6,6 @@ import asyncio
 import os
 import re
 import signal
-import socket
 import struct
 import uuid
 from collections.abc import AsyncIterator, Callable, Iterator
@@ -30,6 +29,7 @@ from support.answers import Call, Says, calls_agent
 from support.clusters import Cluster, authority
 from support.copies import HELP, Person, Place, placed, results, waiting
 from support.engines import Bench, running
+from support.ports import kept_port
 from support.processes import Sleepers
 from support.scripted_provider import ScriptedProvider
 from support.waiting import promptly, until
@@ -231,9 +231,9 @@ async def test_a_worker_that_is_stopped_is_lost_and_ends_its_command(
 class Wire:
     """A network between this side and a worker, which can be cut: nothing arrives, and nothing is closed."""
 
-    def __init__(self) -> None:
+    def __init__(self, target: int) -> None:
         self.port = 0
-        self.target = 0
+        self.target = target
         self._whole = asyncio.Event()
         self._whole.set()
         self._server: asyncio.Server
@@ -275,13 +275,18 @@ class Wire:
             sink.close()
 
 
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Where a worker will listen."""
+    with kept_port() as port:
+        yield port
+
+
 async def test_a_cut_network_ends_the_command_there_and_the_agent_goes_on_elsewhere(
-    tmp_path: Path, provider: ScriptedProvider, cluster: Cluster
+    tmp_path: Path, provider: ScriptedProvider, cluster: Cluster, port: int
 ) -> None:
-    wire = Wire()
+    wire = Wire(port)
     await wire.lay()
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        wire.target = free.getsockname()[1]
     where = [
         *("--listen-address", f"tls://127.0.0.1:{wire.target}"),
         *("--contact-address", f"tls://127.0.0.1:{wire.port}"),
