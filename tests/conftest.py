@@ -50,8 +50,11 @@ PROCESS_FIXTURES = frozenset({"home", "start_lab", "common_lab"})
 CLIENTS = TESTS / "clients"
 """The folder whose tests take longest, one after the other; most of that time an editor is waited for."""
 
-WINDOWS = ("test_vscode", "test_first_hour")
-"""How the names of its modules begin that open windows of VS Code."""
+WINDOWS = (
+    ("test_first_hour", "test_vscode.py", "test_vscode_host", "test_vscode_install"),
+    ("test_vscode_",),
+)
+"""How the names of its modules begin that open windows of VS Code, in two halves that take equally long."""
 
 
 @cache
@@ -116,9 +119,9 @@ def _rank(item: pytest.Item) -> int:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Scheduling:
-    """With `-n`, a worker takes a file at a time, in order; one takes all windows of VS Code, one all other clients.
+    """With `-n`, a worker takes a file at a time, in order; two take the windows of VS Code, one all other clients.
 
-    Two windows at a time get in each other's way, and the extension is packaged in its own folder.
+    A window keeps more than one processor busy while it opens: a third at the same time would make all of them slow.
     Marks of `xdist_group` would do, but xdist 3.8 ignores them under pytest 9.2.
     """
     from xdist.scheduler import LoadScopeScheduling  # noqa: PLC0415  # It may not be installed.
@@ -128,7 +131,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
             folder, _, file = nodeid.partition("::")[0].rpartition("/")
             if folder != "tests/clients":
                 return f"{folder}/{file}"
-            return f"{folder}/{'windows' if file.startswith(WINDOWS) else 'others'}"
+            halves = [number for number, names in enumerate(WINDOWS) if file.startswith(names)]
+            return f"{folder}/windows {halves[0]}" if halves else f"{folder}/others"
 
     config.option.loadscopereorder = False
     return ByFile(config, log)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -22,5 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The VS Code extension, built and packaged."""
-    return packaged(tmp_path_factory.mktemp("extension"))
+    """The VS Code extension, built and packaged, by the first worker that needs it."""
+    folder = tmp_path_factory.getbasetemp()
+    return packaged(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder)

@@ -130,8 +130,7 @@ def test_nobody_answers_a_question_in_vscode_who_is_typing_something_else(
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run writer", "Write")
+        window.run_agent("writer", "Write")
         hold.wait_until_arrived()
         runs.wait_for("writer", "Turn 1")
         window.go_to_end()
@@ -189,8 +188,7 @@ def test_a_model_asks_in_vscode_what_it_wants_to_know(
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/asker.toml")
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run asker", "Go")
+        window.run_agent("asker", "Go")
         window.wait_for_message('agent "asker" asks: Which one?')
         window.go_to_end()
         for key in ("Enter", "Space", "Escape", "Enter"):
@@ -329,8 +327,7 @@ def test_a_current_vscode_checks_explains_and_runs_agents(
         window.wait_for_problems(PROBLEMS)
         window.wait_for_status("running, from the .venv of the workspace")
         window.hover("model", "provider")
-        window.press_lens("Run")
-        window.answer_question("Run solo", "Go")
+        window.run_agent("solo", "Go")
         window.run_command("axe: Show the Log of Runs")
         window.wait_for_output("solo | Current.", "solo ✓ completed")
 

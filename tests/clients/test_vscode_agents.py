@@ -75,8 +75,7 @@ def test_the_graph_follows_the_run_that_is_going_on(
     settings = {**TRUSTING, "workbench.colorTheme": theme}
     with vscode(extension, folder.parents[1], tmp_path, settings, provider.environment) as window:
         window.open_file("axe/agents/lead.toml")
-        window.press_lens("Run")
-        window.answer_question("Run lead", "Go")
+        window.run_agent("lead", "Go")
         hold.wait_until_arrived()
         window.run_command("axe: Show the Graph of Agents")
         graph = window.webview()

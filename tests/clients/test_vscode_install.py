@@ -55,8 +55,7 @@ def test_the_server_in_the_extension_is_kept_alive_within_limits_and_its_runs_en
         window.wait_for_status("axe-lsp 0.", "running, from the extension, with Python 3.")
 
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run solo", "Wait")
+        window.run_agent("solo", "Wait")
         runs.wait_until_spoken("solo", "solo, running, ")
         runs.click("Turn 1")
         window.wait_for_text("# solo, turn 1", "running · ")
@@ -150,8 +149,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         window.wait_for_folder("axe-demo")
         window.wait_for_tab("release-check.toml")
         window.wait_for_status(f"axe-lsp {__version__}, running, from the setting axe.server.path")
-        window.press_lens("Run")
-        window.answer_question("Run release-check", "")
+        window.run_agent("release-check", "")
         window.wait_for_output("release-check ✓ completed")
         window.run_command("axe: Get Started")
         steps = ["Install the language server", "Open an agent", "Run it"]

@@ -46,8 +46,7 @@ def test_a_run_is_a_page_that_is_read_and_answered(
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
-        window.press_lens("Run")
-        window.answer_question("Run writer", "Make it")
+        window.run_agent("writer", "Make it")
         page = window.webview()
         page.locator("article .text h4", has_text="Plan").wait_for()
         page.locator("article .text strong", has_text="bold").wait_for()
@@ -130,8 +129,7 @@ def test_an_earlier_task_is_changed_and_sent_again(
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
-        window.press_lens("Run")
-        window.answer_question("Run writer", "Make it")
+        window.run_agent("writer", "Make it")
         page = window.webview()
         page.locator("article .text", has_text=texts[0]).wait_for()
         page.get_by_role("status").filter(has_text="writer: completed").wait_for()
@@ -211,8 +209,7 @@ def test_a_page_in_place_of_another_leaves_the_focus_in_a_terminal(
     typed = project / "typed.txt"
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/writer.toml")
-        window.press_lens("Run")
-        window.answer_question("Run writer", "Make it")
+        window.run_agent("writer", "Make it")
         page = window.webview()
         answer = page.locator("article .text", has_text="It is done.")
         is_in_page = "() => document.hasFocus()"
@@ -265,8 +262,7 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     put_server_into(project).symlink_to(server_program())
     with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/lead.toml")
-        window.press_lens("Run")
-        window.answer_question("Run lead", "Go")
+        window.run_agent("lead", "Go")
         page = window.webview()
         page.get_by_role("heading", name="helper").wait_for()
         page.get_by_role("heading", name="Links").wait_for()

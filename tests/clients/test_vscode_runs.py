@@ -38,8 +38,7 @@ def test_a_run_from_the_lens_grows_as_a_tree_and_one_agent_of_it_can_be_stopped(
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/manager.toml")
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run manager", "Review the change")
+        window.run_agent("manager", "Review the change")
         rows = runs.wait_for("Today", "manager", "Turn 1", "fast🚀", "slow", "Turn 1")
         assert not any("Ready" in row for row in rows)
         runs.wait_until_spoken("fast🚀", "fast🚀, completed, ")  # From now on no row moves.
@@ -99,8 +98,7 @@ def test_the_tree_moves_while_text_streams(
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/teller.toml")
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run teller", "Tell")
+        window.run_agent("teller", "Tell")
         said = runs.wait_for_moves("word", 20)
         assert all(row.startswith("Turn 1") for row in said)
         runs.wait_until_spoken("teller", "teller, running, ")
@@ -206,8 +204,7 @@ def test_a_filter_leaves_the_runs_with_all_its_words(
     with vscode(extension, project, tmp_path, settings, provider.environment, server) as window:
         window.open_file("axe/agents/reader.toml")
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run reader", "When?")
+        window.run_agent("reader", "When?")
         runs.wait_until_spoken("When?", "reader, running, ")
         runs.wait_for("When?", _named(early))
         window.run_command("axe: Filter Runs…")
@@ -242,8 +239,7 @@ def test_one_crash_of_the_server_is_one_message(
         window.open_file("axe/agents/reader.toml")
         runs = window.open_view("Runs")
         for task, hold in zip(("When?", "Where?"), holds, strict=True):
-            window.press_lens("Run")
-            window.answer_question("Run reader", task)
+            window.run_agent("reader", task)
             runs.wait_until_spoken(task, "reader, running, ")
             hold.wait_until_arrived()
         _kill_server(project)

@@ -133,8 +133,7 @@ def test_a_run_of_the_view_runs_becomes_a_test(
     with vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window:
         window.open_file("axe/agents/docs.toml")
         runs = window.open_view("Runs")
-        window.press_lens("Run")
-        window.answer_question("Run docs", "Write it.")
+        window.run_agent("docs", "Write it.")
         runs.wait_until_spoken("docs", "docs, completed, ")
         runs.choose("docs", entry="New Test from Run")
         window.wait_for_text("[[case]]", 'task = "Write it."')

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import shutil
@@ -48,13 +49,29 @@ def _packaged(variable: str, vsix: Path, *options: str) -> Path:
     folder = PROJECT / "vscode-extension"
     if npm is None or not (folder / "node_modules").exists():
         missing("tools of the VS Code extension", "`npm ci` in vscode-extension")
-    command = [npm, "run", "package", "--", "--out", str(vsix), *options]
+    with _alone_in(folder):
+        if not vsix.exists():
+            _package([npm, "run", "package", "--", "--out", str(vsix), *options], folder)
+    return vsix
+
+
+def _package(command: Sequence[str], folder: Path) -> None:
     environment = {**os.environ, "PYTHON": sys.executable}
     built = subprocess.run(
         command, cwd=folder, env=environment, capture_output=True, text=True, check=False
     )
     assert built.returncode == 0, built.stdout + built.stderr
-    return vsix
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    """While no other worker is: what goes into a package is built in one place."""
+    place = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(place, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(place)
 
 
 @contextmanager

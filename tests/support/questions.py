@@ -12,6 +12,11 @@ class Questions:
 
     _screen: Screen
 
+    def is_asked(self, title: str, within: int) -> bool:
+        """Whether the input box of that title opens in so many milliseconds."""
+        question = self._screen.page.locator(".quick-input-title", has_text=title)
+        return self._screen.comes(question.is_visible, within)
+
     def answer_question(self, title: str, answer: str) -> None:
         """Types into the input box that the extension has opened."""
         question = self._screen.page.locator(".quick-input-title", has_text=title)

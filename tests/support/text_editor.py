@@ -35,8 +35,14 @@ class TextEditor:
 
     def press_lens(self, title: str) -> None:
         """Presses a code lens."""
+        self._screen.wait_for(
+            f"a click on the lens {title}", lambda: self.reaches_lens(title), self.lenses
+        )
+
+    def reaches_lens(self, title: str) -> bool:
+        """Clicks on a code lens once; whether the click has reached it."""
         lens = self._screen.page.locator(".codelens-decoration a", has_text=title).first
-        self._screen.click(f"the lens {title}", lens, self.lenses)
+        return self._screen.reaches(lens)
 
     def lenses(self) -> list[str]:
         """What the code lenses of the editor say."""

@@ -32,6 +32,9 @@ from support.tree_view import TreeView
 if TYPE_CHECKING:
     from playwright.sync_api import FrameLocator, Page
 
+_ANSWERS = 30_000
+"""Milliseconds in which the extension asks what it was told to ask, on a machine that is busy."""
+
 # A window that was opened on a file would come back with that file alone.
 _FORGET_FILE_TO_OPEN = """
 () => {
@@ -137,6 +140,20 @@ class Workbench(TextEditor, Questions):
             lambda: has_each(self._texts(tabs), [name]),
             lambda: self._texts(".tabs-container .tab"),
         )
+
+    def run_agent(self, name: str, task: str) -> None:
+        """Presses the lens Run, and types the task.
+
+        VS Code may lose the press, as it draws lenses anew whenever the editor gets the focus: if no question comes, the
+        lens is pressed again, as a user would.
+        """
+        question = f"Run {name}"
+        self._screen.wait_for(
+            f"the question {question}",
+            lambda: self.reaches_lens("Run") and self.is_asked(question, _ANSWERS),
+            self.lenses,
+        )
+        self.answer_question(question, task)
 
     def press_until(self, keys: str, what: str, condition: Callable[[], bool]) -> None:
         """Presses keys where the focus is, and again until what the text says is so."""
@@ -329,7 +346,7 @@ class Workbench(TextEditor, Questions):
         """Prints what the window says, and what the extension has logged, for whoever sees no screenshot."""
         with contextlib.suppress(failed()):
             print(self._screen.describe())
-        for log in self._logs():
+        for log in (*self._logs(), *self._hosts_logs()):
             print(f"--- {log.name}", log.read_text(encoding="utf-8", errors="replace")[-6000:])
 
     def servers(self) -> int:
@@ -340,6 +357,10 @@ class Workbench(TextEditor, Questions):
     def _logs(self) -> list[Path]:
         """What the extension has logged."""
         return list(self._scratch.glob("data/logs/**/*axe-lsp*.log"))
+
+    def _hosts_logs(self) -> list[Path]:
+        """What the extension host has logged, such as a command that VS Code has forgotten."""
+        return list(self._scratch.glob("data/logs/**/remoteexthost.log"))
 
     def _texts(self, selector: str) -> list[str]:
         return self._screen.texts(selector)
