@@ -192,20 +192,13 @@ def compact(value: object) -> str:
 
 def tell_person(text: str) -> None:
     """A hint on standard error, also in a pipe and in CI. Programs without a person get what axe writes."""
-    if text and _has_reader(os.environ):
+    # TERM is set for all that is started from a terminal, whatever its streams are, and CI for what has a log.
+    if text and (sys.stderr.isatty() or os.environ.get("TERM") or os.environ.get("CI")):
         _tell(text)
 
 
 def _tell(text: str) -> None:
     print(shown(text, sys.stderr), file=sys.stderr)
-
-
-def _has_reader(environment: Mapping[str, str]) -> bool:
-    """Whether a person reads standard error, now or later.
-
-    TERM is set for all that is started from a terminal, whatever its streams are, and CI for what has a log.
-    """
-    return sys.stderr.isatty() or any(environment.get(name) for name in ("TERM", "CI"))
 
 
 def _opened(mode: int) -> TextIO:

@@ -202,32 +202,6 @@ def _warn(text: str) -> None:
     print(shown(f"Warning: {text}", sys.stderr), file=sys.stderr)
 
 
-class _History:
-    """Remembers the runs of cases that did not pass. An async context manager."""
-
-    def __init__(self, *, is_wanted: bool) -> None:
-        self._is_wanted = is_wanted
-        self._opened = AsyncExitStack()
-        self._of_project: dict[Path, RunHistory] = {}
-
-    async def __aenter__(self) -> _History:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        await self._opened.aclose()
-
-    async def add(self, outcome: Outcome) -> None:
-        """Remember the runs of a case, if there is something to look for in them."""
-        if not self._is_wanted or outcome.verdict == "passed":
-            return
-        project = outcome.suite.project
-        if project not in self._of_project:
-            history = RunHistory(project, _warn, is_wanted=True)
-            self._of_project[project] = await self._opened.enter_async_context(history)
-        for event in outcome.events:
-            self._of_project[project].event(event)
-
-
 async def _run(session: CaseSession, format_: str, *, remembers: bool) -> int:
     began = time.monotonic()
     report: Report = FORMATS[format_](sys.stdout)
@@ -236,12 +210,19 @@ async def _run(session: CaseSession, format_: str, *, remembers: bool) -> int:
     has_warned = False
     left = session.count
     try:
-        async with _History(is_wanted=remembers) as history:
+        async with AsyncExitStack() as opened:
+            histories: dict[Path, RunHistory] = {}
             async for outcome in run_session(session):
                 found.append(outcome)
                 left -= 1
                 report.add(outcome)
-                await history.add(outcome)
+                if remembers and outcome.verdict != "passed":
+                    project = outcome.suite.project
+                    if project not in histories:
+                        history = RunHistory(project, _warn, is_wanted=True)
+                        histories[project] = await opened.enter_async_context(history)
+                    for event in outcome.events:
+                        histories[project].event(event)
                 if session.max_cost and outcome.cost is None and not has_warned:
                     has_warned = True
                     _warn(
