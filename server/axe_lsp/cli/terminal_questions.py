@@ -102,16 +102,6 @@ def _answer(question: Question, line: str) -> Answer | None:
     """The answer that a line means, which is empty at the end of the input; None if that is not clear."""
     if question.tool == ASK_USER:
         return reply(_chosen(question.choices or (), line.strip()))
-    return _decision(line)
-
-
-def _chosen(choices: Sequence[str], typed: str) -> str:
-    """The choice of the number that was typed, or what was typed."""
-    is_number = typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(choices)
-    return choices[int(typed) - 1] if is_number else typed
-
-
-def _decision(line: str) -> Answer | None:
     word, _, rest = line.strip().partition(" ")
     match word.lower().rstrip(",:;."), rest.strip():
         case "y" | "yes", "":
@@ -121,6 +111,12 @@ def _decision(line: str) -> Answer | None:
         case (("n" | "no" | ""), note):  # Enter alone is not a consent.
             return denial(note)
     return None
+
+
+def _chosen(choices: Sequence[str], typed: str) -> str:
+    """The choice of the number that was typed, or what was typed."""
+    is_number = typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(choices)
+    return choices[int(typed) - 1] if is_number else typed
 
 
 async def _typed_line(terminal: int) -> str:

@@ -120,7 +120,8 @@ class Calls:
         )
         is_modern = context.protocol_version in MODERN_PROTOCOL_VERSIONS
         call = _Call(tool, is_modern=is_modern)
-        can_ask = _can_ask(context)
+        capabilities = context.session.client_capabilities
+        can_ask = capabilities is not None and capabilities.elicitation is not None
 
         async def ask(question: Question) -> Answer:
             if self._approve == "deny":
@@ -255,11 +256,6 @@ def _result(text: str, run_id: str = "", *, is_error: bool = False) -> CallToolR
 
 
 # Questions.
-
-
-def _can_ask(context: Context) -> bool:
-    capabilities = context.session.client_capabilities
-    return capabilities is not None and capabilities.elicitation is not None
 
 
 async def _ask_older(question: Question, context: Context) -> Answer:

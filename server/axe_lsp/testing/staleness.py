@@ -130,7 +130,11 @@ class _Changes:
             if not now:
                 unknown.add(run.depth)
             is_known = recorded.has_results and callers and run.depth - 1 not in unknown
-            if is_known and not _may_call(callers, run.agent):
+            # As a sub-agent, or as a type of the tool `Task`.
+            may_call = any(
+                run.agent in each.sub_agents or each.task is not None for each in callers
+            )
+            if is_known and not may_call:
                 yield f"run {number}: no caller has agent {quoted(run.agent)} in sub_agents"
             changes = [next(self._compared(run, each), "") for each in now]
             if changes and all(changes):
@@ -197,11 +201,6 @@ class _Changes:
         if definition is None:
             raise ConfigError(f"agent {quoted(name)} can't be loaded")
         return definition
-
-
-def _may_call(callers: Iterable[AgentDefinition], agent: str) -> bool:
-    """Whether one of the callers may call an agent of that name, as a sub-agent or as a type of the tool `Task`."""
-    return any(agent in each.sub_agents or each.task is not None for each in callers)
 
 
 def _may_follow(rest: str, now: AgentDefinition) -> bool:
