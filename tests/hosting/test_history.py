@@ -17,8 +17,7 @@ from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.queries import Wanted, tree_events
 from axe_lsp.hosting.protocol import Warned
 from axe_lsp.hosting.supervisor.archive import Archive
-from axe_lsp.hosting.supervisor.orders import Run
-from axe_lsp.hosting.supervisor.subscribers import News
+from axe_lsp.hosting.supervisor.orders import News, Run
 from axe_lsp.runtime.errors import RunError
 from support.hosts import MAIN, Stage, agent, stage
 from support.past import Tale, history

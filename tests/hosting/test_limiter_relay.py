@@ -10,8 +10,8 @@ import anyio
 import pytest
 
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.limiter_relay import IncomingRequests, OutgoingRequests
 from axe_lsp.hosting.notifications import Message
+from axe_lsp.hosting.relay import IncomingRequests, ProcessAbove
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.providers.limiter import Entry, limiter_key
@@ -27,7 +27,7 @@ class Process:
 
     def __init__(self, limiters: OwnLimiters) -> None:
         self.tasks = Tasks()
-        self.limiters = OutgoingRequests(self._up)
+        self.limiters = ProcessAbove(self._up)
         self.waits: list[float] = []
         self._above = IncomingRequests(limiters, self.tasks, self._down)
 

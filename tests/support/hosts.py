@@ -15,8 +15,7 @@ from typing import Any
 
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Start, Workplace
-from axe_lsp.hosting.supervisor.orders import Run
-from axe_lsp.hosting.supervisor.subscribers import News
+from axe_lsp.hosting.supervisor.orders import News, Run
 from axe_lsp.hosting.supervisor.supervisor import Patience, Runs
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from support.scripted_provider import PATIENCE

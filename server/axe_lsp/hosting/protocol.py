@@ -321,22 +321,10 @@ class Failed(Message, frozen=True, tag="error"):
     partial: RunResult | None = None
 
 
-ToHost = (
-    Environment
-    | Start
-    | StartChild
-    | Preview
-    | Cancel
-    | UsedUp
-    | Answered
-    | EditorAnswered
-    | Held
-    | LimiterGrant
-    | LimiterRefusal
-    | Committed
-    | Ping
-    | Leave
-)
+ToRequest = Answered | EditorAnswered | Held | LimiterGrant | LimiterRefusal | Committed
+"""What a supervisor says of the request of a number."""
+
+ToHost = Environment | Start | StartChild | Preview | Cancel | UsedUp | ToRequest | Ping | Leave
 """The messages of a supervisor."""
 
 FromHost = (

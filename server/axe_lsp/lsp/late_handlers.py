@@ -20,7 +20,7 @@ REQUESTS = {
     types.TEXT_DOCUMENT_CODE_ACTION: "code_action:code_action",
     "axe/run": "runs.running:run",
     "axe/preview": "runs.running:preview",
-    "axe/resume": "runs.resuming:resume",
+    "axe/resume": "runs.running:resume",
     "axe/undo": "runs.undoing:undo",
     "axe/stop": "runs.running:stop",
     "axe/runs": "runs.past_runs:runs",

@@ -18,11 +18,9 @@ import axe_lsp.runtime.providers.http_client  # noqa: F401
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
-from axe_lsp.hosting.limiter_relay import OutgoingRequests
 from axe_lsp.hosting.notifications import Message, notification
 from axe_lsp.hosting.places.late_machines import LateMachines
-from axe_lsp.hosting.question_relay import OutgoingQuestions
-from axe_lsp.hosting.step_relay import OutgoingSteps
+from axe_lsp.hosting.relay import ProcessAbove
 from axe_lsp.hosting.stored_steps import (
     StoredSteps,
     allow_again,
@@ -60,16 +58,14 @@ class EngineFactory:
     """
 
     def __init__(
-        self, send: Callable[[Message], None], ask: OutgoingQuestions, *, is_below: bool
+        self, send: Callable[[Message], None], above: ProcessAbove, *, is_below: bool
     ) -> None:
         self._send = send
-        self._ask = ask
+        self._above = above
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
         self._environment = dict(os.environ)
-        self.requests = OutgoingRequests(send)
-        self.steps = OutgoingSteps(send)
         self.server_ends = False
-        self._http = HttpProvider(self._environment, self.requests if is_below else None)
+        self._http = HttpProvider(self._environment, above if is_below else None)
         self._telemetry = Telemetry()
         self._machines: dict[str, LateMachines] = {}
         self._prepared = PreparedHosts()
@@ -124,7 +120,7 @@ class EngineFactory:
             start,
             start.order.ids.run_id,
             lambda event: self._send(notification(event)),
-            self.steps,
+            self._above,
         )
 
     def _engine(
@@ -136,12 +132,14 @@ class EngineFactory:
         known: Known | None = None,
     ) -> Engine:
         on_allowed = partial(keep_allowed, steps) if steps is not None else bool
-        approval = Approval(self._ask, start.allow, on_allowed=on_allowed)
+        approval = Approval(self._above, start.allow, on_allowed=on_allowed)
         if known is not None:
             allow_again(approval, known, run_id)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
-        trust = TrustPolicy(self._environment, self._ask, trusts_all=start.trusted, granted=granted)
-        editor = Editor(start.editor, self._ask.ask_editor) if start.editor else None
+        trust = TrustPolicy(
+            self._environment, self._above, trusts_all=start.trusted, granted=granted
+        )
+        editor = Editor(start.editor, self._above.ask_editor) if start.editor else None
         services = RunServices(
             resolve=resolver(start.workplace, self._environment),
             workspace=Path(start.workplace.workspace),
@@ -149,7 +147,7 @@ class EngineFactory:
             streams=always if start.stream else never,
             warn=lambda text: self._send(protocol.Warned(run_id, text)),
             approve=approval,
-            ask=self._ask,
+            ask=self._above,
             trust=trust,
             steps=steps,
             elsewhere=IsolatedRuns(

@@ -23,10 +23,8 @@ from msgspec.structs import replace
 
 from axe_lsp import tuning
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.line_buffer import LineBuffer
 from axe_lsp.hosting.notifications import Message, Notification
-from axe_lsp.hosting.question_relay import OutgoingQuestions
-from axe_lsp.hosting.step_relay import known_of
+from axe_lsp.hosting.relay import ProcessAbove, known_of
 from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
@@ -41,8 +39,6 @@ _log = logging.getLogger(__name__)
 
 _LAST_SECONDS = 2.0
 """How long runs have to end when the host is told to leave; then the process ends without them."""
-
-_CHUNK = 1 << 16
 
 _LEAVE = tuple(protocol.encode(protocol.Leave(ends)).rstrip() for ends in (False, True))
 
@@ -119,15 +115,11 @@ def _read(
     supervisor has not said that it leaves.
     """
     last = b""
-
-    def take(line: bytes) -> None:
-        nonlocal last
-        last = line
-        on_line(line)
-
-    lines = LineBuffer(take)
-    while data := os.read(orders, _CHUNK):
-        lines.feed(data)
+    with open(orders, "rb", closefd=False) as lines:
+        for line in lines:
+            if line.endswith(b"\n"):  # Else the supervisor has died while it wrote.
+                last = line.removesuffix(b"\n")
+                on_line(last)
     if last not in _LEAVE:
         at_death()
         os._exit(1)
@@ -172,7 +164,7 @@ class Host:
 
     def __init__(self, outbox: Outbox) -> None:
         self._outbox = outbox
-        self._questions = OutgoingQuestions(outbox.send)
+        self._above = ProcessAbove(outbox.send)
         self._orders: dict[str, asyncio.Task[Message]] = {}
         self._engines: dict[str, Engine] = {}
         self._callers: dict[str, Ledger] = {}
@@ -195,22 +187,11 @@ class Host:
                 self._cancel(run_id)
             case protocol.Ping(number):
                 self._outbox.send(protocol.Pong(number))
+            case protocol.Leave(server_ends):  # The rest is done when the input ends.
+                if self._factory is not None:
+                    self._factory.server_ends = server_ends
             case answer:
-                self._take(answer)
-
-    def _take(self, answer: Message) -> None:
-        """The answer to what a run has asked."""
-        match answer:
-            case protocol.Answered() | protocol.EditorAnswered():
-                self._questions.settle(answer)
-            case protocol.Held() | protocol.LimiterGrant() | protocol.LimiterRefusal() if (
-                self._factory is not None
-            ):
-                self._factory.requests.hear(answer)
-            case protocol.Committed() if self._factory is not None:
-                self._factory.steps.hear(answer)
-            case protocol.Leave(True) if self._factory is not None:
-                self._factory.server_ends = True  # The rest is done when the input ends.
+                self._above.hear(answer)
 
     async def close(self) -> None:
         """Cancel all orders and wait until they have ended."""
@@ -277,7 +258,7 @@ class Host:
     async def _engine_factory(self, *, is_below: bool = False) -> EngineFactory:
         engine_factory = await asyncio.to_thread(_import_engine_factory)
         self._factory = self._factory or engine_factory.EngineFactory(
-            self._outbox.send, self._questions, is_below=is_below
+            self._outbox.send, self._above, is_below=is_below
         )
         return self._factory
 

@@ -7,6 +7,7 @@ know what the lines say.
 from __future__ import annotations
 
 import asyncio
+import math
 import signal
 import subprocess
 import sys
@@ -14,9 +15,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Awaitable, Callable, Sequence
 from typing import Any, cast
 
-from axe_lsp.hosting.line_buffer import LineBuffer, OnLine
 from axe_lsp.runtime.processes import bare_environment, forbid_inspection
 from axe_lsp.runtime.safety import orphans
+
+OnLine = Callable[[bytes], None]
 
 _INPUT, OUTPUT, ERRORS = 0, 1, 2
 
@@ -44,6 +46,26 @@ def apart() -> dict[str, Any]:
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
     return {"start_new_session": True}
+
+
+class LineBuffer:
+    """Cuts what arrives in pieces into lines; a line may be of any length, or `longest` is its end."""
+
+    def __init__(self, on_line: OnLine, longest: float = math.inf) -> None:
+        self._on_line = on_line
+        self._longest = longest
+        self._begun: list[bytes] = []
+
+    def feed(self, data: bytes) -> None:
+        """Hand out each line that `data` completes, without its newline."""
+        first, *others = data.split(b"\n")
+        self._begun.append(first)
+        for piece in others:
+            self._on_line(b"".join(self._begun))
+            self._begun = [piece]
+        if sum(map(len, self._begun)) > self._longest:
+            self._on_line(b"".join(self._begun))
+            self._begun = []
 
 
 class HostProcess(ABC):

@@ -12,15 +12,20 @@ from time import monotonic
 from typing import NamedTuple
 
 import anyio
+from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting import protocol
-from axe_lsp.hosting.limiter_relay import IncomingRequests
 from axe_lsp.hosting.notifications import Message, Notification, event_of
-from axe_lsp.hosting.question_relay import IncomingQuestions
+from axe_lsp.hosting.relay import (
+    IncomingQuestions,
+    IncomingRequests,
+    IncomingSteps,
+    as_steps,
+)
 from axe_lsp.hosting.run_tree import RunTree
-from axe_lsp.hosting.step_relay import IncomingSteps, as_steps, known_of
 from axe_lsp.hosting.supervisor.host_process import StartHost
 from axe_lsp.hosting.supervisor.link import Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import HostedRunError, error_of
@@ -33,11 +38,11 @@ from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import TRUST, Answer, Ask, Question
 from axe_lsp.runtime.safety.trust import TrustPolicy
-from axe_lsp.runtime.tools.editor import AskEditor, Editor, no_editor
+from axe_lsp.runtime.tools.editor import Editor, no_editor
 from axe_lsp.tasks import Tasks
 
 
-class IsolatedRuns:
+class IsolatedRuns(Struct, frozen=True):
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
     They see the same workplace as the run that calls them; `stream`, `on` and `allow` are as for a
@@ -45,80 +50,54 @@ class IsolatedRuns:
     The `editor` serves them as well.
     """
 
-    def __init__(
-        self,
-        workplace: protocol.Workplace,
-        ask: Ask,
-        *,
-        stream: bool = False,
-        on: str = "",
-        allow: tuple[str, ...] = (),
-        trust: TrustPolicy | None = None,
-        server_ends: Callable[[], bool] = bool,
-        start_host: StartHost,
-        patience: Patience | None = None,
-        editor: Editor | None = None,
-    ) -> None:
-        self._workplace = workplace
-        self._ask = ask
-        self._stream = stream
-        self._on = on
-        self._allow = allow
-        self._trust = trust
-        self._server_ends = server_ends
-        self._start_host = start_host
-        self._patience = patience or Patience()
-        self._editor = editor
+    workplace: protocol.Workplace
+    ask: Ask
+    start_host: StartHost
+    trust: TrustPolicy
+    stream: bool = False
+    on: str = ""
+    allow: tuple[str, ...] = ()
+    server_ends: Callable[[], bool] = bool
+    patience: Patience = Patience()
+    editor: Editor | None = None
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
         """Make a run. Raises RunError."""
-        known = caller_link.log.below(order.ids.run_id)
-        start = protocol.StartChild(
+        return await _RemoteRun(self, order, caller_link).make()
+
+    def start_of(self, order: Order, budget: BudgetConfig, known: Known) -> protocol.StartChild:
+        """The order for the process, of a run of which that is `known`."""
+        return protocol.StartChild(
             order=replace(order, definition=None),
-            workplace=self._workplace,
-            budget=caller_link.budget,
-            stream=self._stream,
-            on=self._on,
-            allow=self._allow,
-            trusted=self._trust is not None and self._trust.trusts_all,
-            granted=tuple(self._trust.granted) if self._trust is not None else (),
+            workplace=self.workplace,
+            budget=budget,
+            stream=self.stream,
+            on=self.on,
+            allow=self.allow,
+            trusted=self.trust.trusts_all,
+            granted=tuple(self.trust.granted),
             known=as_steps(known, order.ids.root_run_id),
             begun=known.runs,
-            editor=tuple(self._editor.abilities) if self._editor is not None else (),
+            editor=tuple(self.editor.abilities) if self.editor is not None else (),
         )
-        ask_editor = self._editor.serve if self._editor is not None else no_editor
-        run = _RemoteRun(
-            order, start, caller_link, self._answer, self._patience, ask_editor=ask_editor
-        )
-        return await run.make(self._start_host, self._server_ends)
 
-    async def _answer(self, question: Question) -> Answer:
-        if question.tool == TRUST and self._trust is not None:
-            return await self._trust.answer(question)
-        return await self._ask(question)
+    async def answer(self, question: Question) -> Answer:
+        """The answer to a question of such a run."""
+        return await (self.trust.answer if question.tool == TRUST else self.ask)(question)
 
 
 class _RemoteRun:
     """A run that is made in another process, as its tree sees it. If the process dies, a second one goes on."""
 
-    def __init__(
-        self,
-        order: Order,
-        start: protocol.StartChild,
-        caller_link: CallerLink,
-        ask: Ask,
-        patience: Patience,
-        *,
-        ask_editor: AskEditor,
-    ) -> None:
+    def __init__(self, runs: IsolatedRuns, order: Order, caller_link: CallerLink) -> None:
+        known = caller_link.log.below(order.ids.run_id)
+        self._runs = runs
         self._order = order
-        self._start = start
+        self._start = runs.start_of(order, caller_link.budget, known)
         self._caller_link = caller_link
-        self._ask = ask
-        self._ask_editor = ask_editor
-        self._patience = patience
+        self._patience = runs.patience
         self._tasks = Tasks()
-        self._steps = IncomingSteps(caller_link.log, known_of(start), self._tasks)
+        self._steps = IncomingSteps(caller_link.log, known, self._tasks)
         self._lives: dict[str, _Life] = {}
         self._link: Link
         self._questions: IncomingQuestions
@@ -131,17 +110,17 @@ class _RemoteRun:
         self._outcome: asyncio.Future[RunResult | RunError]
         self._outcome = asyncio.get_running_loop().create_future()
 
-    async def make(self, start_host: StartHost, server_ends: Callable[[], bool]) -> RunResult:
+    async def make(self) -> RunResult:
         """Start the process, and wait until the run is over."""
         self._connect(self._start)
         name = f"process of {self._order.ids.agent}"
-        serving = self._tasks.start_unattended(self._serve(start_host), name)
+        serving = self._tasks.start_unattended(self._serve(), name)
         watching = self._tasks.start_unattended(self._watch(), f"heartbeat of the {name}")
         try:
             outcome = await asyncio.shield(self._outcome)
         except asyncio.CancelledError:
             with anyio.CancelScope(shield=True):
-                await self._wind_up(server_ends())
+                await self._wind_up(self._runs.server_ends())
             raise
         finally:
             watching.cancel()
@@ -161,7 +140,8 @@ class _RemoteRun:
 
     # The life of the process.
 
-    async def _serve(self, start_host: StartHost) -> None:
+    async def _serve(self) -> None:
+        start_host = self._runs.start_host
         how = await self._link.serve(start_host)
         if self._may_go_on:
             self._go_on(how)
@@ -278,10 +258,9 @@ class _RemoteRun:
         match message:
             case protocol.Warned():
                 self._caller_link.warn(message.text)
-            case protocol.Asked():
-                self._questions.put(message, self._decide, self._link.send)
-            case protocol.EditorAsked():
-                self._questions.put_to_editor(message, self._ask_editor, self._link.send)
+            case protocol.Asked() | protocol.EditorAsked():
+                ask_editor = self._runs.editor.serve if self._runs.editor is not None else no_editor
+                self._questions.put(message, self._decide, ask_editor, self._link.send)
             case protocol.Withdrawn(run_id, number):
                 self._questions.withdraw(run_id, number)
             case protocol.Stepped(step):
@@ -295,7 +274,7 @@ class _RemoteRun:
 
     async def _decide(self, question: Question) -> Answer:
         with self._caller_link.clock.stopped():  # As that of the process itself does.
-            return await self._ask(question)
+            return await self._runs.answer(question)
 
     def _settle(self, outcome: RunResult | RunError) -> None:
         if isinstance(outcome, RunCancelledError) and not self._has_begun:
@@ -329,16 +308,15 @@ class _Life(NamedTuple):
         return Begun(self.time, self.used_ms + round((now - self.since) * 1000))
 
 
-class _Handle:
+class _Handle(NamedTuple):
     """A run of the other process, by which it can be stopped. It is `Stoppable`."""
 
-    def __init__(self, remote: _RemoteRun, run_id: str) -> None:
-        self._remote = remote
-        self._run_id = run_id
+    remote: _RemoteRun
+    run_id: str
 
     def stop(self) -> None:
         """End the run and everything below it."""
-        self._remote.stop(self._run_id)
+        self.remote.stop(self.run_id)
 
 
 def _begin(order: Order) -> AgentBegin:

@@ -20,9 +20,8 @@ from typing import IO, cast
 
 import anyio
 
-from axe_lsp.hosting.line_buffer import LineBuffer, OnLine
 from axe_lsp.hosting.supervisor import host_process
-from axe_lsp.hosting.supervisor.host_process import HostProcess, apart
+from axe_lsp.hosting.supervisor.host_process import HostProcess, LineBuffer, OnLine, apart
 from axe_lsp.hosting.supervisor.link import HOST
 from axe_lsp.runtime.processes import bare_environment, forbid_inspection, module_command
 from axe_lsp.runtime.safety import orphans

@@ -19,13 +19,19 @@ from msgspec.structs import replace
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Message, Notification, notification
-from axe_lsp.hosting.question_relay import IncomingQuestions
+from axe_lsp.hosting.relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import Left
 from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
-from axe_lsp.hosting.supervisor.orders import HostedRunError, Order, Run, error_of
-from axe_lsp.hosting.supervisor.subscribers import Subscriber, Subscribers
+from axe_lsp.hosting.supervisor.orders import (
+    HostedRunError,
+    Order,
+    Run,
+    Subscriber,
+    Subscribers,
+    error_of,
+)
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.journal import timestamp
@@ -308,12 +314,8 @@ class Runs:
 
     def _on_question(self, asked: protocol.Asked | protocol.EditorAsked) -> None:
         order = self._orders.get(asked.run_id)
-        if order is None or order.link is None:
-            return
-        if isinstance(asked, protocol.Asked):
-            self._questions.put(asked, order.ask, order.link.send)
-        else:
-            self._questions.put_to_editor(asked, order.editor, order.link.send)
+        if order is not None and order.link is not None:
+            self._questions.put(asked, order.ask, order.editor, order.link.send)
 
     def _end(self, order: Order, status: Status, error: RunError) -> None:
         """End a run that can't or won't do so itself."""

@@ -16,7 +16,7 @@ from axe_lsp.hosting.history.queries import Wanted
 from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.supervisor.archive import Archive
-from axe_lsp.hosting.supervisor.subscribers import News
+from axe_lsp.hosting.supervisor.orders import News
 from axe_lsp.lsp.runs.run_reports import Notifications
 from axe_lsp.lsp.runs.running import reported_errors
 from axe_lsp.lsp.session import Session

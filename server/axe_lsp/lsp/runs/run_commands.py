@@ -15,7 +15,7 @@ from lsprotocol import types
 from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.lsp.runs import resuming, run_reports, running
+from axe_lsp.lsp.runs import run_reports, running
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file, show_text
 from axe_lsp.lsp.text_document_content import SUPPORT, request_uri
@@ -34,8 +34,8 @@ def resume(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:
     with _errors_shown(session):
         reporter = run_reports.log_messages(session)
         if params is None:
-            return _shown(session, resuming.resume_newest(session, reporter))
-        return _shown(session, resuming.resume(session, params, reporter))
+            return _shown(session, running.resume_newest(session, reporter))
+        return _shown(session, running.resume(session, params, reporter))
 
 
 def preview(session: Session, params: Any) -> Coroutine[Any, Any, JsonObject]:

@@ -15,7 +15,7 @@ from pygls.exceptions import JsonRpcException
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
-from axe_lsp.hosting.supervisor.subscribers import News
+from axe_lsp.hosting.supervisor.orders import News
 from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.json_data import plain_json
 

@@ -1,4 +1,4 @@
-"""`axe/run`, `axe/preview` and `axe/stop`: runs that a client starts, with their reports.
+"""`axe/run`, `axe/resume`, `axe/preview` and `axe/stop`: runs that a client starts, resumes or forks, with their reports.
 
 Functions that return a coroutine have read what is open by then: what is run is what was open when
 the client asked, not what it has typed since.
@@ -18,17 +18,29 @@ from pygls.exceptions import JsonRpcInvalidParams, JsonRpcRequestCancelled
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Start
-from axe_lsp.hosting.supervisor.orders import Run
-from axe_lsp.hosting.supervisor.subscribers import Subscriber
+from axe_lsp.hosting.supervisor.orders import Run, Subscriber
 from axe_lsp.lsp.runs import run_reports
 from axe_lsp.lsp.runs.approving import asker
-from axe_lsp.lsp.runs.run_params import RunOrder, read_run_order
+from axe_lsp.lsp.runs.run_params import (
+    RunOrder,
+    check_number,
+    check_token,
+    read_run_order,
+    warn_of_unknown,
+)
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.json_data import Json, to_json
 from axe_lsp.runtime.runs import new_run_id
 from axe_lsp.settings import Settings
+
+_OF_RESUME = frozenset(
+    {"runId", "fromTurn", "model", "timeoutMs", "maxTokens", "workDoneToken", "partialResultToken"}
+)
+
+_SEARCHED = 1_000
+"""The newest runs of a workspace, among which the one to resume is looked for."""
 
 
 def run(
@@ -196,3 +208,67 @@ def check_trust(session: Session) -> None:
             "agents do not run in an untrusted workspace; trust it in your editor first",
             data=_error_data("config", ExitCode.CONFIG),
         )
+
+
+def resume(
+    session: Session, params: Any, reporter: Subscriber | None = None
+) -> Coroutine[Any, Any, Json]:
+    """Go on with a run; answers as `axe/run`, and reports as it does."""
+    check_trust(session)
+    members = _checked_resume(params)
+    warn_of_unknown(session, "axe/resume", members, _OF_RESUME)
+    return _resume(session, members, reporter or run_reports.Notifications(session))
+
+
+async def resume_newest(session: Session, reporter: Subscriber) -> Json:
+    """Go on with the newest run of this workspace that can be resumed."""
+    from axe_lsp.hosting.history.queries import Wanted
+
+    check_trust(session)
+    folder = str(session.view.workspace_of(None))
+    wanted = Wanted(limit=_SEARCHED, folders=(folder,))
+    with reported_errors():
+        runs = await session.daemon.runs.archive.runs(wanted)
+    found = next((run["runId"] for run in runs if run.get("resumable")), None)
+    if found is None:
+        raise RequestFailed("no run of this workspace can be resumed")
+    return await _resume(session, {"runId": found}, reporter)
+
+
+async def _resume(session: Session, members: dict[str, Any], reporter: Subscriber) -> Json:
+    # Imported late, as hardly any run is resumed.
+    from axe_lsp.hosting.stored_steps import fork_of, resumable
+
+    turn = members.get("fromTurn")
+    with reported_errors():
+        await session.daemon.runs.archive.until_written()  # The run may have ended a moment ago.
+        if turn is None:
+            start = await asyncio.to_thread(resumable, members["runId"])
+        else:
+            start = await asyncio.to_thread(
+                fork_of, members["runId"], turn, members.get("model") or ""
+            )
+        timeout = members.get("timeoutMs")
+        request = replace(
+            start.request,
+            timeout=start.request.timeout if timeout is None else timeout / 1000,
+            max_tokens=members.get("maxTokens") or start.request.max_tokens,
+        )
+        going = begin_again(session, replace(start, request=request))
+    return await follow(session, going, request.agent, members.get("workDoneToken"), reporter)
+
+
+def _checked_resume(params: Any) -> dict[str, Any]:
+    if not isinstance(params, dict) or not isinstance(params.get("runId"), str):
+        raise JsonRpcInvalidParams('axe/resume: params must be {"runId": string, …}')
+    for name in ("fromTurn", "timeoutMs", "maxTokens"):
+        check_number("axe/resume", params, name)
+    if params.get("model") is not None:
+        if not isinstance(params["model"], str):
+            raise JsonRpcInvalidParams('axe/resume: "model" must be a string')
+        if params.get("fromTurn") is None:
+            raise JsonRpcInvalidParams(
+                'axe/resume: "model" needs "fromTurn"; a run that is resumed keeps its model'
+            )
+    check_token("axe/resume", params)
+    return params
