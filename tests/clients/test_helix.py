@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import tomli
 
-from axe_lsp.lsp.open_agents import LANGUAGE_ID
+from axe_lsp.lsp.session import LANGUAGE_ID
 from support import agent_tests
 from support.agent_tests import PLAIN, TOO_FEW_TURNS
 from support.editors import PROJECT, clean_environment, helix, missing, server_program

@@ -9,8 +9,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from axe_lsp.daemon import indexer as indexing
-from axe_lsp.daemon.indexer import Indexer
+from axe_lsp.daemon import index as indexing
+from axe_lsp.daemon.index import Indexer
 from axe_lsp.tasks import Tasks
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.workspace import Change

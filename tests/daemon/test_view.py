@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from axe_lsp.daemon import disk, indexer
+from axe_lsp.daemon import disk, index
 from axe_lsp.daemon import view as view_module
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
@@ -141,8 +142,8 @@ async def test_files_that_a_client_opens_one_after_the_other_are_not_read_twice(
 ) -> None:
     # On a busy machine files are opened with pauses, after which the others would be read.
     now = [0.0]
-    monkeypatch.setattr(indexer, "time", SimpleNamespace(monotonic=lambda: now[0]))
-    monkeypatch.setattr(indexer, "_MOST_PAUSES", 1_000_000)
+    monkeypatch.setattr(index, "time", SimpleNamespace(monotonic=lambda: now[0], time=time.time))
+    monkeypatch.setattr(index, "_MOST_PAUSES", 1_000_000)
     root = tmp_path / "project"
     paths = [_write(root / f"axe/agents/agent-{number}.toml") for number in range(200)]
 

@@ -259,7 +259,7 @@ def opened(ls: Any, params: types.DidOpenTextDocumentParams) -> None:
 
 @feature("textDocument/didChange")
 def changed(ls: Any, params: types.DidChangeTextDocumentParams) -> None:
-    ls.documents.change(params, ls.position_encoding)
+    ls.documents.change(params, ls.client.position_encoding)
 
 
 @feature("test/text")

@@ -20,8 +20,7 @@ from axe_lsp.agentfile.other_programs import AGENTS
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.disk_queries import Queries
-from axe_lsp.daemon.index import Index
-from axe_lsp.daemon.indexer import Indexer
+from axe_lsp.daemon.index import Index, Indexer
 from axe_lsp.daemon.links import LinkedFolders, real_uris
 from axe_lsp.daemon.outside_watcher import OutsideWatcher
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of

@@ -32,7 +32,7 @@ from axe_lsp.lsp import (
     semantic_tokens,
     workspace_symbol,
 )
-from axe_lsp.lsp.agents_changed import AgentsChanged
+from axe_lsp.lsp.agent_list import AgentsChanged
 from axe_lsp.lsp.code_lens import CodeLenses
 from axe_lsp.lsp.configuration import Configuration
 from axe_lsp.lsp.inlay_hint import InlayHints

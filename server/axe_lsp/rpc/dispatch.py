@@ -13,7 +13,7 @@ message is dispatched, answered, cancelled and sent is decided here. What differ
   that is found cancelled when its turn comes isn't begun.
 - Nothing is kept of an answered message, and no body is logged.
 
-Knows nothing of LSP's life cycle (`axe_lsp.rpc.lifecycle`).
+Knows nothing of LSP's life cycle (`axe_lsp.rpc.language_server`).
 """
 
 from __future__ import annotations

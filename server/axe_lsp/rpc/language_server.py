@@ -1,4 +1,4 @@
-"""The class that servers are made of: pygls's `LanguageServer` on the protocol of this package.
+"""The class that servers are made of: pygls's `LanguageServer`, and the life cycle of a session from `initialize` to `exit`.
 
     server = LanguageServer("axe-lsp", "1.0")
 
@@ -24,9 +24,12 @@ What a handler can count on:
   Anything else that it raises counts as a mistake of ours: -32603, and a traceback in the log.
 - `didOpen`, `didChange` and `didClose` are ordinary features. No text is kept: `server.workspace` of
   pygls doesn't exist, `axe_lsp.rpc.documents.Documents` does that work.
-- `shutdown`, `exit` and `workspace/executeCommand` are answered by the protocol: what a server has to
+- `shutdown`, `exit` and `workspace/executeCommand` are answered here: what a server has to
   do when its client leaves belongs into `release`.
 - A result or params that are sent may be objects of lsprotocol, plain JSON, or one in the other.
+
+pygls's own handlers of these methods are replaced. They mirror every document (splitting lines where LSP
+doesn't), take `exit` for success, and let commands run on that were cancelled.
 
 A server belongs to one connection (`axe_lsp.rpc.transports` makes one for each). What connections
 share is closed over.
@@ -34,19 +37,148 @@ share is closed over.
 
 from __future__ import annotations
 
+import asyncio
+import inspect
 from collections.abc import Callable, Coroutine
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import pygls.lsp.server
+import pygls.progress
 from cattrs import Converter
 from lsprotocol import types
-from pygls.exceptions import JsonRpcException
+from pygls.exceptions import (
+    JsonRpcException,
+    JsonRpcInvalidParams,
+    JsonRpcInvalidRequest,
+    JsonRpcServerNotInitialized,
+)
 
-from axe_lsp.agentfile.text.ranges import PositionEncoding
 from axe_lsp.rpc.capabilities import Options, capabilities, check_announced
-from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.lifecycle import LifeCycle
-from axe_lsp.serving.json_rpc import JsonObject
+from axe_lsp.rpc.client import Client, read_client
+from axe_lsp.rpc.dispatch import Dispatcher
+from axe_lsp.serving.json_rpc import JsonObject, Notification, Request
+
+GRACE = 1.0
+"""Seconds that tasks get to end after they were cancelled."""
+
+_Phase = Literal["waiting", "running", "shut down"]
+
+
+class Progress(pygls.progress.Progress):
+    """Work-done progress as in pygls: `begin`, `report`, `end`, `create`; `tokens[token]` is cancelled by the client."""
+
+    def end(self, token: types.ProgressToken, value: types.WorkDoneProgressEnd) -> None:
+        """Report the end, and forget the token (pygls #607)."""
+        super().end(token, value)
+        self.tokens.pop(token, None)
+
+
+class LifeCycle(Dispatcher):
+    """One client's messages, in the order that LSP prescribes."""
+
+    def __init__(self, server: LanguageServer, *arguments: Any) -> None:
+        super().__init__(server, *arguments)
+        self._served = server
+        self.progress = Progress(self)
+        self.client = Client()
+        self.initialized = asyncio.Event()
+        """Set once `initialize` has been answered with a success."""
+        self.exited = False
+        """Whether the client has sent `exit`."""
+        self._phase: _Phase = "waiting"
+        self._closing: asyncio.Task[None] | None = None
+
+    @property
+    def exit_code(self) -> int:
+        """0 after `shutdown`, 1 without it (LSP 3.17, "Exit Notification")."""
+        return 0 if self._phase == "shut down" else 1
+
+    def close(self) -> asyncio.Task[None]:
+        """End what the session has started; done within two times `GRACE`. Later calls join in."""
+        if self._closing is None:
+            self._closing = asyncio.get_running_loop().create_task(self._close())
+        return self._closing
+
+    def check_welcome(self, message: Request | Notification) -> None:
+        """Hold the client to the order of the life cycle."""
+        if message.method == types.EXIT:
+            return
+        if message.method == types.INITIALIZE:
+            if self._phase != "waiting":
+                raise JsonRpcInvalidRequest("initialize may be sent only once")
+        elif self._phase == "waiting":
+            raise JsonRpcServerNotInitialized(f"{message.method} came before initialize")
+        elif self._phase == "shut down":
+            raise JsonRpcInvalidRequest(f"{message.method} came after shutdown")
+
+    def read_params(self, method: str, params: Any) -> Any:
+        """The params of a method; those of `initialize` are read by `Client`."""
+        return params if method == types.INITIALIZE else super().read_params(method, params)
+
+    def _register_builtin_features(self) -> None:
+        handlers: dict[str, Callable[[Any], Any]] = {
+            types.INITIALIZE: self._initialize,
+            types.INITIALIZED: self._initialized,
+            types.SHUTDOWN: self._shut_down,
+            types.EXIT: self._exit,
+            types.SET_TRACE: self._set_trace,
+            types.WORKSPACE_EXECUTE_COMMAND: self._execute_command,
+            types.WINDOW_WORK_DONE_PROGRESS_CANCEL: self._cancel_progress,
+        }
+        for method, handler in handlers.items():
+            self.fm.add_builtin_feature(method, handler)
+
+    def _initialize(self, params: Any) -> JsonObject:
+        if not isinstance(params, dict):
+            raise JsonRpcInvalidParams("initialize: params must be an object")
+        self.client = read_client(params)
+        capabilities = self._served.initialize(self.client)
+        self._phase = "running"
+        self.initialized.set()
+        return {
+            "capabilities": {**capabilities, "positionEncoding": self.client.position_encoding},
+            "serverInfo": {"name": self._served.name, "version": self._served.version},
+        }
+
+    def _initialized(self, params: Any) -> Any:
+        handler = self.fm.features.get(types.INITIALIZED)
+        return handler(params) if handler is not None else None
+
+    def _shut_down(self, _params: Any) -> asyncio.Task[None]:
+        self._phase = "shut down"
+        return self.close()
+
+    def _exit(self, _params: Any) -> None:
+        self.exited = True
+
+    def _set_trace(self, params: types.SetTraceParams) -> None:
+        self.trace = params.value
+
+    def _execute_command(self, params: types.ExecuteCommandParams) -> Any:
+        command = self.fm.commands.get(params.command)
+        if command is None:
+            known = ", ".join(sorted(self.fm.commands)) or "none"
+            raise JsonRpcInvalidParams(
+                f"there is no command {params.command!r}; known commands: {known}"
+            )
+        arguments = params.arguments or ()
+        try:
+            inspect.signature(command).bind(*arguments)
+        except TypeError as error:
+            raise JsonRpcInvalidParams(f"arguments of {params.command}: {error}") from error
+        return command(*arguments)
+
+    def _cancel_progress(self, params: types.WorkDoneProgressCancelParams) -> None:
+        if (future := self.progress.tokens.get(params.token)) is not None:
+            future.cancel()
+
+    async def _close(self) -> None:
+        await self.tasks.stop(within=GRACE)
+        for _, future in list(self._awaited.values()):
+            future.cancel()
+        released = self.tasks.start_unattended(self._served.release(), name="releasing a session")
+        await asyncio.wait({released}, timeout=GRACE)
+
 
 Handler = TypeVar("Handler", bound=Callable[..., Any])
 
@@ -107,11 +239,6 @@ class LanguageServer(pygls.lsp.server.LanguageServer):
     def client(self) -> Client:
         """The client's name, folders, options and capabilities; complete after `initialize`."""
         return self.protocol.client
-
-    @property
-    def position_encoding(self) -> PositionEncoding:
-        """The unit in which positions of this session count columns."""
-        return self.protocol.client.position_encoding
 
     def notify(self, method: str, params: Any = None) -> None:
         """Send a notification."""

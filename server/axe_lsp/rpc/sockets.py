@@ -29,9 +29,8 @@ from typing import NamedTuple
 from lsprotocol import types
 
 from axe_lsp.rpc.client import presented_token
-from axe_lsp.rpc.lifecycle import GRACE
-from axe_lsp.rpc.message_loop import MessageLoop
-from axe_lsp.rpc.transports import CannotListenError, MakeServer
+from axe_lsp.rpc.language_server import GRACE
+from axe_lsp.rpc.transports import CannotListenError, MakeServer, MessageLoop
 from axe_lsp.serving import stdio
 from axe_lsp.serving.json_rpc import Message, Request
 from axe_lsp.tasks import Tasks
@@ -167,7 +166,7 @@ async def _serve_client(
 
 
 class _SocketWriter:
-    """`axe_lsp.rpc.message_loop.Writer` over asyncio's streams, which never block."""
+    """`axe_lsp.rpc.transports.Writer` over asyncio's streams, which never block."""
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
