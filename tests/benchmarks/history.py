@@ -63,7 +63,7 @@ def _timed(remember: Remember, folder: Path) -> float:
 def _in_the_history(_folder: Path, events: Sequence[Notification]) -> None:
     writer = HistoryWriter(_tell)
     for event in events:
-        writer.keep(event, _WORKPLACE)
+        writer.keep_event(event, _WORKPLACE)
     writer.close()
 
 
@@ -71,7 +71,7 @@ def _handed_over(_folder: Path) -> float:
     writer, events = HistoryWriter(_tell), _events()
     started = time.perf_counter()
     for event in events:
-        writer.keep(event, _WORKPLACE)
+        writer.keep_event(event, _WORKPLACE)
     waited = elapsed_ms(started)
     writer.close()
     return waited

@@ -16,8 +16,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.history.database import FORMAT
-from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
+from axe_lsp.hosting.history.database import FORMAT, WriterLock, lock_folder
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.past import HERE, Tale, put

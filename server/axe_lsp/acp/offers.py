@@ -15,8 +15,8 @@ from msgspec import Struct
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import EFFORTS
-from axe_lsp.hosting.history import local
-from axe_lsp.hosting.history.queries import Wanted
+from axe_lsp.hosting.history.dead_runs import opened_history
+from axe_lsp.hosting.history.queries import Wanted, past_runs
 from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunError
@@ -192,7 +192,9 @@ def _preview(folder: Path, session: StoredSession, more_folders: tuple[str, ...]
 
 
 def _runs(folder: Path) -> Iterator[str]:
-    for run in local.runs(Wanted(limit=_MOST_RUNS, folders=(str(folder),))):
+    with opened_history() as connection:
+        runs = past_runs(connection, Wanted(limit=_MOST_RUNS, folders=(str(folder),)))
+    for run in runs:
         task = " ".join(str(run.get("task", "")).split())[:80]
         began = str(run["began"])[:16].replace("T", " ")
         yield f"- `{str(run['runId'])[:8]}` {began} UTC, {run['agent']}, {run['status']}: {task}"

@@ -27,12 +27,12 @@ from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import HistoryError, history_file, written_history
-from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.dead_runs import opened_history
+from axe_lsp.hosting.history.former_runs import continuation_of
 from axe_lsp.hosting.history.queries import tree_events
 from axe_lsp.hosting.history.steps import files_before
 from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.protocol import Start, Workplace
-from axe_lsp.hosting.stored_steps import continuation_of
 from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.agent_search import agent_search_in

@@ -31,7 +31,7 @@ from axe_lsp.acp.updates import Updates
 from axe_lsp.daemon.watch import watch
 from axe_lsp.hosting.history import stored_sessions
 from axe_lsp.hosting.history.database import history_file, written_history
-from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.errors import RunError

@@ -23,7 +23,7 @@ from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.run import in_workspace
 from axe_lsp.cli.run_report import CallDetails, report_failure, tell_how_to_go_on
 from axe_lsp.cli.streams import complain
-from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.queries import find_run
 from axe_lsp.hosting.history.run_claims import require_kept
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file

@@ -14,7 +14,7 @@ from axe_lsp.cli.arguments import Parser, days, runs
 from axe_lsp.cli.history_table import print_table, side_by_side
 from axe_lsp.cli.streams import compact, tell_person
 from axe_lsp.hosting.event_text import describe
-from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.pruning import forget_all_but, forget_older
 from axe_lsp.hosting.history.queries import (
     Wanted,

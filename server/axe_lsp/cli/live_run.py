@@ -185,11 +185,9 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
 
 async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Known:
     """What a new run takes over from a former one."""
-    from axe_lsp.hosting.stored_steps import former_of, taken_over
+    from axe_lsp.hosting.history.former_runs import taken_over
 
-    known, taken, warning = await taken_over(
-        start, await asyncio.to_thread(former_of, start), os.environ
-    )
+    known, taken, warning = await taken_over(start, os.environ)
     for step in taken:
         memory.keep(step)
     if warning:

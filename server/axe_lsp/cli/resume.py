@@ -16,12 +16,17 @@ from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.cli.streams import compact, complain
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.history.known_steps import known_steps
-from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.dead_runs import opened_history
+from axe_lsp.hosting.history.former_runs import (
+    fork_of,
+    known_steps,
+    order_of,
+    taken_over,
+)
 from axe_lsp.hosting.history.queries import find_run, newest_in
 from axe_lsp.hosting.history.run_claims import require_resumable
 from axe_lsp.hosting.protocol import Start
-from axe_lsp.hosting.stored_steps import fork_of, former_of, order_of, resolver, taken_over
+from axe_lsp.hosting.stored_steps import resolver
 from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.agent_files import agent_places
@@ -95,7 +100,7 @@ def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
     with opened_history() as connection:
         _, root = find_run(connection, options.run)
     start = fork_of(root, options.from_turn, options.model)
-    taken = asyncio.run(taken_over(start, former_of(start), os.environ))
+    taken = asyncio.run(taken_over(start, os.environ))
     return start, taken.known
 
 

@@ -180,7 +180,7 @@ def _continued(options: argparse.Namespace, request: RunRequest) -> str:
     """The completed run to go on with. Raises RunError."""
     # Imported late, like what else only some runs need.
     from axe_lsp.hosting.history.database import HistoryError
-    from axe_lsp.hosting.history.local import opened_history
+    from axe_lsp.hosting.history.dead_runs import opened_history
     from axe_lsp.hosting.history.queries import find_run, newest_in
 
     if not (request.task or "").strip():

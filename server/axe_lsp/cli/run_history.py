@@ -79,16 +79,12 @@ class RunHistory:
 
     async def committed(self, root: str) -> None:
         """Wait until all steps of a tree so far are on the disk."""
-        from axe_lsp.hosting.stored_steps import on_disk
-
-        await on_disk(self._begin_to_write(), root)
+        await self._begin_to_write().committed(root)
 
     async def claim(self, root: str) -> Known:
         """Become the one that goes on with a run; returns what is known of it. Raises RunError."""
-        from axe_lsp.hosting.stored_steps import claimed
-
         self._order = None  # It has one.
-        return await asyncio.to_thread(claimed, self._begin_to_write(), root)
+        return await asyncio.to_thread(self._begin_to_write().claim, root)
 
     async def __aenter__(self) -> RunHistory:
         return self
@@ -116,9 +112,9 @@ class RunHistory:
 
         def keep(item: Event | Step) -> None:
             if isinstance(item, Step):
-                writer.keep_step(item)
+                writer.keep(item)
             else:
-                writer.keep(notification(item), origin)
+                writer.keep_event(notification(item), origin)
 
         self._keep = keep
         if self._order is not None:

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import agrees, complain
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.stored_steps import undoable
+from axe_lsp.hosting.history.former_runs import undoable
 from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.runtime.resuming.saved_files import FileUndo, has_commands, plan_undo, undo

@@ -19,12 +19,11 @@ from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Cases
 from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import HistoryError
-from axe_lsp.hosting.history.known_steps import known_steps
-from axe_lsp.hosting.history.local import opened_history
+from axe_lsp.hosting.history.dead_runs import opened_history
+from axe_lsp.hosting.history.former_runs import known_steps, order_of
 from axe_lsp.hosting.history.queries import find_run, tree_events
 from axe_lsp.hosting.notifications import event_of
 from axe_lsp.hosting.protocol import Start
-from axe_lsp.hosting.stored_steps import order_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import AgentBegin, Event, RunIds
 from axe_lsp.runtime.files.opening import opened_folder

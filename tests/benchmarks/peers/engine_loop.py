@@ -18,7 +18,7 @@ from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.protocol import Start, Workplace
-from axe_lsp.hosting.stored_steps import StoredSteps, order_step, resolver
+from axe_lsp.hosting.stored_steps import order_step, resolver
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -31,11 +31,11 @@ async def main(address: str, folder: Path, *, has_steps: bool) -> None:
     make_home(folder, address)
     environment, workplace = dict(os.environ), Workplace(str(folder))
     writer = HistoryWriter(print)
-    steps = StoredSteps(writer) if has_steps else None
+    steps = writer if has_steps else None
     origin = Origin(str(folder), 30)
 
     def emit(event: Event) -> None:
-        writer.keep(notification(event), origin)
+        writer.keep_event(notification(event), origin)
 
     async def converse(model: str) -> None:
         write_agents(folder, model)

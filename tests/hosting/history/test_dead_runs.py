@@ -3,10 +3,10 @@
 import sqlite3
 from pathlib import Path
 
+from axe_lsp.hosting.history.database import WriterLock, is_locked, lock_folder
 from axe_lsp.hosting.history.dead_runs import end_runs_of_the_dead
 from axe_lsp.hosting.history.queries import Wanted, past_runs, tree_events
 from axe_lsp.hosting.history.run_claims import claim
-from axe_lsp.hosting.history.writer_lock import WriterLock, is_locked, lock_folder
 from support.past import Tale, history
 
 HALF_DONE = (

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.history.known_steps import known_steps
+from axe_lsp.hosting.history.former_runs import known_steps
 from axe_lsp.hosting.history.pruning import (
     forget_all_but,
     forget_expired,

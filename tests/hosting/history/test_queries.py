@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import astuple
 
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.queries import (
@@ -13,7 +14,9 @@ from axe_lsp.hosting.history.queries import (
     past_runs,
     tree_events,
 )
+from axe_lsp.hosting.history.steps import INSERT
 from axe_lsp.hosting.notifications import Notification
+from axe_lsp.runtime.run_steps import Step
 from support.past import Tale, history
 
 OLD = Tale("aa01", "2026-05-01").begin("lead", task="first").turn("Done.").end()
@@ -149,3 +152,28 @@ def test_a_run_is_found_by_the_beginning_of_its_id(tmp_path: Path) -> None:
         for unknown in ("x", "aa03", ""):
             with pytest.raises(HistoryError, match=f"no run '{unknown}' is stored"):
                 find_run(connection, unknown)
+
+
+def test_whether_a_run_waits_is_found_without_a_look_at_all_that_it_has_done(
+    tmp_path: Path,
+) -> None:
+    def work_of(events: int) -> int:
+        """How much SQLite does to list a run that has done so much and waits for an answer."""
+        tale = Tale("r1").begin("lead")
+        for _ in range(events):
+            tale.tell("axe/tool", kind="begin", turn=1, callId="c", name="t", arguments={})
+        with history(tmp_path / f"{events}.db", tale) as connection:
+            asked = Step("r1", "r1", "asked", call="2026-05-02", data="{}")
+            connection.execute(f"{INSERT} (?, ?, ?, ?, ?, ?)", astuple(asked))
+            steps = 0
+
+            def count() -> int:
+                nonlocal steps
+                steps += 1
+                return 0
+
+            connection.set_progress_handler(count, 10)
+            assert [run.get("waits") for run in past_runs(connection, Wanted())] == [True]
+            return steps
+
+    assert work_of(1_000) <= work_of(1) + 2

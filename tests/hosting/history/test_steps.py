@@ -5,8 +5,10 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from axe_lsp.hosting.history.known_steps import known_steps
-from axe_lsp.hosting.history.steps import INSERT, row_of
+from msgspec.structs import astuple
+
+from axe_lsp.hosting.history.former_runs import known_steps
+from axe_lsp.hosting.history.steps import INSERT
 from axe_lsp.runtime.run_log import Asked, encoded
 from axe_lsp.runtime.run_steps import Step
 from support.past import Tale, history
@@ -21,7 +23,7 @@ def at(second: int) -> str:
 def ask(connection: sqlite3.Connection, run: str, since: int, until: int = 0) -> None:
     asked = Asked(at(until) if until else "")
     step = Step("root", run, "asked", call=at(since), data=encoded(asked))
-    connection.execute(f"{INSERT} (?, ?, ?, ?, ?, ?)", row_of(step))
+    connection.execute(f"{INSERT} (?, ?, ?, ?, ?, ?)", astuple(step))
 
 
 def asked_of(connection: sqlite3.Connection) -> dict[str, int]:

@@ -10,11 +10,10 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.hosting.history import writer as writer_module
-from axe_lsp.hosting.history.database import history_file, open_history
+from axe_lsp.hosting.history.database import history_file, lock_folder, open_history
 from axe_lsp.hosting.history.queries import Wanted, past_runs, tree_events
 from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.history.writer import HistoryWriter
-from axe_lsp.hosting.history.writer_lock import lock_folder
 from support.past import HERE, Tale, put
 from support.waiting import wait_until
 
@@ -31,10 +30,10 @@ def test_what_is_expired_goes_though_there_was_more_to_write_at_first(
 
     with closing(open_history(path)) as other:
         other.execute("BEGIN IMMEDIATE")
-        writer.keep(begin, HERE)
+        writer.keep_event(begin, HERE)
         wait_until(lambda: lock_folder(path).is_dir())  # It is about to write the first event.
         for event in later:
-            writer.keep(event, HERE)
+            writer.keep_event(event, HERE)
         other.execute("ROLLBACK")
     writer.close()
 
@@ -60,7 +59,7 @@ def test_a_history_that_takes_nothing_for_seconds_is_worth_one_warning(
     writer = HistoryWriter(lambda root, text: warnings.append(f"{root}: {text}"))
 
     def warned() -> bool:
-        writer.keep(events[0], HERE)
+        writer.keep_event(events[0], HERE)
         return bool(warnings)
 
     wait_until(warned)
@@ -85,7 +84,7 @@ def test_of_a_run_that_never_stops_talking_no_more_is_kept_than_is_stated(
     warnings: list[str] = []
     writer = HistoryWriter(lambda root, text: warnings.append(f"{root}: {text}"))
     for event in tale.end().events:
-        writer.keep(event, HERE)
+        writer.keep_event(event, HERE)
     writer.close()
 
     (warning,) = warnings

@@ -1,16 +1,19 @@
-"""The file that holds the history: where it lies, what is in it, and how it is opened.
+"""The file that holds the history: where it lies, what is in it, how it is opened, and who writes into it.
 
-It knows SQLite and no events. Whatever goes wrong leaves as a HistoryError that says what to do.
+It knows SQLite and no events. Whatever goes wrong leaves as a HistoryError that says what to do. Whether the process that
+writes about a run still lives is told by a lock that the system lets go. A process id would not do: ids are used again,
+and what tells one from the other differs everywhere.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
+import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from axe_lsp.hosting.history import steps, stored_sessions
@@ -18,7 +21,7 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.plain_text import shown_path
 
-FORMAT = 3
+FORMAT = 4
 """The number of the schema below, kept in `user_version`. A change of the schema adds one."""
 
 WAIT_SECONDS = 5.0
@@ -56,8 +59,14 @@ CREATE TABLE events (
 ) WITHOUT ROWID;
 """
 
-_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA)
-"""The tables that each format has added to the one before."""
+_OPEN_QUESTIONS = """
+CREATE INDEX begins_and_ends ON events (root_run_id, run_id) WHERE method = 'axe/agent';
+CREATE INDEX questions ON steps (root_run_id, run_id) WHERE kind = 'asked'
+"""
+"""Whether a run waits for an answer is found without a look at all that its tree has done."""
+
+_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA, _OPEN_QUESTIONS)
+"""The tables and indexes that each format has added to the one before."""
 
 _CREATION = threading.Lock()
 """No thread of this process may lock a file while another one creates it."""
@@ -210,3 +219,64 @@ def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
 def _format(connection: sqlite3.Connection) -> int:
     number: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return number
+
+
+class WriterLock:
+    """A sign that this process lives, until it ends the sign or dies."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self._path = folder / name
+        self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
+        _lock(self._file)
+
+    def end(self) -> None:
+        """There is nothing left to live for."""
+        os.close(self._file)
+        self._path.unlink(missing_ok=True)
+
+
+def lock_folder(history: Path) -> Path:
+    """The folder for the signs of those who write into a history."""
+    return history.with_name("history-writers")
+
+
+def is_locked(folder: Path, name: str) -> bool:
+    """Whether the process lives whose sign has that name."""
+    try:
+        file = os.open(folder / name, os.O_RDWR)
+    except FileNotFoundError:
+        return False
+    try:
+        return not _lock(file)
+    finally:
+        os.close(file)
+
+
+def remove_lock(folder: Path, name: str) -> None:
+    """Remove the sign of a process that has died."""
+    with suppress(OSError):
+        (folder / name).unlink()
+
+
+if sys.platform == "win32":
+    import msvcrt
+
+    def _lock(file: int) -> bool:
+        """Lock a file; False if another process has."""
+        try:
+            msvcrt.locking(file, msvcrt.LK_NBLCK, 1)
+        except OSError:
+            return False
+        return True
+
+else:
+    import fcntl
+
+    def _lock(file: int) -> bool:
+        """Lock a file; False if another process has."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        return True

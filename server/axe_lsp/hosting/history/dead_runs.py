@@ -1,4 +1,4 @@
-"""Ends the runs of processes that died, as these would have done themselves.
+"""The history as it lies on this machine, opened and mended: runs of processes that died are ended as these would have done.
 
 That includes what agents have remembered for the time of their run.
 """
@@ -7,15 +7,26 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.hosting.history.database import transaction
+from axe_lsp.hosting.history.database import (
+    empty_history,
+    fault,
+    faults_named,
+    history_file,
+    is_locked,
+    lock_folder,
+    open_history,
+    remove_lock,
+    transaction,
+)
 from axe_lsp.hosting.history.queries import tree_events
 from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.steps import has_steps, milliseconds
-from axe_lsp.hosting.history.writer_lock import is_locked, remove_lock
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.runtime.journal import timestamp
@@ -24,6 +35,20 @@ from axe_lsp.runtime.memory import forget_run
 _ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
 
 _RESUMABLE = "the process that executed this run has died; `axe-lsp resume {run:.8}` continues it"
+
+
+@contextmanager
+def opened_history() -> Iterator[sqlite3.Connection]:
+    """The history, in which no run is called running that isn't. Raises RunError."""
+    path = history_file(os.environ)
+    with faults_named(path):
+        connection = open_history(path) if path.exists() else empty_history()
+    with closing(connection):
+        try:
+            end_runs_of_the_dead(connection, lock_folder(path))
+            yield connection
+        except sqlite3.Error as error:
+            raise fault(path, error) from error
 
 
 def end_runs_of_the_dead(connection: sqlite3.Connection, folder: Path) -> None:

@@ -23,11 +23,12 @@ SELECT runs.run_id, runs.root_run_id, runs.parent_run_id, runs.agent, runs.depth
     runs.workspace, begins.params, ends.params,
     EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id
         AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'order'),
-    runs.status = 'running' AND EXISTS (SELECT 1 FROM steps AS asked
+    runs.status = 'running' AND EXISTS (SELECT 1 FROM steps AS asked INDEXED BY questions
         WHERE asked.root_run_id = runs.root_run_id AND asked.kind = 'asked'
         AND (runs.depth = 0 OR asked.run_id = runs.run_id)
         AND json_extract(asked.data, '$.until') IS NULL
-        AND asked.call >= (SELECT max(json_extract(params, '$.time')) FROM events
+        AND asked.call >= (SELECT max(json_extract(params, '$.time'))
+            FROM events INDEXED BY begins_and_ends
             WHERE events.root_run_id = asked.root_run_id AND events.run_id = asked.run_id
             AND method = 'axe/agent'))
 FROM runs

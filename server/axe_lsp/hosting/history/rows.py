@@ -14,6 +14,7 @@ from datetime import datetime, timedelta, timezone
 from typing import Any, NamedTuple
 
 from msgspec import Struct, field
+from msgspec.structs import astuple
 
 from axe_lsp.hosting.history import steps
 from axe_lsp.hosting.notifications import Notification
@@ -277,18 +278,17 @@ def write(connection: sqlite3.Connection, batch: Batch) -> None:
     """Write a batch; inside of a transaction."""
     _insert(
         connection,
-        "INSERT OR REPLACE INTO events (root_run_id, seq, run_id, method, params) VALUES",
+        f"INSERT OR REPLACE INTO events ({', '.join(EventRow._fields)}) VALUES",
         list(batch.events.values()),
     )
     _insert(
         connection,
-        "INSERT INTO runs (run_id, root_run_id, parent_run_id, agent, depth, began, status, "
-        "begin_seq, end_seq, workspace, writer, forget_after) VALUES",
+        f"INSERT INTO runs ({', '.join(RunRow._fields)}) VALUES",
         list(batch.runs.values()),
         "ON CONFLICT (run_id) DO UPDATE SET status = excluded.status, end_seq = excluded.end_seq, "
         "writer = excluded.writer",  # Of a resumed run, which has another one.
     )
-    _insert(connection, steps.INSERT, list(map(steps.row_of, batch.steps)))
+    _insert(connection, steps.INSERT, list(map(astuple, batch.steps)))
     connection.executemany("UPDATE runs SET status = ?, end_seq = ? WHERE run_id = ?", batch.ends)
     for root, numbers in batch.superfluous.items():
         connection.execute(

@@ -10,11 +10,12 @@ from typing import Literal, NamedTuple
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import (
     faults_named,
+    is_locked,
+    lock_folder,
     open_history,
     transaction,
     written_history,
 )
-from axe_lsp.hosting.history.writer_lock import is_locked, lock_folder
 from axe_lsp.runtime.errors import ConfigError
 
 Reason = Literal[

@@ -10,7 +10,6 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
-from typing import NamedTuple
 
 from axe_lsp.runtime.run_steps import Step
 
@@ -27,29 +26,13 @@ CREATE TABLE steps (
 """
 """The part of the history's schema that format 2 has added."""
 
-INSERT = "INSERT OR REPLACE INTO steps (root_run_id, run_id, turn, call, kind, data) VALUES"
+INSERT = f"INSERT OR REPLACE INTO steps ({', '.join(Step.__struct_fields__)}) VALUES"
 
 _OF_UNFINISHED = ("begun", "allow", "asked")
 """The kinds that only a run needs that is not completed."""
 
 SIZE = "size"
 """The kind of what is no step, but says how many characters those of a completed root have."""
-
-
-class StepRow(NamedTuple):
-    """A step as it is kept."""
-
-    root_run_id: str
-    run_id: str
-    turn: int
-    call: str
-    kind: str
-    data: str
-
-
-def row_of(step: Step) -> StepRow:
-    """The row of a step."""
-    return StepRow(step.root_run_id, step.run_id, step.turn, step.call, step.kind, step.data)
 
 
 def has_steps(connection: sqlite3.Connection, root: str) -> bool:

@@ -6,6 +6,7 @@ file within a moment, and thousands cost a few transactions.
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import sqlite3
@@ -17,19 +18,23 @@ from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
+import anyio
+
 from axe_lsp.hosting.history.database import (
+    WriterLock,
     faults_named,
     history_file,
+    lock_folder,
     open_history,
     transaction,
     written_through,
 )
 from axe_lsp.hosting.history.rows import IN_PIECES, MOST_KEPT, Batch, Bookkeeping, Origin, write
-from axe_lsp.hosting.history.writer_lock import WriterLock, lock_folder
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.run_log import Known
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.safety.redaction import redact
 
@@ -62,6 +67,9 @@ _AGAIN = 5.0
 
 _LAST_SECONDS = 3.0
 
+_PATIENCE = 2.0
+"""Seconds that a call waits for the disk."""
+
 _SLOW = 3.0
 """Seconds after which the user is told that what happens is not written."""
 
@@ -76,7 +84,7 @@ class _Entry(NamedTuple):
 
 
 class HistoryWriter:
-    """The one writer of a process.
+    """The one writer of a process. It is a `StepSink`.
 
     When the history can't be written the runs go on, and one warning says so. What has happened is
     written as soon as that works again: all of it, or if it is much the begins and ends of runs.
@@ -103,7 +111,7 @@ class HistoryWriter:
         self._last_root = ""
         self._writes_since: float | None = None
 
-    def keep(self, event: Notification, origin: Origin) -> None:
+    def keep_event(self, event: Notification, origin: Origin) -> None:
         """Remember an event, and the steps of its tree before it. Returns at once."""
         root = event.params["rootRunId"]
         entry = _Entry(event, origin, tuple(self._steps.pop(root, ())))
@@ -111,26 +119,35 @@ class HistoryWriter:
         self._last_root = root
         self._warn_if_slow()
 
-    def keep_step(self, step: Step) -> None:
+    def keep(self, step: Step) -> None:
         """Remember a step, together with the next event of its tree. Returns at once."""
         self._steps.setdefault(step.root_run_id, []).append(step)
 
-    def commit(self, root: str, on_disk: Callable[[], None]) -> None:
-        """Write the steps of a tree through to the disk. `on_disk` is called in the thread.
+    async def committed(self, root: str) -> None:
+        """Wait until all steps of a tree so far are on the disk, but not for a history that can't be written."""
+        if self.is_failing:
+            return
+        loop, is_done = asyncio.get_running_loop(), asyncio.Event()
 
-        It is also called if that can't be done.
-        """
+        def on_disk() -> None:
+            with suppress(RuntimeError):  # The loop is closed: nobody waits any more.
+                loop.call_soon_threadsafe(is_done.set)
+
         self._put(_Entry(None, None, tuple(self._steps.pop(root, ())), on_disk), urgent=True)
+        with anyio.move_on_after(_PATIENCE):
+            await is_done.wait()
 
-    def claim(self, root: str, adopter: str = "") -> None:
-        """Become the one writer of a tree that no process executes, to resume it. Blocks. Raises RunError.
+    def claim(self, root: str, adopter: str = "") -> Known:
+        """Become the one writer of a tree that no process executes, to resume it; returns what is known of it.
 
-        The tree may have been adopted by another writer, the `adopter`.
+        Blocks. Raises RunError. The tree may have been adopted by another writer, the `adopter`.
         """
         # Imported late: hardly any run is resumed.
+        from axe_lsp.hosting.history.former_runs import all_known
         from axe_lsp.hosting.history.run_claims import claim
 
         self._answer_for(root, lambda path: claim(path, root, self.name, adopter))
+        return all_known(root)
 
     def adopt(self, root: str) -> int:
         """Become the writer of a tree whose process has died, for another one that is to go on with it.
@@ -152,6 +169,12 @@ class HistoryWriter:
         if root in self._claimed:
             let_go(history_file(os.environ), root, self.name)
             self._claimed.discard(root)
+
+    async def written(self, root: str) -> None:
+        """Wait until all events and steps of a tree are in the history. Raises RunError if they don't get there."""
+        await self.committed(root)
+        if self.is_failing:
+            raise RunError("the history can't be written")
 
     def _answer_for(self, root: str, take: Callable[[Path], _Taken]) -> _Taken:
         path = history_file(os.environ)

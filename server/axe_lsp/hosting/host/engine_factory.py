@@ -21,15 +21,7 @@ from axe_lsp.hosting.history.writer import HistoryWriter
 from axe_lsp.hosting.notifications import Message, notification
 from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.relay import ProcessAbove
-from axe_lsp.hosting.stored_steps import (
-    StoredSteps,
-    allow_again,
-    claimed,
-    former_of,
-    order_step,
-    resolver,
-    taken_over,
-)
+from axe_lsp.hosting.stored_steps import allow_again, order_step, resolver
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 from axe_lsp.hosting.telemetry import Telemetry
@@ -85,14 +77,16 @@ class EngineFactory:
         else:
             begin.append(order_step(start, self._environment))
         if start.former:
-            former = await asyncio.to_thread(former_of, start)
-            known, taken, warning = await taken_over(start, former, self._environment)
+            # Imported late, as hardly any run goes on from another one.
+            from axe_lsp.hosting.history.former_runs import taken_over
+
+            known, taken, warning = await taken_over(start, self._environment)
             begin.extend(taken)
             if warning:
                 self._send(protocol.Warned(start.run_id, warning))
         steps = None
         if start.keep_days:
-            steps = StoredSteps(self._history)
+            steps = self._history
             for step in begin:
                 steps.keep(step)
         return self._engine(start, start.run_id, self._sink(start), steps, known), known
@@ -100,7 +94,7 @@ class EngineFactory:
     async def _claimed(self, start: protocol.Start) -> Known:
         """Claim a run. When this is cancelled, the thread is waited for, so that it claims nothing afterwards."""
         claiming = asyncio.ensure_future(
-            asyncio.to_thread(claimed, self._history, start.run_id, start.adopter)
+            asyncio.to_thread(self._history.claim, start.run_id, start.adopter)
         )
         try:
             return await asyncio.shield(claiming)
@@ -198,7 +192,7 @@ class EngineFactory:
             news = notification(event)
             self._send(news)  # Before the history can say that it has it.
             if start.keep_days:
-                self._history.keep(news, origin)
+                self._history.keep_event(news, origin)
             if trace is not None:
                 trace(event)
 

@@ -76,7 +76,7 @@ class Archive:
         for event in ends:
             self.hear(event)
         for event in self._unwritten.get(run_id, ()):
-            self._writer_here().keep(event, self._origins[run_id])
+            self._writer_here().keep_event(event, self._origins[run_id])
 
     async def adopt(self, start: protocol.Start, after: int) -> tuple[str, Left]:
         """Answer for a root run until another host goes on with it, and write what its dead host has not.
@@ -85,7 +85,8 @@ class Archive:
         the dead one has left. Raises RunError if the history can't be relied on.
         """
         # Imported late, with what it takes to read steps: hosts hardly ever die.
-        from axe_lsp.hosting import stored_steps
+        from axe_lsp.hosting.history.former_runs import left_by
+        from axe_lsp.hosting.stored_steps import order_step
 
         root, writer = start.run_id, self._writer_here()
         if root in self._incomplete:
@@ -94,10 +95,10 @@ class Archive:
         try:
             # Events may have arrived before the host has kept its order.
             if after and not start.after:
-                writer.keep_step(stored_steps.order_step(start, os.environ))
+                writer.keep(order_step(start, os.environ))
             self.take_over(root, ())
-            await stored_steps.written(writer, root)
-            left = await asyncio.to_thread(stored_steps.left_by, root, after)
+            await writer.written(root)
+            left = await asyncio.to_thread(left_by, root, after)
         except BaseException:
             writer.handed_over(root)
             raise
@@ -116,17 +117,13 @@ class Archive:
 
     async def runs(self, wanted: Wanted) -> list[dict[str, Json]]:
         """The current result of `past_runs`. Raises RunError."""
-        from axe_lsp.hosting.history import local
-
         await self.until_written()
-        return await asyncio.to_thread(local.runs, wanted)
+        return await asyncio.to_thread(_runs, wanted)
 
     async def events(self, run_id: str, after: int = 0) -> list[Notification]:
         """The events of a run and its sub-agents until now. Raises RunError."""
-        from axe_lsp.hosting.history import local
-
         await self.until_written()
-        return await asyncio.to_thread(local.events, run_id, after)
+        return await asyncio.to_thread(_events, run_id, after)
 
     async def until_written(self) -> None:
         """Until the runs that were started by now have begun, and what has arrived of all is in the history.
@@ -176,6 +173,22 @@ class Archive:
 
             self._writer = HistoryWriter(warn, stored)
         return self._writer
+
+
+def _runs(wanted: Wanted) -> list[dict[str, Json]]:
+    from axe_lsp.hosting.history.dead_runs import opened_history
+    from axe_lsp.hosting.history.queries import past_runs
+
+    with opened_history() as connection:
+        return past_runs(connection, wanted)
+
+
+def _events(run_id: str, after: int) -> list[Notification]:
+    from axe_lsp.hosting.history.dead_runs import opened_history
+    from axe_lsp.hosting.history.queries import events_below, find_run
+
+    with opened_history() as connection:
+        return list(events_below(connection, *find_run(connection, run_id), after))
 
 
 def _is_last(event: Notification) -> bool:

@@ -82,7 +82,7 @@ def _order(session: Session, params: Any) -> RunOrder:
 async def _run(session: Session, order: RunOrder, reporter: Subscriber) -> Json:
     with reported_errors():
         if order.continues:
-            from axe_lsp.hosting.stored_steps import continuation_of
+            from axe_lsp.hosting.history.former_runs import continuation_of
 
             await session.daemon.runs.archive.until_written()  # It may have ended a moment ago.
             start = await asyncio.to_thread(
@@ -237,7 +237,7 @@ async def resume_newest(session: Session, reporter: Subscriber) -> Json:
 
 async def _resume(session: Session, members: dict[str, Any], reporter: Subscriber) -> Json:
     # Imported late, as hardly any run is resumed.
-    from axe_lsp.hosting.stored_steps import fork_of, resumable
+    from axe_lsp.hosting.history.former_runs import fork_of, resumable
 
     turn = members.get("fromTurn")
     with reported_errors():

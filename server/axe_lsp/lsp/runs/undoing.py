@@ -8,7 +8,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
-from axe_lsp.hosting.stored_steps import undoable
+from axe_lsp.hosting.history.former_runs import undoable
 from axe_lsp.lsp.runs import running
 from axe_lsp.lsp.runs.run_params import warn_of_unknown
 from axe_lsp.lsp.session import Session

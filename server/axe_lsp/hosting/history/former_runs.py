@@ -1,0 +1,267 @@
+"""Former runs in the history: what is known of one for a process that goes on with it, and orders that resume, continue or fork it."""
+
+from __future__ import annotations
+
+import asyncio
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from msgspec.structs import replace
+
+from axe_lsp.hosting import protocol
+from axe_lsp.hosting.history.dead_runs import opened_history
+from axe_lsp.hosting.history.queries import find_run, tree_events
+from axe_lsp.hosting.history.run_claims import (
+    NotResumableError,
+    require_continuable,
+    require_kept,
+    require_resumable,
+)
+from axe_lsp.hosting.history.steps import SIZE, milliseconds
+from axe_lsp.hosting.run_tree import Left
+from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.runtime.events import Fork, RunIds
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.prepare import root_order
+from axe_lsp.runtime.resuming.previous_run import before, continued, forked
+from axe_lsp.runtime.run_log import Begun, Known, Log, decoded, encoded
+from axe_lsp.runtime.run_steps import Step
+from axe_lsp.runtime.runs import RunRequest, new_run_id
+from axe_lsp.runtime.safety.redaction import REDACTED
+
+
+def known_steps(connection: sqlite3.Connection, root: str) -> Known:
+    """All that is known of a tree, for a process that goes on with it."""
+    found = connection.execute(
+        "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ? AND kind <> ?",
+        (root, SIZE),
+    )
+    steps = {(run_id, turn, call, kind): data for run_id, turn, call, kind, data in found}
+    runs = connection.execute("SELECT run_id, began FROM runs WHERE root_run_id = ?", (root,))
+    used, asked = _used_ms(connection, root), _asked_ms(connection, root)
+    begun = {
+        run_id: Begun(began, used.get(run_id, 0), asked.get(run_id, 0)) for run_id, began in runs
+    }
+    (after,) = connection.execute(
+        "SELECT coalesce(max(seq), 0) FROM events WHERE root_run_id = ?", (root,)
+    ).fetchone()
+    return Known(steps, begun, after)
+
+
+def _used_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
+    """For how long the runs of a tree have run; one that has not ended, until the last event of the tree."""
+    time = connection.execute(
+        "SELECT json_extract(params, '$.time') FROM events WHERE root_run_id = ? ORDER BY seq DESC LIMIT 1",
+        (root,),
+    ).fetchone()
+    found = connection.execute(
+        "SELECT run_id, json_extract(params, '$.kind'), json_extract(params, '$.time'), "
+        "coalesce(json_extract(params, '$.durationMs'), json_extract(params, '$.saved.durationMs'), 0) "
+        "FROM events WHERE root_run_id = ? AND method = 'axe/agent' ORDER BY seq",
+        (root,),
+    )
+    return {  # The last of a run counts.
+        run_id: known if kind == "end" else known + milliseconds(since, time[0])
+        for run_id, kind, since, known in found
+    }
+
+
+def _asked_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
+    """For how long questions were open, by the run that has asked and those above it.
+
+    One without an answer was open until the last event of its process.
+    """
+    questions = connection.execute(
+        "SELECT run_id, call, json_extract(data, '$.until') FROM steps "
+        "WHERE root_run_id = ? AND kind = 'asked' ORDER BY call",
+        (root,),
+    ).fetchall()
+    if not questions:
+        return {}
+    parents = dict(
+        connection.execute("SELECT run_id, parent_run_id FROM runs WHERE root_run_id = ?", (root,))
+    )
+    asked: dict[str, int] = {}
+    counted: dict[str, str] = {}
+    for run_id, since, until in questions:
+        end = until or _end_of_process(connection, root, since)
+        above: str | None = run_id
+        while above is not None:
+            begin = max(since, counted.get(above, since))
+            asked[above] = asked.get(above, 0) + max(0, milliseconds(begin, end))
+            counted[above] = max(begin, end)
+            above = parents.get(above)
+    return asked
+
+
+def _end_of_process(connection: sqlite3.Connection, root: str, time: str) -> str:
+    """The time of the last event of the process that executed a root run at that time."""
+    (end,) = connection.execute(
+        "SELECT json_extract(params, '$.time') FROM events WHERE root_run_id = :root AND seq < coalesce("
+        "(SELECT min(seq) FROM events WHERE root_run_id = :root AND run_id = :root AND method = 'axe/agent' "
+        "AND json_extract(params, '$.kind') = 'resume' AND json_extract(params, '$.time') >= :time), "
+        "9223372036854775807) ORDER BY seq DESC LIMIT 1",
+        {"root": root, "time": time},
+    ).fetchone()
+    return str(end)
+
+
+def resumable(root: str) -> protocol.Start:
+    """The order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
+    with opened_history() as connection:
+        require_resumable(connection, root)
+        known = known_steps(connection, root)
+    try:
+        return replace(order_of(known, root), after=known.after)
+    except ValueError as error:
+        raise _unreadable(root, error) from error
+
+
+def all_known(root: str) -> Known:
+    """All that is known of a tree. Blocks. Raises RunError."""
+    with opened_history() as connection:
+        return known_steps(connection, root)
+
+
+def left_by(root: str, after: int) -> Left:
+    """The part of a root run in the history `after` the event of that number. Blocks. Raises RunError."""
+    with opened_history() as connection:
+        events = list(tree_events(connection, root, after))
+        known = known_steps(connection, root)
+    try:
+        log = Log(known=known)
+        return Left(events, {root, *(run.ids.run_id for run in log.unfinished(root))})
+    except ValueError as error:
+        raise _unreadable(root, error) from error
+
+
+def order_of(known: Known, root: str) -> protocol.Start:
+    """The order that a root run was made by. Raises ValueError, or ConfigError for one that had not begun."""
+    start = decoded(known.steps[root, 0, "", "order"], protocol.Start)
+    if start.former and (root, 0, "", "first") not in known.steps:
+        raise ConfigError(
+            f"run {root[:8]} was to go on from run {start.former[:8]} and had not begun to; do that again"
+        )
+    if REDACTED in start.workplace.workspace:
+        raise ConfigError(
+            f"run {root[:8]} can't go on: the name of its folder looks like a key, which is not kept"
+        )
+    return start
+
+
+class TakenOver(NamedTuple):
+    """The part of a former run that a new one takes over. `steps` are to be kept as its own; a `warning` may be ""."""
+
+    known: Known
+    steps: Sequence[Step]
+    warning: str
+
+
+async def taken_over(start: protocol.Start, environment: Environment) -> TakenOver:
+    """The beginning of a run that `continues` a root run, or is `forked_from` one.
+
+    Raises RunError, a NotResumableError if that is not possible.
+    """
+    fork, run_id, root = start.forked_from, start.run_id, start.former
+    agent, is_any = start.request.agent, start.session or fork is not None
+    former = await asyncio.to_thread(_known_of, root, agent, is_any=is_any)
+    order = root_order(start.request, Path(start.workplace.workspace), environment, run_id)
+    log = Log(known=former).of(RunIds(root, root, agent))
+    key = (run_id, 0, "", "first")
+    if start.session:
+        said = await asyncio.to_thread(_said, root)
+        return TakenOver(Known(before=await before(log, said)), (), "")
+    if fork is None:
+        first = await continued(log, replace(order, continues=root))
+        return TakenOver(Known({key: encoded(first)}), (), "")
+    first, steps = forked(log, replace(order, forked_from=fork), fork.turn)
+    known = {(run_id, step.turn, step.call, str(step.kind)): step.data for step in steps}
+    has_changed = any(kind in ("begun", "left") for *_, kind in former.steps)
+    warning = f"the files that run {root[:8]} has changed stay as they are" if has_changed else ""
+    return TakenOver(Known({key: encoded(first), **known}), steps, warning)
+
+
+def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:
+    """The order of a new run that has the turns of a root run before `turn`. Blocks. Raises RunError.
+
+    Another `model` goes on, if it is named.
+    """
+    former = _former_order(root, _known_of(root, is_any=True))
+    request = replace(former.request, model=model or former.request.model)
+    fork = Fork(root, turn)
+    return replace(
+        former, run_id=new_run_id(), request=request, continues="", session=False, forked_from=fork
+    )
+
+
+def continuation_of(
+    root: str, request: RunRequest, workplace: protocol.Workplace, *, session: bool
+) -> protocol.Start:
+    """The order of a new run that goes on with a root run by a further message. Blocks. Raises RunError.
+
+    The agent of the request may be "". Agents are those of the former run's workplace, some of which are open in an
+    editor, unless a `session` goes on with an agent that is named.
+    """
+    known = _known_of(root, "" if session else request.agent, is_any=session)
+    former = _former_order(root, known)
+    if not (session and request.agent):
+        request = replace(request, agent=former.request.agent)
+        workplace = replace(former.workplace, open_buffers=workplace.open_buffers)
+    return replace(
+        former,
+        run_id=new_run_id(),
+        request=request,
+        workplace=workplace,
+        continues=root,
+        session=session,
+        forked_from=None,
+    )
+
+
+def undoable(beginning: str) -> tuple[str, Known]:
+    """The root of the run whose id begins so, and what is known of it. Blocks. Raises RunError for one that has not ended."""
+    with opened_history() as connection:
+        _, root = find_run(connection, beginning)
+        (status,) = connection.execute(
+            "SELECT status FROM runs WHERE run_id = ?", (root,)
+        ).fetchone()
+        if status == "running":
+            raise NotResumableError(f"run {root[:8]} has not ended; stop it first", "running")
+        return root, known_steps(connection, root)
+
+
+def _said(root: str) -> str:
+    """The part of an interrupted answer of a root run's model that was published."""
+    pieces: list[str] = []
+    with opened_history() as connection:
+        for event in tree_events(connection, root):
+            if event.params["runId"] != root:
+                continue
+            if event.method == "axe/text":
+                pieces.append(event.params["delta"])
+            elif event.method in ("axe/turn", "axe/wait"):
+                pieces.clear()
+    return "".join(pieces)
+
+
+def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
+    """The steps of a root run at rest, which must be completed and one of that agent, unless `is_any`."""
+    with opened_history() as connection:
+        if is_any:
+            require_kept(connection, root)
+        else:
+            require_continuable(connection, root, agent)
+        return known_steps(connection, root)
+
+
+def _former_order(root: str, known: Known) -> protocol.Start:
+    try:
+        return order_of(known, root)
+    except (KeyError, ValueError) as error:
+        raise _unreadable(root, error) from error
+
+
+def _unreadable(root: str, error: Exception) -> ConfigError:
+    return ConfigError(f"the steps of run {root} can't be read: {error}")
