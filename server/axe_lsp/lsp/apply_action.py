@@ -21,9 +21,8 @@ from axe_lsp.daemon.config_file import key_change, key_place, put_key
 from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.action import CodeAction
 from axe_lsp.features.edit import NewFile, Secret, TextChange
-from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.code_action import APPLY, actions_at, lone_file
-from axe_lsp.lsp.positions import Locations, open_file
+from axe_lsp.lsp.positions import Locations, lsp_range, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_file
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
@@ -98,11 +97,10 @@ async def have_edited(session: Session, title: str, edit: types.WorkspaceEdit) -
 def _action(session: Session, params: Any, locations: Locations) -> CodeAction:
     """The action that a command names, computed for the current text."""
     document, selection, title = _read(params)
-    file = open_file(session, document)
-    if file is not None:
-        lines = locations.lines_of(file.uri)
-        where = from_proto.text_range(selection, lines, session.position_encoding)
-        for action in actions_at(session, file, where, locations):
+    opened = open_file(session, document)
+    if opened is not None:
+        where = opened.text_range(selection)
+        for action in actions_at(session, opened.file, where, locations):
             is_there = action.finding is None or action.finding.range == where
             if action.title == title and is_there and not action.disabled:
                 return action
@@ -164,7 +162,7 @@ async def _ask_for_key(session: Session, title: str, provider: str) -> None:
         raise RequestFailed(str(error)) from error
     place = key_place(text, provider)
     encoding = session.position_encoding
-    cursor = to_proto.text_range(place, LineIndex(text), encoding) if place is not None else None
+    cursor = lsp_range(place, LineIndex(text), encoding) if place is not None else None
     show_file(session, session.opened.name(uri), cursor)
 
 

@@ -7,9 +7,9 @@ from lsprotocol import types
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoing_calls
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
+from axe_lsp.lsp.workspace_symbol import AGENT_KIND
 from axe_lsp.workspace.agent_file import AgentFile
 
 
@@ -64,7 +64,7 @@ def _item(session: Session, agent: AgentFile, locations: Locations) -> types.Cal
     whole = TextRange(0, len(locations.text_of(agent.uri)))
     return types.CallHierarchyItem(
         name=agent.place.stem,
-        kind=to_proto.AGENT_KIND,
+        kind=AGENT_KIND,
         uri=session.opened.name(agent.uri),
         range=locations.range(agent.uri, whole),
         selection_range=locations.range(agent.uri, agent.start),

@@ -19,7 +19,6 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.edit import MovedFile, NewFile
 from axe_lsp.features.finding import Finding
 from axe_lsp.features.fix import Context
-from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import can_show
@@ -38,14 +37,13 @@ _PREFERRED = "textDocument.codeAction.isPreferredSupport"
 
 def code_action(session: Session, params: types.CodeActionParams) -> list[JsonObject] | None:
     """The actions for a selection that this client can take."""
-    file, locations = open_file(session, params.text_document), Locations(session)
-    if file is None:
+    opened, locations = open_file(session, params.text_document), Locations(session)
+    if opened is None:
         return None
     only = params.context.only
     kinds = frozenset(str(getattr(kind, "value", kind)) for kind in only) if only else None
-    encoding = session.position_encoding
-    where = from_proto.text_range(params.range, locations.lines_of(file.uri), encoding)
-    actions = actions_at(session, file, where, locations, kinds)
+    where = opened.text_range(params.range)
+    actions = actions_at(session, opened.file, where, locations, kinds)
     offers = _Offers(session, params, locations)
     made = (offers.offer(action) for action in actions)
     return [offer for offer in made if offer is not None]

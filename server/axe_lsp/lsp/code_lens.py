@@ -16,7 +16,6 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.code_lens import Lens, LensKind, code_lenses, count_of_tests, reference_count
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
@@ -88,15 +87,12 @@ class CodeLenses:
 
         @session.feature(types.TEXT_DOCUMENT_CODE_LENS, {"resolveProvider": True})
         def on_code_lens(params: types.CodeLensParams) -> list[types.CodeLens] | None:
-            file = open_file(session, params.text_document)
-            if file is None or file.open is None:
+            opened = open_file(session, params.text_document)
+            if opened is None:
                 return None
-            lines, encoding = file.open.parse.lines, session.position_encoding
             return [
-                _lens(
-                    each, to_proto.text_range(each.range, lines, encoding), params.text_document.uri
-                )
-                for each in code_lenses(session.view.snapshot, file)
+                _lens(each, opened.range(each.range), params.text_document.uri)
+                for each in code_lenses(session.view.snapshot, opened.file)
                 if self._is_for_client(each.kind)
             ]
 

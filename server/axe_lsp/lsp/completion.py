@@ -16,9 +16,9 @@ from axe_lsp.features.completion.fuzzy import MOST
 from axe_lsp.features.completion.item import Completion, CompletionKind
 from axe_lsp.features.completion.model_offers import is_about_ollama
 from axe_lsp.features.completion.path_offers import path_offers, path_typed
+from axe_lsp.lsp.hover import plain_text
 from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
-from axe_lsp.lsp.to_proto import plain_text
 from axe_lsp.rpc.client import Client
 from axe_lsp.serving.json_rpc import Wire
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.lsp import from_proto
+from axe_lsp.features.rules import RULES
 from axe_lsp.lsp.session import Session
 from axe_lsp.runtime.safety.allowances import rule_fault, rule_warning
 from axe_lsp.settings import read_settings
@@ -33,7 +34,7 @@ class Configuration:
         """
         session = self._session
         settings, complaints = read_settings(section)
-        complaints += from_proto.unknown_codes(settings.diagnostics)
+        complaints += _unknown_codes(settings.diagnostics)
         for rule in settings.tools_allow:
             if fault := rule_fault(rule):
                 complaints.append(f"{quoted(rule)} in axe.tools.allow {fault}; it has no effect")
@@ -73,3 +74,13 @@ class Configuration:
     def _take(self, section: Any) -> None:
         if self.apply(section):
             self._changed()
+
+
+def _unknown_codes(setting: Mapping[str, str]) -> Iterator[str]:
+    """A sentence about each code in `axe.diagnostics` that no rule has."""
+    codes = [rule.code for rule in RULES]
+    for code in setting:
+        if code not in codes:
+            meant = nearest(code, codes)
+            hint = f"; did you mean `{meant}`?" if meant is not None else ""
+            yield f"the setting axe.diagnostics names `{code}`, which is not a diagnostic code{hint}"

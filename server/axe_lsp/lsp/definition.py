@@ -8,7 +8,6 @@ from lsprotocol import types
 
 from axe_lsp.features.definition import definition
 from axe_lsp.features.document_link import path_targets
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations, Position, position_of
 from axe_lsp.lsp.session import Session
 
@@ -30,7 +29,7 @@ def register(session: Session) -> None:
         if not session.client.supports(_KNOWS_LINKS):
             return there
         # A link shows the whole name.
-        origin = to_proto.text_range(target.origin, place.lines, session.position_encoding)
+        origin = place.range(target.origin)
         return [types.LocationLink(there.uri, there.range, there.range, origin)]
 
 
@@ -45,7 +44,7 @@ def _path_locations(session: Session, place: Position) -> _Answer:
             session.opened.name(each.uri),
             start,
             start,
-            to_proto.text_range(each.origin, place.lines, session.position_encoding),
+            place.range(each.origin),
         )
         for each in found
     ] or None

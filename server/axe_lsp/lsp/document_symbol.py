@@ -10,20 +10,23 @@ from collections.abc import Iterable, Iterator
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.document_symbol import Symbol, SymbolKind, document_symbols
-from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.positions import OpenFile, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.client import Client
 from axe_lsp.serving.json_rpc import JsonObject
-from axe_lsp.workspace.agent_file import AgentFile
 
 
 def register(session: Session) -> None:
     @session.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
     def on_document_symbol(params: types.DocumentSymbolParams) -> list[JsonObject] | None:
-        file = open_file(session, params.text_document)
-        return _outline(session, file, params.text_document.uri) if file is not None else None
+        opened = open_file(session, params.text_document)
+        if opened is None:
+            return None
+        outline, symbols = _Outline(session.client, opened), document_symbols(opened.file)
+        if session.client.supports(_HIERARCHY):
+            return [outline.tree(symbol) for symbol in symbols]
+        return list(outline.flat(symbols, params.text_document.uri))
 
 
 _HIERARCHY = "textDocument.documentSymbol.hierarchicalDocumentSymbolSupport"
@@ -43,22 +46,13 @@ _KINDS = {
 """The kind that fits best, and the one that every client knows."""
 
 
-def _outline(session: Session, file: AgentFile, uri: str) -> list[JsonObject]:
-    assert file.open is not None
-    outline = _Outline(session.client, file.open.parse.lines, session.position_encoding)
-    symbols = document_symbols(file)
-    if session.client.supports(_HIERARCHY):
-        return [outline.tree(symbol) for symbol in symbols]
-    return list(outline.flat(symbols, uri))
-
-
 class _Outline:
     """Outlines for one client."""
 
-    def __init__(self, client: Client, lines: LineIndex, encoding: PositionEncoding) -> None:
+    def __init__(self, client: Client, opened: OpenFile) -> None:
         known = client.capability(_KNOWN_KINDS)
         self._known = known if isinstance(known, list) else _FIRST_KINDS
-        self._lines, self._encoding = lines, encoding
+        self._range = opened.json_range
 
     def tree(self, symbol: Symbol) -> JsonObject:
         """A DocumentSymbol."""
@@ -83,15 +77,6 @@ class _Outline:
                 **(container or {}),
             }
             yield from self.flat(symbol.children, uri, {"containerName": symbol.name})
-
-    def _range(self, where: TextRange) -> JsonObject:
-        (first, column), (last, end) = (
-            self._lines.position(offset, self._encoding) for offset in where
-        )
-        return {
-            "start": {"line": first, "character": column},
-            "end": {"line": last, "character": end},
-        }
 
     def _kind(self, symbol: Symbol) -> int:
         best, safe = _KINDS[symbol.kind]

@@ -22,9 +22,8 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.finding import Finding, Related
 from axe_lsp.features.rules.stale_recording import RULE as STALE
 from axe_lsp.features.shown_calls import calls_of
-from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.positions import LinesOf, json_range
 from axe_lsp.lsp.session import Session
-from axe_lsp.lsp.to_proto import LinesOf
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
@@ -69,7 +68,7 @@ class FileDiagnostics:
             indent = len(whole.of(lines.text)) - len(whole.of(lines.text).lstrip())
             where = TextRange(whole.start + indent, whole.end)
             yield {
-                "range": to_proto.json_range(where, lines, self._session.position_encoding),
+                "range": json_range(where, lines, self._session.position_encoding),
                 "severity": int(types.DiagnosticSeverity.Error),
                 "code": f"test-{verdict}",
                 "source": SOURCE,
@@ -80,7 +79,7 @@ class FileDiagnostics:
         self, uri: str, finding: Finding, lines_of: LinesOf, members: _Members
     ) -> JsonObject:
         diagnostic: JsonObject = {
-            "range": to_proto.json_range(finding.range, lines_of(uri), members.encoding),
+            "range": json_range(finding.range, lines_of(uri), members.encoding),
             "severity": int(finding.severity),
             "code": finding.code,
             "source": SOURCE,
@@ -204,7 +203,7 @@ class RelatedInformation:
         return {
             "location": {
                 "uri": self._session.opened.name(related.uri),
-                "range": to_proto.json_range(related.range, lines, encoding),
+                "range": json_range(related.range, lines, encoding),
             },
             "message": related.message,
         }

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding
 from axe_lsp.features.folding_range import Fold, folding
-from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.positions import OpenFile, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject
 
@@ -18,28 +17,29 @@ from axe_lsp.serving.json_rpc import JsonObject
 def register(session: Session) -> None:
     @session.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)
     def on_folding_range(params: types.FoldingRangeParams) -> list[JsonObject] | None:
-        file = open_file(session, params.text_document)
-        if file is None or file.open is None:
+        opened = open_file(session, params.text_document)
+        if opened is None:
             return None
         limit = session.client.capability("textDocument.foldingRange.rangeLimit")
-        folds = folding(file)[: limit if isinstance(limit, int) else None]
+        folds = folding(opened.file)[: limit if isinstance(limit, int) else None]
         if session.client.supports("textDocument.foldingRange.lineFoldingOnly"):
             return [_lines_only(fold) for fold in folds]
-        lines, encoding = file.open.parse.lines, session.position_encoding
-        return [_with_columns(fold, lines, encoding) for fold in folds]
+        return [_with_columns(fold, opened) for fold in folds]
 
 
 def _lines_only(fold: Fold) -> JsonObject:
     return {"startLine": fold.first_line, "endLine": fold.last_line, **_kind_of(fold)}
 
 
-def _with_columns(fold: Fold, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
-    start, end = (lines.position(offset, encoding) for offset in fold.range)
+def _with_columns(fold: Fold, opened: OpenFile) -> JsonObject:
+    (first, column), (last, end) = (
+        opened.lines.position(offset, opened.encoding) for offset in fold.range
+    )
     return {
-        "startLine": start[0],
-        "startCharacter": start[1],
-        "endLine": end[0],
-        "endCharacter": end[1],
+        "startLine": first,
+        "startCharacter": column,
+        "endLine": last,
+        "endCharacter": end,
         **_kind_of(fold),
     }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from lsprotocol import types
 
 from axe_lsp.features.formatting import formatting
-from axe_lsp.lsp import from_proto, to_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 
@@ -28,13 +27,12 @@ def _edits(
     options: types.FormattingOptions,
     selected: types.Range | None,
 ) -> list[types.TextEdit] | None:
-    file = open_file(session, document)
-    if file is None or file.open is None:
+    opened = open_file(session, document)
+    if opened is None:
         return None
-    lines, encoding = file.open.parse.lines, session.position_encoding
-    within = None if selected is None else from_proto.text_range(selected, lines, encoding)
+    within = None if selected is None else opened.text_range(selected)
     indentation = " " * options.tab_size if options.insert_spaces else "\t"
     return [
-        types.TextEdit(to_proto.text_range(where, lines, encoding), text)
-        for where, text in formatting(file, indentation, options.tab_size, within)
+        types.TextEdit(opened.range(where), text)
+        for where, text in formatting(opened.file, indentation, options.tab_size, within)
     ]

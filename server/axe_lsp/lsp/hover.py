@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+import re
+
 from lsprotocol import types
 
 from axe_lsp.agentfile.check.agent_tests import outline
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.features.hover import Hover, hover
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
+
+_MARKS = re.compile(
+    r"\*\*(?P<bold>(?:`[^`\n]*`|[^`*\n])+)\*\*"
+    r"|`(?P<code>[^`\n]*)`"
+    r"|(?<![*\w])\*(?P<italic>[^*\s][^*\n]*)\*(?![*\w])"
+)
+_FENCE = re.compile(r"^```.*(?:\n|\Z)", re.MULTILINE)
 
 
 def register(session: Session) -> None:
@@ -21,8 +29,11 @@ def register(session: Session) -> None:
         found = _of_case(session, place) or hover(session.view.snapshot, place.file, place.offset)
         if found is None:
             return None
-        markdown = session.client.shows_markdown("textDocument.hover.contentFormat")
-        return to_proto.hover(found, place.lines, session.position_encoding, markdown=markdown)
+        content = types.MarkupContent(types.MarkupKind.Markdown, found.markdown)
+        if not session.client.shows_markdown("textDocument.hover.contentFormat"):
+            text = plain_text(found.markdown)
+            content = types.MarkupContent(types.MarkupKind.PlainText, text)
+        return types.Hover(content, place.range(found.range))
 
 
 def _of_case(session: Session, place: Position) -> Hover | None:
@@ -37,3 +48,16 @@ def _of_case(session: Session, place: Position) -> Hover | None:
     name, where = found
     told = session.test_results.markdown(file.uri, name)
     return Hover(where, told) if told is not None else None
+
+
+def plain_text(markdown: str) -> str:
+    """Our Markdown without emphasis, code spans and fences, for clients that show plain text only.
+
+    Text in code spans, such as a glob with its stars, stays as it is.
+    """
+    return _MARKS.sub(_inside, _FENCE.sub("", markdown))
+
+
+def _inside(match: re.Match[str]) -> str:
+    code = match["code"]
+    return code if code is not None else _MARKS.sub(_inside, match["bold"] or match["italic"])

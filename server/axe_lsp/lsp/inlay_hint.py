@@ -7,10 +7,9 @@ from contextlib import suppress
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.inlay_hint import InlayHint, inlay_hints, outside_hints
-from axe_lsp.lsp import from_proto, to_proto
-from axe_lsp.lsp.positions import open_file
+from axe_lsp.lsp.positions import OpenFile, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.workspace import Update
 
@@ -36,13 +35,12 @@ class InlayHints:
 
     def _answer(self, params: types.InlayHintParams) -> list[types.InlayHint] | None:
         session = self._session
-        file = open_file(session, params.text_document)
-        if file is None or file.open is None or not session.view.settings.inlay_hints:
+        opened = open_file(session, params.text_document)
+        if opened is None or not session.view.settings.inlay_hints:
             return None
-        lines, encoding = file.open.parse.lines, session.position_encoding
-        within = from_proto.text_range(params.range, lines, encoding)
+        file, within = opened.file, opened.text_range(params.range)
         found = [*inlay_hints(file, within), *outside_hints(session.view.snapshot, file, within)]
-        return [_hint(each, lines, encoding) for each in found]
+        return [_hint(each, opened) for each in found]
 
     async def _refresh(self) -> None:
         # A client that refuses shows old hints until the next edit.
@@ -50,10 +48,10 @@ class InlayHints:
             await self._session.request(types.WORKSPACE_INLAY_HINT_REFRESH)
 
 
-def _hint(hint: InlayHint, lines: LineIndex, encoding: PositionEncoding) -> types.InlayHint:
-    place = to_proto.text_range(TextRange(hint.place, hint.place), lines, encoding)
+def _hint(hint: InlayHint, opened: OpenFile) -> types.InlayHint:
+    place = opened.range(TextRange(hint.place, hint.place))
     return types.InlayHint(
-        position=types.Position(*lines.position(hint.offset, encoding)),
+        position=types.Position(*opened.lines.position(hint.offset, opened.encoding)),
         label=hint.label,
         text_edits=[types.TextEdit(place, hint.text)] if hint.text else None,
         tooltip=types.MarkupContent(types.MarkupKind.Markdown, hint.tooltip),

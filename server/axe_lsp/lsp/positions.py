@@ -1,17 +1,21 @@
-"""Between LSP's positions and ours: the place that a request is about, and ranges in an answer."""
+"""Between LSP's positions and ours: the open file that a request is about, and ranges in an answer."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from lsprotocol import types
+from msgspec import Struct
 
-from axe_lsp.agentfile.text.ranges import LineIndex, TextRange
-from axe_lsp.lsp import to_proto
+from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
+
+LinesOf = Callable[[str], LineIndex]
+"""The lines of the file at a URI."""
 
 
 class PositionParams(Protocol):
@@ -21,29 +25,52 @@ class PositionParams(Protocol):
     position: types.Position
 
 
-class Position(NamedTuple):
-    """A position in an open agent file."""
+class OpenFile(Struct, frozen=True):
+    """An agent file that the client has open, with the lines in which the client counts."""
 
     file: AgentFile
-    offset: int
     lines: LineIndex
+    encoding: PositionEncoding
+
+    def offset_of(self, where: types.Position) -> int:
+        """A position as an offset."""
+        return self.lines.offset(where.line, where.character, self.encoding)
+
+    def text_range(self, where: types.Range) -> TextRange:
+        """A range in offsets; one that runs backwards is turned."""
+        start, end = sorted(map(self.offset_of, (where.start, where.end)))
+        return TextRange(start, end)
+
+    def range(self, where: TextRange) -> types.Range:
+        """A range of offsets as LSP has it."""
+        return lsp_range(where, self.lines, self.encoding)
+
+    def json_range(self, where: TextRange) -> JsonObject:
+        """The same as plain JSON, for answers with hundreds of them."""
+        return json_range(where, self.lines, self.encoding)
 
 
-def open_file(session: Session, document: types.TextDocumentIdentifier) -> AgentFile | None:
+class Position(OpenFile, frozen=True):
+    """A position in an open agent file."""
+
+    offset: int
+
+
+def open_file(session: Session, document: types.TextDocumentIdentifier) -> OpenFile | None:
     """The agent file of a document, if the client has it open."""
     uri = session.opened.uri(document.uri)
     file = session.view.snapshot.file(uri) if uri is not None else None
-    return file if file is not None and file.open is not None else None
+    if file is None or file.open is None:
+        return None
+    return OpenFile(file, file.open.parse.lines, session.position_encoding)
 
 
 def position_of(session: Session, params: PositionParams) -> Position | None:
     """The position that a request is about, if it is in an open agent file."""
-    file = open_file(session, params.text_document)
-    if file is None or file.open is None:
+    opened = open_file(session, params.text_document)
+    if opened is None:
         return None
-    lines, where = file.open.parse.lines, params.position
-    offset = lines.offset(where.line, where.character, session.position_encoding)
-    return Position(file, offset, lines)
+    return Position(opened.file, opened.lines, opened.encoding, opened.offset_of(params.position))
 
 
 class Locations:
@@ -63,12 +90,29 @@ class Locations:
 
     def range(self, uri: str, where: TextRange) -> types.Range:
         """A range in a file."""
-        return to_proto.text_range(where, self.lines_of(uri), self._encoding)
+        return lsp_range(where, self.lines_of(uri), self._encoding)
 
     def json_range(self, uri: str, where: TextRange) -> JsonObject:
         """The same as plain JSON, for answers with hundreds of them."""
-        return to_proto.json_range(where, self.lines_of(uri), self._encoding)
+        return json_range(where, self.lines_of(uri), self._encoding)
 
     def location(self, uri: str, where: TextRange) -> types.Location:
         """A range with its file, which the client may spell otherwise."""
         return types.Location(self._opened.name(uri), self.range(uri, where))
+
+
+def lsp_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> types.Range:
+    """A range of offsets as LSP has it."""
+    start = types.Position(*lines.position(where.start, encoding))
+    end = types.Position(*lines.position(where.end, encoding))
+    return types.Range(start, end)
+
+
+def json_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
+    """The same as plain JSON, for answers with hundreds of them."""
+    start, first = lines.position(where.start, encoding)
+    if where.end < lines.start_of(start + 1) and lines.text.isascii():
+        end, last = start, first + where.end - where.start  # As nearly always, in half the time.
+    else:
+        end, last = lines.position(where.end, encoding)
+    return {"start": {"line": start, "character": first}, "end": {"line": end, "character": last}}

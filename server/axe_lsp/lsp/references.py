@@ -7,7 +7,6 @@ from lsprotocol import types
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.document_link import skill_at
 from axe_lsp.features.references import highlights, references
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
 
@@ -33,10 +32,10 @@ def register(session: Session) -> None:
         place = position_of(session, params)
         if place is None:
             return None
-        kinds, encoding = types.DocumentHighlightKind, session.position_encoding
+        kinds = types.DocumentHighlightKind
         return [
             types.DocumentHighlight(
-                to_proto.text_range(each.range, place.lines, encoding),
+                place.range(each.range),
                 kinds.Write if each.is_declaration else kinds.Read,
             )
             for each in highlights(session.view.snapshot, place.file, place.offset)

@@ -10,7 +10,6 @@ from lsprotocol import types
 from axe_lsp.daemon.uris import path_of
 from axe_lsp.features.edit import Edit, MovedFile, RenameError
 from axe_lsp.features.rename import renamable, rename
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.file_operations import exists, same
 from axe_lsp.lsp.positions import Locations, position_of
 from axe_lsp.lsp.session import Session
@@ -32,8 +31,7 @@ def register(session: Session) -> None:
             found = renamable(session.view.snapshot, place.file, place.offset)
         if found is None:
             return None
-        where = to_proto.text_range(found.range, place.lines, session.position_encoding)
-        return types.PrepareRenamePlaceholder(where, found.name)
+        return types.PrepareRenamePlaceholder(place.range(found.range), found.name)
 
     @session.feature(types.TEXT_DOCUMENT_RENAME, _options)
     def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:

@@ -8,7 +8,6 @@ from lsprotocol import types
 
 from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
 from axe_lsp.features.semantic_tokens import Token, TokenKind, semantic_tokens
-from axe_lsp.lsp import from_proto
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 
@@ -43,12 +42,12 @@ def register(session: Session) -> None:
 def _tokens(
     session: Session, document: types.TextDocumentIdentifier, visible: types.Range | None
 ) -> types.SemanticTokens | None:
-    file = open_file(session, document)
-    if file is None or file.open is None:
+    opened = open_file(session, document)
+    if opened is None:
         return None
-    lines, encoding = file.open.parse.lines, session.position_encoding
-    within = None if visible is None else from_proto.text_range(visible, lines, encoding)
-    return types.SemanticTokens(_encoded(semantic_tokens(file, within), lines, encoding))
+    within = None if visible is None else opened.text_range(visible)
+    tokens = semantic_tokens(opened.file, within)
+    return types.SemanticTokens(_encoded(tokens, opened.lines, opened.encoding))
 
 
 def _encoded(tokens: Iterable[Token], lines: LineIndex, encoding: PositionEncoding) -> list[int]:

@@ -8,11 +8,13 @@ from lsprotocol import types
 
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.workspace_symbol import workspace_symbols
-from axe_lsp.lsp import to_proto
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place, Scope
+
+AGENT_KIND = types.SymbolKind.Class
+"""The kind of agents, among symbols and in the call hierarchy."""
 
 _RESOLVABLE = "workspace.symbol.resolveSupport.properties"
 
@@ -42,7 +44,7 @@ def _without_range(session: Session, agent: AgentFile) -> types.WorkspaceSymbol:
     return types.WorkspaceSymbol(
         location=types.LocationUriOnly(session.opened.name(agent.uri)),
         name=agent.place.stem,
-        kind=to_proto.AGENT_KIND,
+        kind=AGENT_KIND,
         container_name=_container(session, agent.place),
     )
 
@@ -53,7 +55,7 @@ def _with_range(
     return types.SymbolInformation(
         location=locations.location(agent.uri, agent.start),
         name=agent.place.stem,
-        kind=to_proto.AGENT_KIND,
+        kind=AGENT_KIND,
         container_name=_container(session, agent.place),
     )
 

@@ -58,7 +58,6 @@ class IsolatedRuns(Struct, frozen=True):
     on: str = ""
     allow: tuple[str, ...] = ()
     server_ends: Callable[[], bool] = bool
-    patience: Patience = Patience()
     editor: Editor | None = None
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
@@ -95,7 +94,7 @@ class _RemoteRun:
         self._order = order
         self._start = runs.start_of(order, caller_link.budget, known)
         self._caller_link = caller_link
-        self._patience = runs.patience
+        self._patience = Patience()
         self._tasks = Tasks()
         self._steps = IncomingSteps(caller_link.log, known, self._tasks)
         self._lives: dict[str, _Life] = {}

@@ -26,7 +26,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.features.code_lens import tests_of
-from axe_lsp.lsp import to_proto
+from axe_lsp.lsp.positions import json_range
 from axe_lsp.lsp.runs.running import check_trust, reported_errors
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
@@ -122,7 +122,7 @@ def _told_file(session: Session, file: AgentFile) -> Iterator[_ToldFile]:
         {
             "id": _id(uri, case.name),
             "name": case.name,
-            "range": to_proto.json_range(case.range, lines, encoding),
+            "range": json_range(case.range, lines, encoding),
         }
         for case in read.cases
         if case.name

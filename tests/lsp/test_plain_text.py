@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.lsp.to_proto import plain_text
+from axe_lsp.lsp.hover import plain_text
 
 
 @pytest.mark.parametrize(
