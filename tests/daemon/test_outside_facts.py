@@ -8,11 +8,13 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig
-from axe_lsp.agentfile.rights import Server
+from axe_lsp.agentfile.rights import Asked, Reach, Server
 from axe_lsp.daemon import outside_facts
 from axe_lsp.daemon.outside_facts import PathContext, Searched, find_out
 from axe_lsp.runtime.files.context_files import find_context_files
+from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.mcp.seen_tools import ToolNow, remember
+from axe_lsp.runtime.safety.reach import reaches
 from axe_lsp.workspace.facts import Facts, Remembered, SeenTool, Unready
 from axe_lsp.workspace.outside_values import Question
 
@@ -314,21 +316,32 @@ def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
     assert find_out(other, path_context, searched=searched) == find_out(other, path_context)
 
 
-def test_what_agents_reach_for_is_shared_but_not_whose_file_it_is(project: Path) -> None:
+def test_what_agents_reach_for_is_shared_but_not_whose_file_it_is(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked = []
+
+    def counted(asked: Asked, workspace: Path, environment: Environment) -> tuple[Reach, ...]:
+        looked.append(asked)
+        return reaches(asked, workspace, environment)
+
+    monkeypatch.setattr(outside_facts, "reaches", counted)
     home = project.parent / "home"
     question, searched = Question(globs=("../home/*",)), Searched()
 
     def found(file: Path, question: Question = question) -> bool:
         path_context = PathContext("main", project, {"XDG_CONFIG_HOME": str(home)}, file=file)
         shared = find_out(question, path_context, searched=searched)
+        times = len(looked)
         assert shared == find_out(question, path_context)
+        del looked[times:]
         return bool(shared.reaches)
 
     for _ in range(2):
         assert found(project / "axe/agents/main.toml")
         assert not found(home / "axe/agents/main.toml")
         assert not found(project / "axe/agents/main.toml", Question(globs=("src/*",)))
-    assert len(searched.reaches) == 2
+    assert len(looked) == 2
 
 
 def test_a_provider_of_config_toml_has_its_wire_and_its_key(project: Path) -> None:

@@ -7,12 +7,14 @@ when it is told to. Everything here may block.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any, TypeVar
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Source
-from axe_lsp.agentfile.rights import Asked, Reach, Server
+from axe_lsp.agentfile.rights import Reach, Server
 from axe_lsp.agentfile.schema.model_name import (
     REPLAY_PROVIDER,
     ModelName,
@@ -20,7 +22,7 @@ from axe_lsp.agentfile.schema.model_name import (
     parse_model_name,
 )
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
-from axe_lsp.daemon.skill_file import SkillFile, look_at_skill
+from axe_lsp.daemon.skill_file import look_at_skill
 from axe_lsp.daemon.stale_facts import stale_facts
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -50,6 +52,8 @@ from axe_lsp.workspace.facts import (
     Unready,
 )
 from axe_lsp.workspace.outside_values import Question
+
+_T = TypeVar("_T")
 
 MAX_MATCHES = 10_000
 """Files of one glob that are counted. So many are no prompt any more."""
@@ -94,18 +98,21 @@ def find_out(
     folder, is_certain = folder_in_force(question.workdir, path_context)
     seen = Searched() if searched is None else searched
     measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
-    skill = _skill(question.skill, path_context.environment, seen)
+    named = question.skill
+    skill = seen.once(("skill", named), lambda: look_at_skill(named, path_context.environment))
     model = _model(question.model)
     memory = _memory(question.memory, path_context) if with_prompt else Memory(None)
     return Facts(
         question=question,
-        folder=_folder(folder, seen) if folder is not None else None,
+        folder=seen.once(("folder", folder), partial(_folder, folder)) if folder else None,
         is_certain=is_certain,
         skill=_found(skill.path, skill.exists) if skill is not None else None,
         skill_fault=skill.fault if skill is not None else "",
         matches={pattern: found.matches for pattern, found in measured.items()},
-        key=_key(model, path_context, seen) if model is not None else None,
-        named_providers=_named_providers(path_context, seen),
+        key=seen.once(("key", str(model)), partial(_key, model, path_context)) if model else None,
+        named_providers=seen.once(
+            ("providers", path_context.open_config), partial(_named_providers, path_context)
+        ),
         recording=_recording(model, folder, path_context),
         memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
         reaches=_reaches(question, path_context, seen),
@@ -182,20 +189,12 @@ def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | Non
     return folder, path_context.is_usual or Path(expanded).is_absolute()
 
 
-def _folder(path: Path, searched: Searched) -> Found:
-    if path not in searched.folders:
-        searched.folders[path] = _found(path, is_folder(path))
-    return searched.folders[path]
+def _folder(path: Path) -> Found:
+    return _found(path, is_folder(path))
 
 
 def _found(path: Path, exists: bool) -> Found:
     return Found(uri_of(path), shown_path(path), exists)
-
-
-def _skill(skill: str, environment: Environment, searched: Searched) -> SkillFile | None:
-    if skill not in searched.skills:
-        searched.skills[skill] = look_at_skill(skill, environment)
-    return searched.skills[skill]
 
 
 class _Measured(Struct, frozen=True):
@@ -205,20 +204,18 @@ class _Measured(Struct, frozen=True):
     texts: Mapping[str, int]
 
 
-class Searched(Struct):
-    """The facts of other agents at the same moment and in the same environment, which mostly repeat.
+class Searched:
+    """The facts of other agents at the same moment and in the same environment, which mostly repeat."""
 
-    What `globs` match goes by the folder in which they start, `keys` by the model, `named_providers` by
-    the text of config.toml in an editor, `skills` by what agents write, `reaches` by all that an agent asks
-    for and the workspace.
-    """
+    def __init__(self) -> None:
+        self._known: dict[tuple[object, ...], Any] = {}
 
-    globs: dict[tuple[Path, str], _Measured] = field(default_factory=dict)
-    folders: dict[Path, Found] = field(default_factory=dict)
-    keys: dict[str, ProviderKey | None] = field(default_factory=dict)
-    named_providers: dict[str | None, tuple[str, ...] | None] = field(default_factory=dict)
-    skills: dict[str, SkillFile | None] = field(default_factory=dict)
-    reaches: dict[tuple[Asked, Path], tuple[Reach, ...]] = field(default_factory=dict)
+    def once(self, key: tuple[object, ...], find: Callable[[], _T]) -> _T:
+        """The fact of a key, which is looked for once."""
+        if key not in self._known:
+            self._known[key] = find()
+        known: _T = self._known[key]
+        return known
 
 
 def _measured(
@@ -230,9 +227,8 @@ def _measured(
             segments = segments_of(pattern)
         except BadPatternError:
             continue  # There is another diagnostic for that.
-        if (folder, pattern) not in searched.globs:
-            searched.globs[folder, pattern] = _matches(segments, folder, go_on)
-        measured[pattern] = searched.globs[folder, pattern]
+        find = partial(_matches, segments, folder, go_on)
+        measured[pattern] = searched.once(("glob", folder, pattern), find)
     return measured
 
 
@@ -275,25 +271,15 @@ def _model(text: str) -> ModelName | None:
         return None
 
 
-def _named_providers(path_context: PathContext, searched: Searched) -> tuple[str, ...] | None:
+def _named_providers(path_context: PathContext) -> tuple[str, ...] | None:
     """The providers that config.toml adds to those that are built in."""
-    text = path_context.open_config
-    if text not in searched.named_providers:
-        try:
-            searched.named_providers[text] = _config(path_context).named_providers()
-        except ConfigError:
-            searched.named_providers[text] = None
-    return searched.named_providers[text]
+    try:
+        return _config(path_context).named_providers()
+    except ConfigError:
+        return None
 
 
-def _key(model: ModelName, path_context: PathContext, searched: Searched) -> ProviderKey | None:
-    name = str(model)
-    if name not in searched.keys:
-        searched.keys[name] = _look_for_key(model, path_context)
-    return searched.keys[name]
-
-
-def _look_for_key(model: ModelName, path_context: PathContext) -> ProviderKey | None:
+def _key(model: ModelName, path_context: PathContext) -> ProviderKey | None:
     provider = model.provider
     try:
         config = _config(path_context)
@@ -347,9 +333,8 @@ def _reaches(
     question: Question, path_context: PathContext, searched: Searched
 ) -> tuple[Reach, ...]:
     asked = question.asked, path_context.workspace
-    if asked not in searched.reaches:
-        searched.reaches[asked] = reaches(*asked, path_context.environment)
-    found, file = searched.reaches[asked], path_context.file
+    found = searched.once(("reaches", *asked), lambda: reaches(*asked, path_context.environment))
+    file = path_context.file
     # Asked last: most agents reach for nothing, and each has a path of its own to follow.
     is_free = found and file is not None and is_users(file, path_context.environment)
     return () if is_free else found
