@@ -153,7 +153,7 @@ async def test_who_reads_waits_for_no_event_that_is_written_before_it_is_told(
         "def keep(self, event, origin):\n"
         "    self._store([writer._Entry(event, origin)])\n"
         "    self._stored(event.params['rootRunId'], event.params['seq'])\n"
-        "writer.HistoryWriter.keep = keep\n" + MAIN
+        "writer.HistoryWriter.keep_event = keep\n" + MAIN
     )
     script(provider)
     async with stage(tmp_path, TEAM, program) as at:

@@ -10,14 +10,10 @@ from typing import Any
 import pytest
 from lsprotocol import types
 
-from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.daemon import Daemon
-from axe_lsp.features.edit import Edit, NewFile, TextChange
 from axe_lsp.lsp.code_action import code_action
 from axe_lsp.lsp.file_diagnostics import FileDiagnostics
-from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.server import AxeServer
-from axe_lsp.lsp.workspace_edit import workspace_edit, workspace_edit_json
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.lsp_json import structured, to_json
 from support.growth import calls_of
@@ -78,31 +74,3 @@ async def test_actions_with_their_diagnostics_grow_with_the_problems(
         for count in (_FEW, 2 * _FEW)
     )
     assert many < 2.5 * few
-
-
-@pytest.mark.parametrize("changes", [True, False])
-@pytest.mark.parametrize(
-    "edit",
-    [
-        (TextChange("untitled:one", TextRange(4, 5), "2"),),
-        (
-            TextChange("untitled:one", TextRange(0, 1), "b", guess="b"),
-            TextChange("untitled:one", TextRange(4, 5), "2"),
-        ),
-        (TextChange("untitled:two", TextRange(0, 0), "x"),),
-        (NewFile("file:///new.toml", "x"), TextChange("untitled:one", TextRange(0, 1), "b")),
-        (),
-    ],
-)
-async def test_plain_json_of_an_edit_is_that_of_its_classes(
-    server: AxeServer, edit: Edit, *, changes: bool
-) -> None:
-    server.protocol.client = Client(
-        capabilities={"workspace": {"workspaceEdit": {"documentChanges": changes}}}
-    )
-    item = types.TextDocumentItem("untitled:one", "axe-agent", 7, "a = 1")
-    did_open = server.protocol.fm.features[types.TEXT_DOCUMENT_DID_OPEN]
-    did_open(types.DidOpenTextDocumentParams(item))
-    plain = workspace_edit_json(server.session, edit, Locations(server.session))
-    whole = to_json(workspace_edit(server.session, edit))
-    assert (plain if isinstance(plain, dict) else to_json(plain)) == whole

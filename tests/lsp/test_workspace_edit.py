@@ -14,7 +14,6 @@ from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.server import AxeServer
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.client import Client
-from axe_lsp.rpc.lsp_json import to_json
 
 EVERYTHING = {"documentChanges": True, "resourceOperations": ["create", "rename", "delete"]}
 NEW = NewFile("file:///new.toml", "name = 1\n")
@@ -36,7 +35,7 @@ def opened(server: AxeServer, uri: str, text: str, version: int = 1) -> None:
 
 
 def written(server: AxeServer, edit: Edit) -> Any:
-    return to_json(workspace_edit(server.session, edit))
+    return workspace_edit(server.session, edit)
 
 
 def at(line: int, start: int, end: int) -> dict[str, Any]:

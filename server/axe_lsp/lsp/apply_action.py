@@ -29,6 +29,7 @@ from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.rpc.lsp_json import MisfitError, structured
 from axe_lsp.runtime.errors import ConfigError
+from axe_lsp.serving.json_rpc import JsonObject
 
 
 class _Work(NamedTuple):
@@ -37,7 +38,7 @@ class _Work(NamedTuple):
     title: str
     files: tuple[NewFile, ...]
     secret: Secret | None
-    edit: types.WorkspaceEdit | None
+    edit: JsonObject | None
     shown: str
 
 
@@ -82,9 +83,9 @@ def _require_inside(session: Session, new: NewFile) -> None:
                 )
 
 
-async def have_edited(session: Session, title: str, edit: types.WorkspaceEdit) -> None:
+async def have_edited(session: Session, title: str, edit: JsonObject) -> None:
     """Have the client apply an edit. Raises RequestFailed."""
-    params = types.ApplyWorkspaceEditParams(edit, title)
+    params = {"label": title, "edit": edit}
     try:
         result = await session.request(types.WORKSPACE_APPLY_EDIT, params)
     except JsonRpcException as error:

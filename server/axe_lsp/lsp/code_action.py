@@ -22,7 +22,7 @@ from axe_lsp.features.fix import Context
 from axe_lsp.lsp.positions import Locations, open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import can_show
-from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit_json
+from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.lsp_json import to_json
 from axe_lsp.serving.json_rpc import JsonObject
 from axe_lsp.workspace.agent_file import AgentFile
@@ -107,7 +107,7 @@ class _Offers:
             return literal if self._knows_disabled else None
         if _is_for_the_client(self._session, action):
             has_guesses = action.kind is ActionKind.QUICK_FIX
-            literal["edit"] = workspace_edit_json(
+            literal["edit"] = workspace_edit(
                 self._session, action.edit, self._locations, has_guesses=has_guesses
             )
             return literal

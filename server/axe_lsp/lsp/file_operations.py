@@ -13,6 +13,7 @@ from axe_lsp.features.rename import follow_move
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.workspace_edit import workspace_edit
+from axe_lsp.serving.json_rpc import JsonObject
 
 _log = logging.getLogger(__name__)
 
@@ -39,7 +40,7 @@ def register(session: Session) -> None:
     """The moves of the last answer. VS Code asks about these too, before anything has moved."""
 
     @session.feature(types.WORKSPACE_WILL_RENAME_FILES, _AGENT_FILES)
-    def on_will_rename_files(params: types.RenameFilesParams) -> types.WorkspaceEdit | None:
+    def on_will_rename_files(params: types.RenameFilesParams) -> JsonObject | None:
         locations = Locations(session)
         moves = [(canonical(each.old_uri), canonical(each.new_uri)) for each in params.files]
         users = [each for each in moves if each not in own]

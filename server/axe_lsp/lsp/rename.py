@@ -34,7 +34,7 @@ def register(session: Session) -> None:
         return types.PrepareRenamePlaceholder(place.range(found.range), found.name)
 
     @session.feature(types.TEXT_DOCUMENT_RENAME, _options)
-    def on_rename(params: types.RenameParams) -> types.WorkspaceEdit | None:
+    def on_rename(params: types.RenameParams) -> JsonObject | None:
         place = position_of(session, params)
         if place is None:
             return None
