@@ -9,7 +9,7 @@ import asyncio
 import os
 from collections.abc import Coroutine
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
@@ -32,16 +32,6 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.serving.json_rpc import JsonObject
 
 
-class _Work(NamedTuple):
-    """The steps of an action: those of the server first, then those of the client."""
-
-    title: str
-    files: tuple[NewFile, ...]
-    secret: Secret | None
-    edit: JsonObject | None
-    shown: str
-
-
 def apply(session: Session, params: Any) -> Coroutine[Any, Any, None]:
     """Carry out an action that is still offered. Raises RequestFailed."""
     locations = Locations(session)
@@ -54,7 +44,7 @@ def apply(session: Session, params: Any) -> Coroutine[Any, Any, None]:
         rest = tuple(step for step in rest if not isinstance(step, NewFile))
     edit = workspace_edit(session, rest, locations) if rest else None
     shown = new.uri if new is not None else action.shows
-    return _carry_out(session, _Work(action.title, files, action.secret, edit, shown))
+    return _carry_out(session, action, files, edit, shown)
 
 
 async def create_file(session: Session, new: NewFile) -> None:
@@ -124,19 +114,25 @@ def _read(params: Any) -> tuple[types.TextDocumentIdentifier, types.Range, str]:
     return document, where, title
 
 
-async def _carry_out(session: Session, work: _Work) -> None:
+async def _carry_out(
+    session: Session,
+    action: CodeAction,
+    files: tuple[NewFile, ...],
+    edit: JsonObject | None,
+    shown: str,
+) -> None:
     """The server's steps come first: a text is cut only once it is written elsewhere."""
-    for new in work.files:
+    for new in files:
         _require_inside(session, new)
         await create_file(session, new)
-    if work.secret is not None and work.secret.key:
-        await _put_away(session, work.secret)
-    elif work.secret is not None:
-        await _ask_for_key(session, work.title, work.secret.provider)
-    if work.edit is not None:
-        await have_edited(session, work.title, work.edit)
-    if work.shown:
-        show_file(session, work.shown)
+    if action.secret is not None and action.secret.key:
+        await _put_away(session, action.secret)
+    elif action.secret is not None:
+        await _ask_for_key(session, action.title, action.secret.provider)
+    if edit is not None:
+        await have_edited(session, action.title, edit)
+    if shown:
+        show_file(session, shown)
 
 
 async def _put_away(session: Session, secret: Secret) -> None:

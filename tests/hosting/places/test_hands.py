@@ -47,7 +47,7 @@ class Side:
 
     async def ask(self, kind: type[tool_protocol.Request], **members: Any) -> Any:
         self._number += 1
-        await self.send(kind(self._number, **members))
+        await self.send(kind(id=self._number, **members))
         return await self.hear()
 
     async def open(self, tmp_path: Path, **members: Any) -> Any:
@@ -112,7 +112,7 @@ async def test_silence_ends_commands_and_copies(tmp_path: Path) -> None:
     sleepers = Sleepers()
     async with hands(tmp_path / "home", silence=4.0) as side:
         await side.open(tmp_path)
-        call = tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
+        call = tool_protocol.Call(COPY, ".", "run_command", {"command": sleepers.command}, id=9)
         await side.send(call)
         await asyncio.to_thread(sleepers.wait_for, 1)
         with promptly():
@@ -126,7 +126,7 @@ async def test_the_end_of_the_other_side_leaves_nothing_for_3_seconds(tmp_path: 
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         call = tool_protocol.Call(
-            9, COPY, ".", "run_command", {"command": f"{sleepers.command} & wait"}
+            COPY, ".", "run_command", {"command": f"{sleepers.command} & wait"}, id=9
         )
         await side.send(call)
         await asyncio.to_thread(sleepers.wait_for, 1)
@@ -145,7 +145,7 @@ async def test_killed_hands_leave_no_command_and_the_next_delete_their_copies(
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         await side.send(
-            tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
+            tool_protocol.Call(COPY, ".", "run_command", {"command": sleepers.command}, id=9)
         )
         await asyncio.to_thread(sleepers.wait_for, 1)
         side.process.kill()
@@ -161,7 +161,7 @@ async def test_a_cancelled_command_ends_within_a_second(tmp_path: Path) -> None:
     async with hands(tmp_path / "home") as side:
         await side.open(tmp_path)
         await side.send(
-            tool_protocol.Call(9, COPY, ".", "run_command", {"command": sleepers.command})
+            tool_protocol.Call(COPY, ".", "run_command", {"command": sleepers.command}, id=9)
         )
         await asyncio.to_thread(sleepers.wait_for, 1)
         with promptly():

@@ -222,9 +222,7 @@ class _ToolServer:
             self._going[request.id] = scope
             try:
                 reply = await self._done(request)
-            except FailedError as error:
-                reply = tool_protocol.Failed(request.id, str(error))
-            except (GitError, PatchError) as error:
+            except (FailedError, GitError, PatchError) as error:
                 reply = tool_protocol.Failed(request.id, str(error))
             except OSError as error:
                 reply = tool_protocol.Failed(request.id, os_fault(error))

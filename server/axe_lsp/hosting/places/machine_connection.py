@@ -10,6 +10,7 @@ from itertools import count
 from typing import Protocol
 
 import anyio
+from msgspec.structs import replace
 
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.places import tool_protocol
@@ -118,6 +119,7 @@ class Connection:
 
         When this is cancelled, the request is ended there, too.
         """
+        request = request if request.id else replace(request, id=self.next_id())
         answer: asyncio.Future[tool_protocol.Reply] = asyncio.get_running_loop().create_future()
         self._asked[request.id] = answer
         try:

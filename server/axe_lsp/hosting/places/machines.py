@@ -198,6 +198,13 @@ class _Location(Struct, frozen=True, eq=False):
     def name(self) -> str:
         return str(self.machine.host)
 
+    async def ask(self, request: tool_protocol.Request) -> tool_protocol.Reply:
+        """Raises LostError, or ToolError for what the machine could not do."""
+        try:
+            return await self.connection.ask(request)
+        except RefusedError as error:
+            raise ToolError(f"{self.name}: {error}") from error
+
 
 class MirroredCopy:
     """The copy on another machine that is like one here. It is `RemoteCopy`."""
@@ -236,10 +243,7 @@ class MirroredCopy:
         location, self._location = self._location, None
         if location is not None:
             with suppress(LostError, RefusedError), anyio.move_on_after(_CLOSING):
-                name = self._name
-                await location.connection.ask(
-                    tool_protocol.Close(location.connection.next_id(), name)
-                )
+                await location.connection.ask(tool_protocol.Close(self._name))
             await location.machine.leave()
 
     async def execute(self, call: ToolCall, workplace: Workplace) -> str | Shown:
@@ -251,15 +255,12 @@ class MirroredCopy:
             try:
                 async with _slot(location, watch) if is_command else nullcontext():
                     is_sent = not location.connection.lost
-                    reply = await location.connection.ask(
-                        self._request(tool_protocol.Call, location, call, workplace)
-                    )
+                    request = self._request(tool_protocol.Call, call, workplace)
+                    reply = await location.ask(request)
                 if may_change:  # Meanwhile another command may be executed.
                     async with self._syncing:
                         await self._collect(location)
                 return _shown(reply, call)
-            except RefusedError as error:
-                raise ToolError(f"{location.name}: {error}") from error
             except LostError as error:
                 self._lose(location, error)
                 if may_change and is_sent:
@@ -272,11 +273,8 @@ class MirroredCopy:
         while True:
             location = await self._sitting(watch)
             try:
-                reply = await location.connection.ask(
-                    self._request(tool_protocol.Rehearse, location, call, workplace)
-                )
-            except RefusedError as error:
-                raise ToolError(f"{location.name}: {error}") from error
+                request = self._request(tool_protocol.Rehearse, call, workplace)
+                reply = await location.ask(request)
             except LostError as error:
                 self._lose(location, error)
                 continue
@@ -293,8 +291,6 @@ class MirroredCopy:
             yield
             try:
                 await self._put(location)
-            except RefusedError as error:
-                raise ToolError(f"{location.name}: {error}") from error
             except LostError as error:  # The next copy begins with the files that are here.
                 self._lose(location, error)
 
@@ -375,7 +371,6 @@ class MirroredCopy:
         await self._send_files(machine, connection, project, (base, now))
         opened = await connection.ask(
             tool_protocol.Open(
-                connection.next_id(),
                 self._name,
                 project,
                 base,
@@ -404,7 +399,7 @@ class MirroredCopy:
             theirs = connection.known_commits.get(project, ())
             if {*commits} <= {*theirs}:
                 return
-            known = await connection.ask(tool_protocol.Project(connection.next_id(), project))
+            known = await connection.ask(tool_protocol.Project(project))
             theirs = _ids(known.commits) if isinstance(known, tool_protocol.Known) else ()
             if not {*commits} <= {*theirs}:
                 pack = await in_thread(partial(pack_of, own, commits, theirs))
@@ -413,7 +408,7 @@ class MirroredCopy:
                     last = commits if at + size >= len(pack) else ()
                     piece = pack[at : at + size]
                     await connection.ask(
-                        tool_protocol.Pack(number, project, piece, last, self._object_format)
+                        tool_protocol.Pack(project, piece, last, self._object_format, id=number)
                     )
             connection.known_commits[project] = (*commits, *theirs)
 
@@ -430,28 +425,16 @@ class MirroredCopy:
     # What goes there, and what comes back.
 
     def _request(
-        self,
-        kind: type[tool_protocol.Call],
-        location: _Location,
-        call: ToolCall,
-        workplace: Workplace,
+        self, kind: type[tool_protocol.Call], call: ToolCall, workplace: Workplace
     ) -> tool_protocol.Call:
-        return kind(
-            location.connection.next_id(),
-            self._name,
-            os.path.relpath(workplace.folder, self._copy.tree),
-            call.name,
-            call.arguments,
-            workplace.read_only,
-            workplace.agents,
-        )
+        folder = os.path.relpath(workplace.folder, self._copy.tree)
+        rights = workplace.read_only, workplace.agents
+        return kind(self._name, folder, call.name, call.arguments, *rights)
 
     async def _collect(self, location: _Location) -> None:
         """Bring here what has changed there. Raises LostError or ToolError."""
         try:
-            patch = await location.connection.ask(
-                tool_protocol.Collect(location.connection.next_id(), self._name)
-            )
+            patch = await location.connection.ask(tool_protocol.Collect(self._name))
         except RefusedError as error:
             raise ToolError(
                 f"the changes can't be brought here from {location.name}: {error}"
@@ -482,8 +465,7 @@ class MirroredCopy:
         except (PatchError, GitError, OSError) as error:
             raise ToolError(f"the changes can't be sent to {location.name}: {error}") from error
         if changes:
-            put = tool_protocol.Put(location.connection.next_id(), self._name, tuple(changes))
-            await location.connection.ask(put)
+            await location.ask(tool_protocol.Put(self._name, tuple(changes)))
 
 
 @asynccontextmanager

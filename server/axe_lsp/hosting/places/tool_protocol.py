@@ -49,10 +49,10 @@ class Pong(Message, frozen=True, tag="pong"):
     """From it: it is."""
 
 
-class Request(Message, frozen=True):
-    """To the other machine. Its answer has the same `id`."""
+class Request(Message, frozen=True, kw_only=True):
+    """To the other machine. Its answer has the same `id`, which the connection gives it."""
 
-    id: int
+    id: int = 0
 
 
 class Project(Request, frozen=True, tag="project"):
@@ -62,7 +62,7 @@ class Project(Request, frozen=True, tag="project"):
 
 
 class Pack(Request, frozen=True, tag="pack"):
-    """The next piece of a pack for a project. The last one names the `commits` that are in it."""
+    """The next piece of a pack for a project; all have one `id`. The last one names the `commits` that are in it."""
 
     project: str
     data: bytes

@@ -19,7 +19,7 @@ from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import text_in_file
 from axe_lsp.rpc.client import Client
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.json_data import Json, to_json
+from axe_lsp.runtime.json_data import to_json
 from axe_lsp.runtime.safety.questions import (
     ASK_USER,
     DECISIONS,
@@ -60,7 +60,7 @@ _ADVICE = (
 
 def asker(session: Session) -> Ask:
     """A function that asks the user, by a request of ours or by a message, whichever the client supports."""
-    refuse = refusing(lambda text: _warn(session, text), _ADVICE)
+    refuse = refusing(session.show_message, _ADVICE)
 
     async def ask(question: Question) -> Answer:
         way = _way_to_ask(session.client, question)
@@ -128,12 +128,9 @@ async def _chosen(
 
 
 async def _approve(session: Session, question: Question) -> Answer:
-    return _answer(await session.request("axe/approve", _params(session, question)))
-
-
-def _params(session: Session, question: Question) -> Json:
     own = to_json(question)
-    return {**own.pop("run"), **own, **_patience(session)}
+    params = {**own.pop("run"), **own, **_patience(session)}
+    return _answer(await session.request("axe/approve", params))
 
 
 def _patience(session: Session) -> dict[str, int]:
@@ -181,7 +178,3 @@ async def _message(session: Session, question: Question) -> AsyncIterator[str]:
     async with text_in_file(session, name, details) as path:
         hidden = f"{len(details) - len(beginning):,} more characters"
         yield f"{question.reason}:\n{beginning}\n... and {hidden}; all of it is in {path}"
-
-
-def _warn(session: Session, text: str) -> None:
-    session.show_message(text)

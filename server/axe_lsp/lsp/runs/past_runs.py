@@ -53,7 +53,7 @@ def events(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
     raise JsonRpcInvalidParams('axe/events: "format" is "json" or "text"')
 
 
-def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
+def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json] | Json:
     """Send the events of one run or of all from now on; first those that the client has missed."""
     members = _members("axe/subscribe", params)
     run_id = _text("axe/subscribe", members, "runId")
@@ -70,7 +70,7 @@ def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
             '`"after": 0` tells what is remembered of it'
         )
     _follow(session, run_id)
-    return _answer(is_live=True)
+    return {"live": True}
 
 
 def unsubscribe(session: Session, params: Any) -> dict[str, Json]:
@@ -124,10 +124,6 @@ async def _catch_up(
 def _follow(session: Session, run_id: str | None) -> None:
     end = session.daemon.runs.subscribe(Notifications(session), run_id)
     session.subscriptions.setdefault(run_id, []).append(end)
-
-
-async def _answer(is_live: bool) -> Json:
-    return {"live": is_live}
 
 
 def _wanted(members: Mapping[str, Any]) -> Wanted:
