@@ -31,6 +31,12 @@ class Notification(Message, frozen=True, dict=True, tag="event"):
         return json_text(self.params)
 
     @property
+    def ends_tree(self) -> bool:
+        """Whether a root run has ended."""
+        is_root = self.params["depth"] == 0 and self.method == "axe/agent"
+        return is_root and self.params["kind"] == "end"
+
+    @property
     def members(self) -> dict[str, Json]:
         """Method and parameters, as programs get the events of past runs."""
         return {"method": self.method, "params": self.params}

@@ -1,16 +1,18 @@
-"""The server of one connection: connects the handlers of LSP's methods with each other.
+"""The server of one connection: connects the handlers of LSP's methods with each other, and knows the workspace folders.
 
 Handlers that only answer are functions of a `Session`. Those that also follow changes are objects here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
 
 from lsprotocol import types
 
 from axe_lsp import __version__
 from axe_lsp.daemon.daemon import Daemon
+from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.lsp import (
     agent_folders,
     agent_list,
@@ -18,7 +20,6 @@ from axe_lsp.lsp import (
     completion,
     definition,
     delegation_graph,
-    did_change_workspace_folders,
     document_link,
     document_symbol,
     file_operations,
@@ -87,7 +88,7 @@ class AxeServer(LanguageServer):
         self._agents_changed = AgentsChanged(session)
         self._texts = TextDocumentContents(session)
         self._stop_listening: Callable[[], None] = lambda: None
-        did_change_workspace_folders.register(session, self._places_changed)
+        session.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(self._folders_changed)
         session.feature(types.INITIALIZED)(self._initialized)
 
     def initialize(self, client: Client) -> JsonObject:
@@ -102,10 +103,16 @@ class AxeServer(LanguageServer):
 
     def _initialized(self, _: types.InitializedParams) -> None:
         self._stop_listening = self.session.view.listen(self._files_changed)
-        did_change_workspace_folders.add_first_folders(self.session)
+        self.session.view.add_roots(_paths(self.session.client.folders))
         self._watched_files.begin()
         self._configuration.fetch()
         self.session.start(report_reading(self.session), name="reporting progress of reading")
+
+    def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
+        view, event = self.session.view, params.event
+        view.remove_roots(list(_paths(each.uri for each in event.removed)))
+        view.add_roots(_paths(each.uri for each in event.added))
+        self._places_changed()
 
     def _settings_changed(self) -> None:
         self._places_changed()
@@ -128,3 +135,8 @@ class AxeServer(LanguageServer):
         self._hints.follow(update)
         self._agents_changed.follow(update)
         self._texts.follow(update)
+
+
+def _paths(uris: Iterable[str]) -> Iterator[Path]:
+    paths = (path_of(canonical(uri)) for uri in uris)
+    return (path for path in paths if path is not None)

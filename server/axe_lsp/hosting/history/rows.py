@@ -183,7 +183,7 @@ class Bookkeeping:
         self.end_row(batch)
         params = event.params
         run_id, root, seq = params["runId"], params["rootRunId"], params["seq"]
-        if _ends_tree(event) and self._left_out[root]:
+        if event.ends_tree and self._left_out[root]:
             event = Notification(event.method, {**params, "notStored": self._left_out[root]})
         text = event.text if _is_clean(event) else self._clean(event.text)
         if event.method == "axe/turn" and params["kind"] == "end":
@@ -336,12 +336,6 @@ def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
         if params["depth"]
         else date_in(origin.keep_days),  # A tree goes with its root.
     )
-
-
-def _ends_tree(event: Notification) -> bool:
-    params = event.params
-    is_root = params["runId"] == params["rootRunId"]
-    return is_root and event.method == "axe/agent" and params["kind"] == "end"
 
 
 def date_in(days: int) -> str:

@@ -60,7 +60,7 @@ class Archive:
             self._incomplete.add(run_id)
         unwritten = self._unwritten.get(run_id)
         while unwritten and unwritten[0].params["seq"] <= seq:
-            if _is_last(unwritten.popleft()):
+            if unwritten.popleft().ends_tree:
                 self._forget(run_id)
         self._progress.set()
 
@@ -189,8 +189,3 @@ def _events(run_id: str, after: int) -> list[Notification]:
 
     with opened_history() as connection:
         return list(events_below(connection, *find_run(connection, run_id), after))
-
-
-def _is_last(event: Notification) -> bool:
-    params = event.params
-    return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] == "end"
