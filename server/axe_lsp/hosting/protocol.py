@@ -40,6 +40,18 @@ class Workplace(JsonStruct, frozen=True):
     open_buffers: Mapping[str, str] = field(default_factory=dict)
 
 
+class AboutRun(Message, frozen=True):
+    """A message about the run of an id, or about its tree if it is that of the root."""
+
+    run_id: str
+
+
+class Numbered(Message, frozen=True):
+    """A request with a number, or what is said of it."""
+
+    number: int
+
+
 class Environment(Message, frozen=True, tag="environment"):
     """To the host, before all else: the environment of the process that has started it.
 
@@ -50,7 +62,7 @@ class Environment(Message, frozen=True, tag="environment"):
     variables: Mapping[str, str]
 
 
-class Start(Message, frozen=True, tag="start"):
+class Start(AboutRun, frozen=True, tag="start"):
     """To the host: make a run, under the id that is given here.
 
     It is remembered for `keep_days`, if that is not 0. `allow` says what may be done without
@@ -64,7 +76,6 @@ class Start(Message, frozen=True, tag="start"):
     The editor of the client can do what `editor` names. Agents in copies work `on` the engine or machine of that name, "" for what config.toml says.
     """
 
-    run_id: str
     request: RunRequest
     workplace: Workplace
     stream: bool = False
@@ -120,42 +131,31 @@ class Leave(Message, frozen=True, tag="leave"):
     server_ends: bool = False
 
 
-class Taken(Message, frozen=True, tag="taken"):
+class Taken(AboutRun, frozen=True, tag="taken"):
     """From the host, before anything else about it: a run or a preview has begun."""
 
-    run_id: str
 
-
-class UsedUp(Message, frozen=True, tag="used-up"):
+class UsedUp(AboutRun, frozen=True, tag="used-up"):
     """To the host: the callers of the run have nothing left of their budget."""
 
-    run_id: str
 
-
-class Preview(Message, frozen=True, tag="preview"):
+class Preview(AboutRun, frozen=True, tag="preview"):
     """To the host: show what a run would send, and send nothing."""
 
-    run_id: str
     request: RunRequest
     workplace: Workplace
 
 
-class Cancel(Message, frozen=True, tag="cancel"):
+class Cancel(AboutRun, frozen=True, tag="cancel"):
     """To the host: end a run, or one child of it, with all that it started."""
 
-    run_id: str
 
-
-class Ping(Message, frozen=True, tag="ping"):
+class Ping(Numbered, frozen=True, tag="ping"):
     """To the host: say that you are well."""
 
-    number: int
 
-
-class Pong(Message, frozen=True, tag="pong"):
+class Pong(Numbered, frozen=True, tag="pong"):
     """From the host: the answer to the ping of that number."""
-
-    number: int
 
 
 class Ready(Message, frozen=True, tag="ready"):
@@ -164,36 +164,32 @@ class Ready(Message, frozen=True, tag="ready"):
     pid: int
 
 
-class Stored(Message, frozen=True, tag="stored"):
+class Stored(AboutRun, frozen=True, tag="stored"):
     """From the host: the events of a run up to that number are in the history.
 
     They are not, and may never be, if the history `is_failing`.
     """
 
-    run_id: str
     seq: int
     is_failing: bool = False
 
 
-class Warned(Message, frozen=True, tag="warning"):
+class Warned(AboutRun, frozen=True, tag="warning"):
     """From the host: something about a run that a person should know, and that did not end it."""
 
-    run_id: str
     text: str
 
 
-class Asked(Message, frozen=True, tag="question"):
+class Asked(AboutRun, frozen=True, tag="question"):
     """From the host: a question to the user, for the root run with that id."""
 
-    run_id: str
     number: int
     question: Question
 
 
-class EditorAsked(Message, frozen=True, tag="editor-request"):
+class EditorAsked(AboutRun, frozen=True, tag="editor-request"):
     """From the host: the editor of the client has to do something for a `run`. The id is that of its root run."""
 
-    run_id: str
     number: int
     run: RunIds
     request: EditorRequest
@@ -212,30 +208,25 @@ class Committing(Message, frozen=True, tag="committing"):
     number: int
 
 
-class Committed(Message, frozen=True, tag="committed"):
+class Committed(Numbered, frozen=True, tag="committed"):
     """To such a host: the steps before that number are on the disk, or can't get there."""
 
-    number: int
 
-
-class Withdrawn(Message, frozen=True, tag="question-withdrawn"):
+class Withdrawn(AboutRun, frozen=True, tag="question-withdrawn"):
     """From the host: the question of that number, or the request to the editor, needs no answer any more."""
 
-    run_id: str
     number: int
 
 
-class Answered(Message, frozen=True, tag="answer"):
+class Answered(Numbered, frozen=True, tag="answer"):
     """To the host: the answer to the question of that number."""
 
-    number: int
     answer: Answer
 
 
-class EditorAnswered(Message, frozen=True, tag="editor-answer"):
+class EditorAnswered(Numbered, frozen=True, tag="editor-answer"):
     """To the host: the answer to the request of that number."""
 
-    number: int
     answer: EditorAnswer
 
 
@@ -251,44 +242,38 @@ class Refusal(JsonStruct, frozen=True):
     codes: tuple[str, ...] = ()
 
 
-class LimiterRequest(Message, frozen=True, tag="limiter-request"):
+class LimiterRequest(Numbered, frozen=True, tag="limiter-request"):
     """From a host that makes a run for a tree of this process: a request waits for a limiter.
 
     The other fields are those of `runtime/providers/adaptive_limiter.py`. The run may wait for `patience` seconds.
     """
 
-    number: int
     limiter: LimiterKey
     most: int
     attempts: int
     patience: float
 
 
-class Held(Message, frozen=True, tag="held"):
+class Held(Numbered, frozen=True, tag="held"):
     """To such a host: the request of that number waits, for as long as is known, or 0."""
 
-    number: int
     seconds: float
 
 
-class LimiterGrant(Message, frozen=True, tag="limiter-grant"):
+class LimiterGrant(Numbered, frozen=True, tag="limiter-grant"):
     """To such a host: the request of that number passes."""
 
-    number: int
 
-
-class LimiterRelease(Message, frozen=True, tag="limiter-release"):
+class LimiterRelease(Numbered, frozen=True, tag="limiter-release"):
     """From such a host: the request of that number was answered or refused, or nobody waits for it any more."""
 
-    number: int
     is_answered: bool = False
     refusal: Refusal | None = None
 
 
-class LimiterRefusal(Message, frozen=True, tag="limiter-refusal"):
+class LimiterRefusal(Numbered, frozen=True, tag="limiter-refusal"):
     """To such a host: what the limiter says about a refusal, or why the request of that number is not sent."""
 
-    number: int
     refusal: Refusal
 
 
@@ -298,20 +283,18 @@ class Finished(Message, frozen=True, tag="result"):
     result: RunResult
 
 
-class Previewed(Message, frozen=True, tag="preview-result"):
+class Previewed(AboutRun, frozen=True, tag="preview-result"):
     """From the host: what the run would send, as clients see it."""
 
-    run_id: str
     preview: Mapping[str, Json]
 
 
-class Failed(Message, frozen=True, tag="error"):
+class Failed(AboutRun, frozen=True, tag="error"):
     """From the host: the run has ended badly. `partial` is what it came to until then.
 
     `hint` is what the user could do next, `reason` a word for programs.
     """
 
-    run_id: str
     text: str
     kind: ErrorKind
     exit_code: int
