@@ -19,7 +19,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -31,6 +31,7 @@ from msgspec import Struct
 
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.places import tool_protocol
+from axe_lsp.hosting.places.machine_connection import lines_of
 from axe_lsp.runtime.copies.copy import remove, take_lock
 from axe_lsp.runtime.copies.git import STOPPED, GitError, OwnGit, make_own
 from axe_lsp.runtime.copies.mirror import Mirror, PatchError, TrackedFiles
@@ -39,6 +40,7 @@ from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.plain_text import os_fault, valid_text
 from axe_lsp.runtime.tools.tool import Shown, ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
+from axe_lsp.serving import stdio
 
 _T = TypeVar("_T")
 
@@ -55,9 +57,9 @@ class FailedError(Exception):
     """A request that can't be done."""
 
 
-async def serve(environment: Environment, source: BinaryIO, target: BinaryIO) -> None:
+async def serve(environment: Environment, source: int, target: BinaryIO) -> None:
     """Work until the input ends, or the other side is silent for too long."""
-    lines, heard = _Lines(source), _Heard()
+    reader, heard = stdio.open_reader(source, at_end=lambda: None), _Heard()
     server = _ToolServer(environment, partial(_send, target, threading.Lock()))
     await anyio.to_thread.run_sync(server.begin)
     try:
@@ -68,7 +70,7 @@ async def serve(environment: Environment, source: BinaryIO, target: BinaryIO) ->
             tasks.start_soon(heard.watch, tasks.cancel_scope)
             await server.send(tool_protocol.Hello(tool_protocol.WIRE))
             with suppress(OSError, ValueError):
-                await _answer(server, lines, heard, tasks)
+                await _answer(server, reader, heard, tasks)
             tasks.cancel_scope.cancel()
     finally:
         with anyio.CancelScope(shield=True):
@@ -76,9 +78,9 @@ async def serve(environment: Environment, source: BinaryIO, target: BinaryIO) ->
 
 
 async def _answer(
-    server: _ToolServer, lines: _Lines, heard: _Heard, tasks: anyio.abc.TaskGroup
+    server: _ToolServer, reader: stdio.Reader, heard: _Heard, tasks: anyio.abc.TaskGroup
 ) -> None:
-    async for line in lines:
+    async for line in lines_of(_pieces(reader)):
         heard.now()
         message = tool_protocol.to_server(line)
         if isinstance(message, tool_protocol.Hello):
@@ -86,6 +88,11 @@ async def _answer(
             server.keep_copies = message.keep_copies
         else:
             await server.take(message, tasks)
+
+
+async def _pieces(reader: stdio.Reader) -> AsyncIterator[bytes]:
+    while piece := await reader.read():
+        yield piece
 
 
 class _Heard:
@@ -105,38 +112,6 @@ class _Heard:
             if left <= 0:
                 scope.cancel()
             await anyio.sleep(min(left, _GLANCE))
-
-
-class _Lines:
-    """The lines of an input, read by a thread that nobody waits for at the end."""
-
-    def __init__(self, source: BinaryIO) -> None:
-        self._loop = asyncio.get_running_loop()
-        # Of so few that a large pack waits in the pipe, not here.
-        self._queue: asyncio.Queue[bytes] = asyncio.Queue()
-        self._room = threading.Semaphore(16)
-        threading.Thread(target=self._read, args=[source], daemon=True).start()
-
-    def __aiter__(self) -> _Lines:
-        return self
-
-    async def __anext__(self) -> bytes:
-        line = await self._queue.get()
-        self._room.release()
-        if not line.endswith(b"\n"):
-            raise StopAsyncIteration
-        return line
-
-    def _read(self, source: BinaryIO) -> None:
-        line = b"\n"
-        while line.endswith(b"\n"):
-            try:
-                line = source.readline(tool_protocol.LONGEST_LINE)
-            except (OSError, ValueError):
-                line = b""
-            self._room.acquire()
-            with suppress(RuntimeError):  # The loop has been closed.
-                self._loop.call_soon_threadsafe(self._queue.put_nowait, line)
 
 
 def _send(target: BinaryIO, lock: threading.Lock, message: Message) -> None:
@@ -413,12 +388,7 @@ def _tool_call(call: tool_protocol.Call) -> ToolCall:
 
 def main(environment: Mapping[str, str]) -> int:
     """Serve standard input and output; returns the exit code."""
-    target = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # Printed text must not become a message.
-
-    async def run() -> None:
-        await serve(environment, sys.stdin.buffer, target)
-
-    anyio.run(run)
+    source, sink = stdio.claim()
+    anyio.run(serve, environment, source, os.fdopen(sink, "wb"))
     sys.stderr.flush()
-    os._exit(0)  # The thread that reads may still wait.
+    os._exit(0)  # The thread that waits for the end of the input may still do so.
