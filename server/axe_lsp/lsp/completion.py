@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from lsprotocol import types
 
-from axe_lsp.agentfile.text.ranges import LineIndex, PositionEncoding, TextRange
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.completion.fuzzy import MOST
 from axe_lsp.features.completion.item import Completion, CompletionKind
@@ -121,7 +121,8 @@ def register(session: Session) -> None:
 
         def range_of(where: TextRange) -> Span:
             if where not in spans:
-                spans[where] = _span(where, place.lines, session.position_encoding)
+                ends = (place.lines.position(offset, place.encoding) for offset in where)
+                spans[where] = Span(*(Place(*each) for each in ends))
             return spans[where]
 
         items = [_item(place, offer, rank, can, range_of) for rank, offer in enumerate(found)]
@@ -162,11 +163,6 @@ def _abilities(client: Client) -> Abilities:
         client.supports(f"{item}.commitCharactersSupport"),
         client.shows_markdown(f"{item}.documentationFormat"),
     )
-
-
-def _span(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> Span:
-    start, end = (Place(*lines.position(offset, encoding)) for offset in where)
-    return Span(start, end)
 
 
 def _item(place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf) -> Item:

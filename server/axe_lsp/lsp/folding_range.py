@@ -23,12 +23,11 @@ def register(session: Session) -> None:
         limit = session.client.capability("textDocument.foldingRange.rangeLimit")
         folds = folding(opened.file)[: limit if isinstance(limit, int) else None]
         if session.client.supports("textDocument.foldingRange.lineFoldingOnly"):
-            return [_lines_only(fold) for fold in folds]
+            return [
+                {"startLine": fold.first_line, "endLine": fold.last_line, **_kind_of(fold)}
+                for fold in folds
+            ]
         return [_with_columns(fold, opened) for fold in folds]
-
-
-def _lines_only(fold: Fold) -> JsonObject:
-    return {"startLine": fold.first_line, "endLine": fold.last_line, **_kind_of(fold)}
 
 
 def _with_columns(fold: Fold, opened: OpenFile) -> JsonObject:

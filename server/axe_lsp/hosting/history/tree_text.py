@@ -151,7 +151,9 @@ class _Tree:
                 self._step(params, turn).text = f"turn {params['turn']}, not answered"
             case "axe/turn", "end":
                 self._step(params, turn).text = _turn(params)
-                self._take_turn(params)
+                self._pay(params)
+                if params["runId"] == self.run_id:
+                    self.answer = params["text"]
             case ("axe/turn", "retry") | ("axe/wait" | "axe/context" | "axe/place", _):
                 self._pause(method, params)
             case "axe/tool", "begin":
@@ -193,11 +195,6 @@ class _Tree:
             )
             self.runs[params["runId"]].below.append(node)
         return node
-
-    def _take_turn(self, params: Mapping[str, Json]) -> None:
-        self._pay(params)
-        if params["runId"] == self.run_id:
-            self.answer = params["text"]
 
     def _pay(self, params: Mapping[str, Json]) -> None:
         """Count what an answer has used."""

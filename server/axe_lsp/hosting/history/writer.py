@@ -225,7 +225,9 @@ class HistoryWriter:
             except Exception:  # noqa: BLE001 - a bug costs a batch, and not the rest
                 _log.exception("Some events are not stored")
             self._writes_since = None
-            for root, seq in _last_numbers(entries).items():
+            events = [entry.event for entry in entries if entry.event is not None]
+            last = {event.params["rootRunId"]: event.params["seq"] for event in events}
+            for root, seq in last.items():
                 self._stored(root, seq)
             for entry in entries:
                 if entry.on_disk is not None:
@@ -343,9 +345,3 @@ class HistoryWriter:
 def _begins_tree(event: Notification) -> bool:
     params = event.params
     return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] != "end"
-
-
-def _last_numbers(entries: list[_Entry]) -> dict[str, int]:
-    """The number of the last event, by root."""
-    events = (entry.event for entry in entries if entry.event is not None)
-    return {event.params["rootRunId"]: event.params["seq"] for event in events}

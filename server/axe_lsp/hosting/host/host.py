@@ -30,6 +30,7 @@ from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.processes import forbid_inspection
+from axe_lsp.serving import stdio
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.host.engine_factory import EngineFactory
@@ -56,25 +57,12 @@ def main() -> None:
     """Make runs until told to leave."""
     forbid_inspection()  # Before the supervisor hears that this process is ready for keys.
     tuning.host_begins()
-    orders, news = _take_standard_streams()
+    orders, news = (
+        stdio.claim()
+    )  # No process that a run starts can read orders, or keep a pipe open.
     start_watchdog(_LAST_SECONDS, lifeline=orders)
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     asyncio.run(_serve(orders, Outbox(news)))
-
-
-def _take_standard_streams() -> tuple[int, int]:
-    """The two pipes to the supervisor, out of reach of everything else in this process.
-
-    What prints from now on prints to standard error, and no process that a run starts can read
-    orders or keep a pipe open.
-    """
-    orders, news = os.dup(0), os.dup(1)
-    nothing = os.open(os.devnull, os.O_RDONLY)
-    os.dup2(nothing, 0)
-    os.close(nothing)
-    os.dup2(2, 1)
-    sys.stdout = sys.stderr
-    return orders, news
 
 
 def _take_environment(variables: Mapping[str, str]) -> None:

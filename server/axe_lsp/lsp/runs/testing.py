@@ -280,7 +280,8 @@ async def _results(session: Session, wanted: _Wanted) -> list[JsonObject]:
         *(
             argument
             for each in files
-            for argument in _arguments_of(each.path, wanted.cases[each.uri])
+            for argument in [f"{each.path}::{case}" for case in wanted.cases[each.uri]]
+            or [str(each.path)]
         ),
         cwd=project,
         stdin=asyncio.subprocess.PIPE,
@@ -324,10 +325,6 @@ def _tested(session: Session, uri: str, *, is_saved: bool) -> _Tested:
 
 def _plain(path: Path) -> str:
     return os.path.normpath(path)
-
-
-def _arguments_of(path: Path, cases: tuple[str, ...]) -> list[str]:
-    return [f"{path}::{each}" for each in cases] or [str(path)]
 
 
 def _kept(session: Session, tested: _Tested, told: JsonObject) -> JsonObject:
