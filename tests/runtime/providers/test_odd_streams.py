@@ -222,7 +222,7 @@ async def test_a_whole_answer_behind_the_pieces_of_one_is_not_read_twice(
 
 @pytest.mark.parametrize(
     ("dialect", "missing"),
-    [("openai", 0), ("bedrock", 0), ("google", 0), ("openai", 1), ("openai", 2)],
+    [("openai", 0), ("bedrock", 0), ("google", 0), ("openai", 1), ("openai", 2), ("anthropic", 1)],
 )
 async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
     provider: ScriptedProvider,
@@ -231,8 +231,8 @@ async def test_who_keeps_the_connection_open_behind_the_end_is_not_waited_for(
     dialect: Dialect,
     missing: int,
 ) -> None:
-    """The end mark of the chat wire may be missing, and the tokens before it."""
-    if missing == 2 or dialect == "google":  # There is nothing to wait for.
+    """The end mark may be missing, and in the chat wire the tokens before it."""
+    if missing == 2 or dialect in ("google", "anthropic"):  # There is nothing to wait for.
         monkeypatch.setattr(read_answer, "_TOKENS_SECONDS", 0.2)
     says = Says("one two")
     hold = Hold(len(stream_chunks(dialect, says, "m")) - missing)
@@ -296,6 +296,16 @@ def gemini(text: str, *, finish: str | None = "STOP", thought: bool = False) -> 
     return events({"candidates": [{"index": 0, "content": said, "finishReason": finish}]})
 
 
+def claude(*deltas: str, thought: str = "", reason: str | None = "end_turn") -> bytes:
+    """The events of a block, and a reason for the end of the message."""
+    kind = "thinking" if thought else "text"
+    start = {"type": "content_block_start", "index": 0, "content_block": {"type": kind}}
+    said = [{"type": f"{kind}_delta", kind: each} for each in (*deltas, thought) if each]
+    blocks = [{"type": "content_block_delta", "index": 0, "delta": each} for each in said]
+    end = {"type": "message_delta", "delta": {"stop_reason": reason}}
+    return events(*([start, *blocks] if said else []), end)
+
+
 THINKS = chat(reasoning_content="x")
 GOES_ON: list[tuple[Dialect, list[bytes], str]] = [
     ("openai", [chat("one ") + chat("two "), chat("three")], "one two three"),
@@ -313,6 +323,9 @@ GOES_ON: list[tuple[Dialect, list[bytes], str]] = [
         [gemini("x", finish=None, thought=True) + gemini("y", thought=True), gemini("all")],
         "all",
     ),
+    ("anthropic", [claude("one ") + claude("two ", reason=None), claude("three")], "one two three"),
+    ("anthropic", [claude(), claude("all")], "all"),
+    ("anthropic", [claude(thought="x"), claude("all")], "all"),
 ]
 
 
@@ -362,6 +375,9 @@ BREAKS: list[tuple[Dialect, bytes, str]] = [
     ("openai", chat("one ") * 2, ""),
     ("openai", THINKS, ""),
     ("google", gemini("one "), ""),
+    ("anthropic", claude("one ", "two"), "one two"),
+    ("anthropic", claude("one ", "two", reason=None), ""),
+    ("anthropic", claude(), ""),
 ]
 
 

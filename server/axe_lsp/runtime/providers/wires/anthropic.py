@@ -291,16 +291,23 @@ class AnthropicStream(SseStream):
         self._text: list[str] = []
         self._parts: dict[tuple[int, str], list[str]] = {}
         self._inputs: dict[int, list[str]] = {}
-        self._complete = False
+        self._complete = self._has_reason = False
+        self.is_abrupt = False
+        """Whether the reason for the end has come before the answer."""
 
     @property
     def is_over(self) -> bool:
         """Whether the last event has come."""
         return self._complete
 
+    @property
+    def is_ending(self) -> bool:
+        """Whether there is a reason for the end behind all blocks. Some servers then send no last event."""
+        return self._complete or self._has_reason
+
     def finish(self) -> Response:
         """The whole answer."""
-        if not self._complete:
+        if not self.is_ending:
             raise WireError("the stream ended before the answer was complete")
         for (index, name), parts in self._parts.items():
             block = self._blocks.setdefault(index, {"type": "text"} if name == "text" else {})
@@ -319,6 +326,8 @@ class AnthropicStream(SseStream):
     def _take(self, body: Json) -> Delta:
         event = Node(body, "event")
         kind = event["type"].text()
+        if kind in ("content_block_start", "content_block_delta"):
+            self._has_reason = False  # The model goes on.
         if kind == "message_start":
             self._body.update(event["message"].table())
         elif kind == "content_block_start":
@@ -331,6 +340,9 @@ class AnthropicStream(SseStream):
             usage = Node(self._body)["usage"].table()
             self._body.update(_known(event["delta"]))
             self._body["usage"] = {**usage, **_known(event["usage"])}
+            if event["delta"]["stop_reason"].text():
+                self._has_reason = True
+                self.is_abrupt = not self._has_answer
         elif kind == "message_stop":
             self._complete = True
         elif kind == "error" or not kind:  # Proxies report theirs without a type.
@@ -338,6 +350,13 @@ class AnthropicStream(SseStream):
             if kind:
                 raise ProviderError("server", "the stream failed")
         return Delta()
+
+    @property
+    def _has_answer(self) -> bool:
+        """Whether there is more than thoughts."""
+        return any(self._text) or any(
+            each.get("type") == "tool_use" for each in self._blocks.values()
+        )
 
     def _take_delta(self, index: int, delta: Node) -> Delta:
         kind = delta["type"].text()
