@@ -37,7 +37,7 @@ def echo(texts: list[str]) -> list[str]:
 
 def picture() -> ImageContent:
     """Draws."""
-    return ImageContent(type="image", data="AAAA", mime_type="image/png")
+    return ImageContent(type="image", data="iVBORw0KGgoAAAAN", mime_type="image/png")
 
 
 def failing() -> str:

@@ -223,6 +223,91 @@ async def test_what_a_model_does_not_get_is_named(
     ]
 
 
+PIXEL = "iVBORw0KGgoAAAAN"
+"""The beginning of a PNG, in Base64."""
+
+
+async def test_pictures_are_told_by_their_bytes_and_no_more_than_models_take(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = f"""
+        def picture(type, data):
+            return {{"type": "image", "mimeType": type, "data": data}}
+        odd = [picture("image/svg+xml", "PHN2Zy8+"), picture("image/png", "%%%%")]
+        serve(lambda name: {{"content": [*odd, *[picture("image/jpg", "{PIXEL}")] * 21]}})
+    """
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        await work.run("bot")
+    named = ["[image/svg+xml, 1 KB]", "[image/png, 1 KB]", "[image/jpg, 1 KB]"]
+    assert results(provider)[0].splitlines() == named
+    (*_, sent) = provider.asked("m-bot")[-1].body["messages"]
+    pictures = [part["image_url"]["url"] for part in sent["content"][1:]]
+    assert pictures == [f"data:image/png;base64,{PIXEL}"] * 20
+
+
+@pytest.mark.parametrize(
+    ("ending", "told"),
+    [
+        ("serve(lambda _: {'content': [], 'structuredContent': {'a': 1}})", '{"a": 1}'),
+        (  # A schema whose pattern would never come to an end, and which the result does not fit.
+            "TOOLS[0]['outputSchema'] = {'type': 'object', 'properties': {'a': {'pattern': '^(a+)+$'}}}\n"
+            "serve(lambda _: {'content': [], 'structuredContent': {'a': 'a' * 40 + 'b'}})",
+            f'{{"a": "{"a" * 40}b"}}',
+        ),
+        (  # Half an emoji.
+            "serve(lambda _: {'content': [{'type': 'text', 'text': 'cut \\ud83d'}]})",
+            "cut \N{REPLACEMENT CHARACTER}",
+        ),
+        ("serve(lambda _: [])", 'MCP server "plain": the answer of the server is not valid'),
+        (
+            "serve(lambda _: {'content': 'x'})",
+            'MCP server "plain": the answer is not valid: content: Input should be a valid list',
+        ),
+        (
+            "serve(lambda _: {'content': [{'type': 'hologram'}]})",
+            'MCP server "plain": the answer is not valid: content.0',
+        ),
+        (
+            "serve(lambda _: print('{\"jsonrpc\"' + '[' * 9999, flush=True))",
+            'MCP server "plain": the server has sent a message that can\'t be read',
+        ),
+    ],
+)
+async def test_an_odd_result_is_one_all_the_same_or_an_error_at_once(
+    provider: ScriptedProvider, tmp_path: Path, ending: str, told: str
+) -> None:
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        await work.run("bot")
+    assert results(provider)[0].startswith(told)
+
+
+async def test_a_list_of_tools_that_is_not_valid_is_an_error_with_the_place(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = "TOOLS.append({'name': 'x', 'inputSchema': {'type': 'array'}})\nserve()"
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        with pytest.raises(McpServerError, match=r"tools\.1\.inputSchema\.type: Input should be"):
+            await work.run("bot")
+
+
+async def test_a_tool_whose_schema_can_not_be_sent_is_left_out(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    ending = """
+        TOOLS.append({"name": "x", "inputSchema": {"type": "object", "default": float("nan")}})
+        serve()
+    """
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        await work.run("bot")
+    assert results(provider) == ["tell"]
+    assert work.warnings == [
+        'tool "x" of MCP server "plain" is left out: its schema is not valid JSON'
+    ]
+
+
 async def test_a_server_that_exits_at_the_newer_protocol_is_started_once_more(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

@@ -8,11 +8,14 @@ fail and the run goes on, and closing it takes no longer than its caller allows.
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
+from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import cache
 from importlib import import_module
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -22,9 +25,11 @@ from msgspec import Struct
 from axe_lsp import __version__
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.text.addresses import without_passwords
+from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of
 from axe_lsp.runtime.mcp.elicitation import Elicit, Elicitation
 from axe_lsp.runtime.mcp.stdio_server import ServerProcess, start_server
 from axe_lsp.runtime.messages import Image, Json
+from axe_lsp.runtime.providers.wire import parse_json
 from axe_lsp.tasks import Tasks
 
 _Result = TypeVar("_Result")
@@ -63,8 +68,8 @@ _MOST_OF_A_MESSAGE = 32 * 1024 * 1024
 """Bytes of an answer, or of an event in a stream."""
 
 
-_LARGEST_IMAGE = 5 * 1024 * 1024
-"""Bytes of a picture that is handed on. Providers reject larger ones."""
+_MOST_IMAGES = 20
+"""Pictures of a result that are handed on."""
 
 
 class McpError(Exception):
@@ -81,7 +86,10 @@ class ServerTool(Struct, frozen=True):
 
 
 class Answer(Struct, frozen=True):
-    """The result of a call: its texts and pictures. What a model does not get is named in a text."""
+    """The result of a call: its texts and pictures. What a model does not get is named in a text.
+
+    A result without texts has its structured content as one.
+    """
 
     texts: tuple[str, ...]
     is_error: bool
@@ -181,13 +189,7 @@ class Connection:
             if not self._calls:  # Nobody waits for the answers.
                 for scope in (*self._asked,):
                     scope.cancel()
-        images = tuple(
-            Image(each.mime_type, each.data)
-            for each in result.content
-            if each.type == "image" and _size(each.data) <= _LARGEST_IMAGE
-        )
-        texts = tuple(text for each in result.content if (text := _text_of(each)) is not None)
-        return Answer(texts, bool(result.is_error), images)
+        return _answer(result)
 
     async def _answer_of(self, tool: str, arguments: dict[str, Json]) -> Any:
         """The result of a call, which is repeated once if the user has to visit an address before."""
@@ -291,6 +293,7 @@ class Connection:
     async def _stay(self, client: Any) -> None:
         self._client = client
         _refuse_requests(client)
+        _take_results_as_they_are(client)
         async with anyio.create_task_group() as tasks:
             if _tells_of_changes(client):
                 is_heard = anyio.Event()
@@ -434,7 +437,6 @@ async def _client_of(
     """A client of a process, which others end."""
     from mcp import Client
     from mcp.shared.message import SessionMessage
-    from mcp.types import jsonrpc_message_adapter
 
     heard, hears = anyio.create_memory_object_stream[Any](0)
     says, said = anyio.create_memory_object_stream[Any](0)
@@ -442,11 +444,9 @@ async def _client_of(
     async def listen() -> None:
         async with heard:
             async for line in process.lines():
-                try:
-                    message = jsonrpc_message_adapter.validate_json(line, by_name=False)
-                except ValueError:
-                    continue  # Some write what belongs on standard error.
-                await heard.send(SessionMessage(message))
+                message = _message_in(line)
+                if message is not None:
+                    await heard.send(SessionMessage(message))
         raise McpError("the connection was closed")
 
     async def speak() -> None:
@@ -485,6 +485,41 @@ def _refuse_requests(client: Any) -> None:
     client.session._sampling_callback = refuse
 
 
+def _take_results_as_they_are(client: Any) -> None:
+    """Hand structured results to the model as any other. The SDK would hold them to the schema of the server.
+
+    It does so on the event loop, where a regular expression of a schema can stop all runs for ever.
+    """
+
+    async def is_right(*_: object) -> None:
+        pass
+
+    client.session.validate_tool_result = is_right
+
+
+def _message_in(line: bytes) -> Any:
+    """The message in a line; None for one that belongs on standard error. Raises McpError.
+
+    An answer that can't be read is an error, for which nobody waits in vain. Half a character, which some servers
+    leave where they cut a text, is replaced.
+    """
+    from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
+
+    value = None
+    try:
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    except ValueError:
+        with suppress(ValueError):
+            value = parse_json(line)
+            return jsonrpc_message_adapter.validate_python(value, by_name=False)
+    if isinstance(value, dict) and "method" not in value and type(value.get("id")) is int:
+        error = ErrorData(code=PARSE_ERROR, message="the answer of the server is not valid")
+        return JSONRPCError(jsonrpc="2.0", id=value["id"], error=error)
+    if value is None and b'"jsonrpc"' in line:
+        raise McpError("the server has sent a message that can't be read")
+    return None
+
+
 def _tells_of_changes(client: Any) -> bool:
     """Whether it has to be asked to tell of changes. Older servers tell without being asked."""
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS
@@ -511,14 +546,35 @@ def _server_tool(tool: Any) -> ServerTool:
     return ServerTool(tool.name, tool.description or "", tool.input_schema, only_reads)
 
 
-def _text_of(block: Any) -> str | None:
-    """The text of a content block, or its name if models do not get it; None for a picture that they get."""
+def _answer(result: Any) -> Answer:
+    images: list[Image] = []
+    texts = []
+    for block in result.content:
+        image = _image(block) if len(images) < _MOST_IMAGES else None
+        if image is not None:
+            images.append(image)
+        else:
+            texts.append(_text_of(block))
+    if not texts and result.structured_content is not None:
+        texts.append(json.dumps(result.structured_content, ensure_ascii=False))
+    return Answer((*texts,), bool(result.is_error), (*images,))
+
+
+def _image(block: Any) -> Image | None:
+    """The picture in a content block, if models take such a one, whatever media type its server gives it."""
+    if block.type != "image" or _size(block.data) > LARGEST_IMAGE:
+        return None
+    try:
+        return image_of(b64decode(block.data))
+    except ValueError:
+        return None
+
+
+def _text_of(block: Any) -> str:
+    """The text of a content block, or its name if models do not get it."""
     if block.type == "text":
         return str(block.text)
-    if block.type == "image":
-        is_shown = _size(block.data) <= _LARGEST_IMAGE
-        return None if is_shown else _named(block.mime_type, block.data)
-    if block.type == "audio":
+    if block.type in ("image", "audio"):
         return _named(block.mime_type, block.data)
     if block.type == "resource_link":
         return f"[{block.name}: {block.uri}]"
@@ -550,5 +606,15 @@ def _reason(error: BaseException) -> str:
     """Why something failed, in a line: the first of all that failed together."""
     while nested := getattr(error, "exceptions", None):
         error = nested[0]
+    if faults := getattr(error, "errors", None):  # A message that is not as the protocol wants it.
+        return f"the answer is not valid: {_place_of(faults()[0])}"
     lines = str(error).strip().splitlines()
     return without_passwords(lines[0]) if lines else type(error).__name__
+
+
+def _place_of(fault: Mapping[str, Any]) -> str:
+    """Where pydantic finds a fault, and which: `tools.1.inputSchema: Field required`."""
+    place = [*takewhile(lambda part: not str(part)[:1].isupper(), fault["loc"])]
+    where = ".".join(map(str, place))
+    # Behind the name of a class is the first one that was tried.
+    return f"{where}: {fault['msg']}" if len(place) == len(fault["loc"]) else where

@@ -438,6 +438,10 @@ class _Collector:
                     f"tool {quoted(each.name)} of MCP server {server} is left out: providers take "
                     "only letters, digits, _ and - in names, and at most 64 of them"
                 )
+            elif not _can_be_sent(each.schema):
+                self._warn_once(
+                    f"tool {quoted(each.name)} of MCP server {server} is left out: its schema is not valid JSON"
+                )
             elif not any(fnmatchcase(each.name, pattern) for pattern in self._denied):
                 yield each
 
@@ -486,6 +490,15 @@ class _Collector:
         if text not in self._warned:
             self._warned.add(text)
             self._warn(text)
+
+
+def _can_be_sent(schema: Mapping[str, Json]) -> bool:
+    """Whether a schema is without NaN, which the SDK reads, and can be written."""
+    try:
+        json.dumps(schema, allow_nan=False)
+    except (ValueError, RecursionError):
+        return False
+    return True
 
 
 def _digest(tool: ServerTool) -> str:
