@@ -254,7 +254,11 @@ def _folder(path: str, member: str = "cwd") -> Path:
     if not folder.is_absolute() or "\0" in path:
         why = f"{member} {path!r} is not an absolute path"
         raise RequestError(INVALID_PARAMS, f"invalid params: {why}")
-    if not folder.is_dir():
+    try:
+        is_folder = folder.is_dir()
+    except OSError:  # As of a name that is too long.
+        is_folder = False
+    if not is_folder:
         raise RequestError(INVALID_PARAMS, f"invalid params: {member} {path!r} is not a folder")
     return folder
 

@@ -285,7 +285,7 @@ def test_additional_directories_are_those_of_the_last_request(
     assert "1: needle" in told[2]
 
 
-@pytest.mark.parametrize("path", ["library", "/nowhere/at/all", "/x\0y"])
+@pytest.mark.parametrize("path", ["library", "/nowhere/at/all", "/x\0y", "/x" * 4000])
 def test_an_additional_directory_is_a_folder_with_an_absolute_path(
     client: AcpClient, path: str
 ) -> None:
