@@ -381,3 +381,22 @@ def test_check_names_the_tool_in_the_list(home: Home) -> None:
     assert code == 0
     where = "helper.toml:3:23: information[outside-workspace]: url_fetch: any public host"
     assert where in lines
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ("", ["4:18", "4:31"]),
+        ('disabled_tools = ["web_s*"]', ["4:18"]),
+        ('[tools.web_fetch]\npermission = "never"', ["4:31"]),
+    ],
+)
+def test_check_names_the_tools_of_an_agent_of_vibe(home: Home, more: str, told: list[str]) -> None:
+    file = home.work / ".vibe" / "agents" / "helper.toml"
+    file.parent.mkdir(parents=True)
+    text = 'description = "Helps"\ninstructions = "Help."\nactive_model = ""\n'
+    file.write_text(f'{text}enabled_tools = ["web_fetch", "web_search", "grep"]\n{more}\n')
+    _, lines, _ = home.call("check")
+    assert [
+        line.split(": ")[0] for line in lines.splitlines() if "[outside-workspace]" in line
+    ] == [f".vibe/agents/helper.toml:{place}" for place in told]

@@ -25,7 +25,7 @@ from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.check.secret_values import discreet
-from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE
+from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, VIBE
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -36,7 +36,14 @@ from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.workspace.file_values import FileValues, PlainValues, TreeValues, Written
-from axe_lsp.workspace.outside_values import NOTHING, Outside, Question, question, read_outside
+from axe_lsp.workspace.outside_values import (
+    NOTHING,
+    Outside,
+    Question,
+    question,
+    read_outside,
+    web_of_vibe,
+)
 from axe_lsp.workspace.places import Place
 
 SYNTAX = "syntax"
@@ -257,12 +264,18 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
         tools=(),
         references=tuple(_agents_named(place, values)),
         max_depth=0,
-        outside=replace(NOTHING, paths=paths, tested=_tested(place, values))
-        if (paths := tuple(_paths(place, values)))
-        else NOTHING,
+        outside=_outside_in_layer(place, values),
         lacking=_lacking(place, values),
         calls=tuple(_calls(place, values)),
     )
+
+
+def _outside_in_layer(place: Place, values: TreeValues) -> Outside:
+    paths = tuple(_paths(place, values))
+    web = tuple(web_of_vibe(values)) if place.kind is VIBE.agent else ()
+    if not (paths or web):
+        return NOTHING
+    return Outside(paths=paths, tested=_tested(place, values) if paths else "", web=web)
 
 
 def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:

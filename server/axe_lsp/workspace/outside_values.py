@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
 from axe_lsp.agentfile.rights import WEB_TOOLS, Asked, Server
 from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.vibe_agent import TOOLS as VIBE_TOOLS
+from axe_lsp.agentfile.vibe_agent import matches
 from axe_lsp.workspace.file_values import FileValues, Written
 
 PARAMS = ("params",)
@@ -125,6 +128,16 @@ def _web(values: FileValues) -> Iterator[Written]:
     denied = [each.value for each in values.strings(_DENIED)] if own else []
     kept = tools_meant([each.value for each in own], deny=denied)
     yield from (each for each in own if each.value in kept)
+
+
+def web_of_vibe(values: FileValues) -> Iterator[Written]:
+    """The same in an agent file of Vibe, by the names of our tools."""
+    denied = [each.value for each in values.strings(("disabled_tools",))]
+    for each in values.strings(("enabled_tools",)):
+        (ours,) = VIBE_TOOLS.get(each.value, ("",))[:1]
+        is_never = values.decoded(("tools", each.value, "permission")) == "never"
+        if ours in WEB_TOOLS and not (is_never or matches(each.value, denied)):
+            yield replace(each, value=ours)
 
 
 def _memory(values: FileValues) -> MemoryConfig:

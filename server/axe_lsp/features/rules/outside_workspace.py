@@ -10,7 +10,7 @@ from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, remove_item
-from axe_lsp.features.rule import Rule, Subject, once_looked
+from axe_lsp.features.rule import Dialects, Rule, Subject, once_looked
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.outside_values import Outside
 from axe_lsp.workspace.snapshot import Snapshot
@@ -96,6 +96,7 @@ this. docs/security.md has the whole table.
     check=check,
     fixes=fixes,
     about=Subject.FACTS,
+    is_for=Dialects.ALL,
     is_settled=once_looked,
     is_protecting=True,
 )
