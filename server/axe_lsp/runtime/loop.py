@@ -44,11 +44,11 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock, RunScope
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
-from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolOutcome, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import restore
-from axe_lsp.runtime.run_log import Room, RunLog, ToolOutcome
+from axe_lsp.runtime.run_log import Room, RunLog
 from axe_lsp.runtime.runs import Sender
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table

@@ -101,6 +101,13 @@ class ToolResult(Struct, frozen=True, omit_defaults=True):
     images: tuple[Image, ...] = ()
 
 
+class ToolOutcome(Struct, frozen=True, omit_defaults=True):
+    """The result of a tool call, and the id of the run that the call has started, "" for none."""
+
+    result: ToolResult
+    child: str = ""
+
+
 class Message(Struct, frozen=True, omit_defaults=True):
     """One entry of a conversation (001-1.7).
 

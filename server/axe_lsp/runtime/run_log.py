@@ -21,7 +21,14 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.runtime.events import RunIds, Saved
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import plain_json
-from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import (
+    Message,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolOutcome,
+)
 from axe_lsp.runtime.plain_text import short_digest
 from axe_lsp.runtime.run_steps import Step, StepKind, StepSink
 from axe_lsp.runtime.runs import Order
@@ -77,13 +84,6 @@ class Room(Struct, frozen=True, omit_defaults=True):
     limit: int
     answer: Response | None = None
     fault: str = ""
-
-
-class ToolOutcome(Struct, frozen=True, omit_defaults=True):
-    """The result of a tool call, and the id of the run that the call has started, "" for none."""
-
-    result: ToolResult
-    child: str = ""
 
 
 class Asked(Struct, frozen=True, omit_defaults=True):

@@ -20,9 +20,8 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
-from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolOutcome, ToolParameter, ToolResult
 from axe_lsp.runtime.plain_text import short_digest
-from axe_lsp.runtime.run_log import ToolOutcome
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Sender
 

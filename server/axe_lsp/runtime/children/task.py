@@ -20,8 +20,7 @@ from axe_lsp.runtime.children.delegation import (
     start_child,
 )
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter, ToolResult
-from axe_lsp.runtime.run_log import ToolOutcome
+from axe_lsp.runtime.messages import Tool, ToolCall, ToolOutcome, ToolParameter, ToolResult
 from axe_lsp.runtime.runs import Order
 
 TASK = "Task"

@@ -21,8 +21,7 @@ from axe_lsp.runtime.children.delegation import (
     start_child,
 )
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolResult
-from axe_lsp.runtime.run_log import ToolOutcome
+from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolOutcome, ToolResult
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.structured.schemas import Check
