@@ -151,7 +151,7 @@ class AgentRun:
     def _watch(self) -> Watch:
         """Reports the place where its tools work."""
         warn, ids = self._services.warn, self._order.ids
-        return Watch(ids, self._journal.emit, self._scope.clock, warn)
+        return Watch(ids, self._journal.emit, self._scope.clock.stopped, warn)
 
     def _remote_copy(self, folder: Path) -> RemoteCopy | None:
         """The copy on another machine that is like the one in which it works here."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator
-from contextlib import AbstractAsyncContextManager, contextmanager
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -17,7 +17,6 @@ from msgspec import Struct, field
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import AgentPlace, Event, RunIds
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Image, Tool, ToolCall
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.safety.approval import Rehearsal
@@ -51,12 +50,12 @@ class Watch:
         self,
         run: RunIds,
         emit: Callable[[Event], None],
-        clock: Clock,
+        stopped_clock: Callable[[], AbstractContextManager[None]],
         warn: Callable[[str], None],
     ) -> None:
         self._run = run
         self._emit = emit
-        self._clock = clock
+        self._stopped_clock = stopped_clock
         self._warn = warn
         self.ref: str | None = None
 
@@ -64,7 +63,7 @@ class Watch:
     def waiting(self, what: str, place: str = "") -> Iterator[None]:
         """It waits for something there: the clock stands still."""
         self._emit(AgentPlace(run=self._run, place=place, waiting=what))
-        with self._clock.stopped():
+        with self._stopped_clock():
             yield
 
     def placed(self, place: str, folder: str = "", reason: str = "") -> None:
