@@ -12,11 +12,10 @@ from hypothesis import strategies as st
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.call_hierarchy import hierarchy_of, incoming_calls, outgoing_calls
 from axe_lsp.features.code_lens import code_lenses
-from axe_lsp.features.delegation_graph import delegation_graph
+from axe_lsp.features.delegation_graph import delegation_graph, dot, mermaid
 from axe_lsp.features.document_symbol import Symbol, document_symbols
 from axe_lsp.features.edit import RenameError
 from axe_lsp.features.folding_range import folding
-from axe_lsp.features.graph_text import dot, mermaid
 from axe_lsp.features.inlay_hint import inlay_hints
 from axe_lsp.features.references import highlights, references
 from axe_lsp.features.rename import renamable

@@ -10,8 +10,14 @@ import time
 
 import pytest
 
-from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, delegation_graph
-from axe_lsp.features.graph_text import dot, mermaid
+from axe_lsp.features.delegation_graph import (
+    DelegationGraph,
+    Node,
+    around,
+    delegation_graph,
+    dot,
+    mermaid,
+)
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.fixture import FOLDER, PLACES, open_fixture
 

@@ -6,8 +6,8 @@ import tomli
 from hypothesis import given
 from hypothesis import strategies as st
 
+from axe_lsp.features.code_action import fix_all
 from axe_lsp.features.fix import Case
-from axe_lsp.features.fix_all import fix_all
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

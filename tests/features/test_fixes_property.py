@@ -9,7 +9,7 @@ import tomli
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from axe_lsp.features import ignore_comments
+from axe_lsp.features.code_action import silencing_fixes
 from axe_lsp.features.edit import TextChange
 from axe_lsp.features.finding import Finding
 from axe_lsp.features.fix import Case, Fix
@@ -66,7 +66,7 @@ def fixes(file: AgentFile) -> Iterator[tuple[Finding, Fix]]:
     assert file.open is not None
     for finding in CONTEXT.diagnose(file):
         case = Case(CONTEXT, file, file.open, finding)
-        for fix in (*fixes_of(case), *ignore_comments.fixes(case)):
+        for fix in (*fixes_of(case), *silencing_fixes(case)):
             yield finding, fix
 
 
@@ -113,7 +113,7 @@ def test_whatever_silences_a_finding_silences_it(text: str) -> None:
     assert file.open is not None
     before = counted(file)
     for finding in CONTEXT.diagnose(file):
-        for fix in ignore_comments.fixes(Case(CONTEXT, file, file.open, finding)):
+        for fix in silencing_fixes(Case(CONTEXT, file, file.open, finding)):
             assert counted(taken(text, file, fix))[finding.code] < before[finding.code], finding
 
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import Splice, spliced
-from axe_lsp.features.action import CodeAction
 from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.edit import Edit, NewFile, TextChange
+from axe_lsp.features.edit import CodeAction, Edit, NewFile, TextChange
 from axe_lsp.features.fix import Context
 from axe_lsp.workspace.snapshot import Snapshot
 from support.facts import with_facts

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 
 from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls, Edges
-from axe_lsp.workspace.graph import LONGEST, MOST_CALLS, cycle_through, entangled, too_deep
+from axe_lsp.workspace.graph import LONGEST, MOST_CALLS, cycle_through, too_deep
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.fixture import FOLDER, PLACES
@@ -146,7 +146,7 @@ def test_whose_way_round_is_another_than_before_is_entangled(
     workspace.apply([Change(uri(name), each.text) for name, each in agents.items()], complete=True)
     update = workspace.apply([Change(uri(typed), edit.text)])
     after = {**agents, typed: edit}
-    found = {each.place.stem for each in entangled(update.snapshot, update.indirectly.rewired)}
+    found = {each.place.stem for each in update.indirectly.entangled(update.snapshot)}
     assert found >= {name for name in NAMES if way_round(agents, name) != way_round(after, name)}
     assert all(way_round(agents, name) or way_round(after, name) for name in found)
 

@@ -12,7 +12,7 @@ from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.workspace_symbol import workspace_symbols
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.file_values import Written
-from axe_lsp.workspace.graph import calling, entangled
+from axe_lsp.workspace.graph import calling
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -211,7 +211,7 @@ def test_a_list_that_closes_or_breaks_a_circle_affects_the_agents_on_it() -> Non
     closed = workspace.apply([Change(third, agent(["first"]))])
     assert looked_at_again(closed) == {first, second, third}
     broken = workspace.apply([Change(third, agent([]))])
-    assert {file.uri for file in entangled(broken.snapshot, broken.indirectly.rewired)} == {
+    assert {file.uri for file in broken.indirectly.entangled(broken.snapshot)} == {
         first,
         second,
         third,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.features.naming import named_at
+from axe_lsp.features.references import named_at
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import Kind, agent_meaning, meaning, mentions
 from axe_lsp.workspace.snapshot import Snapshot

@@ -1,4 +1,4 @@
-"""Facts from outside a file, in a few lines of Markdown."""
+"""Facts from outside a file, in a few lines of Markdown, and sizes as text for people."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.rights import Server
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
+from axe_lsp.agentfile.schema.models import estimated_tokens
 from axe_lsp.agentfile.text.amounts import counted
-from axe_lsp.features.amounts import shown_files, shown_size, shown_tokens
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found, KnownServer, Matches, ProviderKey, SeenTool
 from axe_lsp.workspace.snapshot import Snapshot
@@ -169,3 +169,31 @@ def _tool_line(tool: SeenTool) -> str:
         if tool.description
         else as_code(tool.name)
     )
+
+
+_UNITS = ("KB", "MB", "GB")
+
+
+def shown_size(size: int) -> str:
+    """`12 bytes`, `3.4 KB`."""
+    if size < 1000:
+        return counted(size, "byte")
+    amount = float(size)
+    for unit in _UNITS:
+        amount /= 1000
+        if amount < 999.95 or unit == _UNITS[-1]:
+            break
+    return f"{amount:.1f} {unit}" if amount < 10 else f"{amount:,.0f} {unit}"
+
+
+def shown_tokens(characters: int) -> str:
+    """`about 300 tokens`; two digits are all that an estimate is good for."""
+    tokens = estimated_tokens(characters)
+    rounding = 10 ** max(len(str(tokens)) - 2, 0)
+    return f"about {counted(round(tokens / rounding) * rounding, 'token')}"
+
+
+def shown_files(matches: Matches) -> str:
+    """`3 files`, or `at least 3 files` where the search was given up."""
+    files = counted(matches.count, "file")
+    return files if matches.is_complete else f"at least {files}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.features.amounts import shown_size
+from axe_lsp.features.describe_facts import shown_size
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 

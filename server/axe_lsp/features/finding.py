@@ -1,15 +1,17 @@
-"""The findings of a rule in a file: diagnostics without LSP types."""
+"""The findings of a rule in a file: diagnostics without LSP types; and calls between agents, as findings show them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import IntEnum
+from itertools import pairwise
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
 from axe_lsp.workspace.file_values import Where, found
 
 
@@ -59,3 +61,38 @@ class Finding(Struct, frozen=True):
 
     def with_severity(self, severity: Severity) -> Finding:
         return replace(self, severity=severity)
+
+
+def calls_along(way: Sequence[AgentFile]) -> tuple[Related, ...]:
+    """The calls that lead from each of these agents to the next."""
+    return tuple(
+        _shown(caller, reference)
+        for caller, called in pairwise(way)
+        if (reference := reference_to(caller, called)) is not None
+    )
+
+
+def calls_of(caller: AgentFile) -> Iterator[Related]:
+    """All the calls of one agent that findings may show.
+
+    A file's calls can move without a call being another one. Who was shown them by `calls_along` finds them again
+    here, by their words.
+    """
+    known = set[str]()
+    for reference in caller.references:
+        if reference.key == SUB_AGENTS and reference.name not in known:
+            known.add(reference.name)
+            yield _shown(caller, reference)
+
+
+def reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
+    """Where `caller` lists `called`, for the first time."""
+    for reference in caller.references:
+        if reference.key == SUB_AGENTS and reference.name == called.place.stem:
+            return reference
+    return None
+
+
+def _shown(caller: AgentFile, reference: Reference) -> Related:
+    message = f"{caller.place.stem} may call {reference.name}"
+    return Related(caller.uri, reference.where, message)

@@ -20,9 +20,11 @@ from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.describe import (
     agent_markdown,
     callers_of,
+    effective_value,
     key_markdown,
     member_markdown,
     model_markdown,
+    table_in_force,
     type_markdown,
 )
 from axe_lsp.features.describe_facts import (
@@ -36,7 +38,6 @@ from axe_lsp.features.describe_facts import (
     skill_facts,
     workdir_facts,
 )
-from axe_lsp.features.effective_value import effective_value, table_in_force
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot

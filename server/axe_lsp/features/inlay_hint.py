@@ -13,10 +13,14 @@ from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Located, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
-from axe_lsp.features.amounts import shown_files, shown_tokens
-from axe_lsp.features.describe import key_markdown
-from axe_lsp.features.describe_facts import glob_markdown, prompt_facts, prompt_size
-from axe_lsp.features.effective_value import zero_means_default
+from axe_lsp.features.describe import key_markdown, zero_means_default
+from axe_lsp.features.describe_facts import (
+    glob_markdown,
+    prompt_facts,
+    prompt_size,
+    shown_files,
+    shown_tokens,
+)
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot

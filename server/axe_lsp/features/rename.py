@@ -20,7 +20,7 @@ from axe_lsp.agentfile.lookup_order import SUFFIX, objection
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.splices import literal, requoted
 from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf
-from axe_lsp.features.naming import named_at, type_keys
+from axe_lsp.features.references import named_at, type_keys
 from axe_lsp.features.rename_recording import (
     Exists,
     Same,

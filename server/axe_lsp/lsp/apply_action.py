@@ -19,8 +19,7 @@ from axe_lsp.agentfile.text.splices import spliced
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.config_file import key_change, key_place, put_key
 from axe_lsp.daemon.uris import path_of
-from axe_lsp.features.action import CodeAction
-from axe_lsp.features.edit import NewFile, Secret, TextChange
+from axe_lsp.features.edit import CodeAction, NewFile, Secret, TextChange
 from axe_lsp.lsp.code_action import APPLY, actions_at, lone_file
 from axe_lsp.lsp.positions import Locations, lsp_range, open_file
 from axe_lsp.lsp.session import Session

@@ -13,10 +13,9 @@ from lsprotocol import types
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import canonical, path_of
-from axe_lsp.features.action import ActionKind, CodeAction
 from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.edit import MovedFile, NewFile
+from axe_lsp.features.edit import ActionKind, CodeAction, MovedFile, NewFile
 from axe_lsp.features.finding import Finding
 from axe_lsp.features.fix import Context
 from axe_lsp.lsp.positions import Locations, open_file

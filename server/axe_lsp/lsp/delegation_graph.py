@@ -9,8 +9,14 @@ from pygls.exceptions import JsonRpcInvalidParams
 
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.daemon.uris import canonical
-from axe_lsp.features.delegation_graph import DelegationGraph, Node, around, delegation_graph
-from axe_lsp.features.graph_text import dot, mermaid
+from axe_lsp.features.delegation_graph import (
+    DelegationGraph,
+    Node,
+    around,
+    delegation_graph,
+    dot,
+    mermaid,
+)
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_text
 from axe_lsp.serving.json_rpc import JsonObject

@@ -19,9 +19,8 @@ from msgspec import Struct, field
 import axe_lsp
 from axe_lsp.agentfile.text.ranges import PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.finding import Finding, Related
+from axe_lsp.features.finding import Finding, Related, calls_of
 from axe_lsp.features.rules.stale_recording import RULE as STALE
-from axe_lsp.features.shown_calls import calls_of
 from axe_lsp.lsp.positions import LinesOf, json_range
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject

@@ -16,7 +16,7 @@ from axe_lsp.lsp.pull_diagnostics import PullDiagnostics
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject, Wire
 from axe_lsp.tasks import let_others_go_first
-from axe_lsp.workspace.affected import NOTHING_FURTHER, Indirect
+from axe_lsp.workspace.graph import NOTHING_FURTHER, Indirect
 from axe_lsp.workspace.workspace import Update
 
 PAUSE = 0.05

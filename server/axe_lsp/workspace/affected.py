@@ -1,4 +1,4 @@
-"""The files that an update of the workspace may affect: directly, and through the delegation graph."""
+"""The files that an update of the workspace may affect directly; `graph.py` has those that it affects through calls."""
 
 from __future__ import annotations
 
@@ -9,37 +9,8 @@ from msgspec import Struct
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import AgentFile
-from axe_lsp.workspace.graph import entangled, reachable
-from axe_lsp.workspace.graph_update import UNCHANGED, Rewired
 from axe_lsp.workspace.places import Place
 from axe_lsp.workspace.snapshot import Snapshot
-
-
-class Indirect(Struct, frozen=True):
-    """Files that an update concerns because of who calls whom. What several updates concern is joined by `|`.
-
-    How deep an agent is called may have changed for all that those in `deeper` may call. Cycles may
-    have appeared or gone where calls are `rewired`.
-    """
-
-    deeper: frozenset[str] = frozenset()
-    rewired: Rewired = UNCHANGED
-
-    def __or__(self, other: Indirect) -> Indirect:
-        return Indirect(self.deeper | other.deeper, self.rewired | other.rewired)
-
-    def __bool__(self) -> bool:
-        return bool(self.deeper or self.rewired.callers or self.rewired.called)
-
-    def uris(self, snapshot: Snapshot) -> Iterator[str]:
-        """The files in `snapshot`, near ones first, found as they are asked for; a file may come twice."""
-        for file in reachable(snapshot, self.deeper):
-            yield file.uri
-        for file in entangled(snapshot, self.rewired):
-            yield file.uri
-
-
-NOTHING_FURTHER = Indirect()
 
 
 class FileChange(Struct, frozen=True):

@@ -1,12 +1,13 @@
-"""The delegation graph: which agent calls which others."""
+"""The delegation graph: which agent calls which others, and its updates after changes of files."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
-from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, AgentFile
-from axe_lsp.workspace.calls import Calls, Levels, levels
-from axe_lsp.workspace.graph_update import Rewired
+from msgspec import Struct
+
+from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, SUB_AGENTS, AgentFile
+from axe_lsp.workspace.calls import Calls, Edges, Levels, levels
 from axe_lsp.workspace.snapshot import Snapshot
 
 LONGEST = 50
@@ -102,18 +103,90 @@ def _levels_above(snapshot: Snapshot, file: AgentFile) -> Levels:
     return snapshot.calls.levels_above(file.uri, is_open=file.open is not None)
 
 
-def reachable(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[AgentFile]:
-    """These files and all that they may call, directly or through others; near ones first."""
-    for level in levels(snapshot.calls.below, uris):
-        yield from _files(snapshot, level)
-
-
-def entangled(snapshot: Snapshot, ways: Rewired) -> Iterator[AgentFile]:
-    """The files on cycles that lead through what is rewired, or did before."""
-    above = set[str]().union(*levels(snapshot.calls.above, ways.callers))
-    for level in levels(snapshot.calls.below, above & ways.called):
-        yield from _files(snapshot, level & above)
-
-
 def _files(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[AgentFile]:
     return (file for uri in uris if (file := snapshot.file(uri)) is not None)
+
+
+class Indirect(Struct, frozen=True):
+    """Files that an update concerns because of who calls whom. What several updates concern is joined by `|`.
+
+    How deep an agent is called may have changed for all that those in `deeper` may call. Cycles may
+    have appeared or gone where the calls of `callers` are others: `called` are whom they call now, or did before.
+    """
+
+    deeper: frozenset[str] = frozenset()
+    callers: frozenset[str] = frozenset()
+    called: frozenset[str] = frozenset()
+
+    def __or__(self, other: Indirect) -> Indirect:
+        return Indirect(
+            self.deeper | other.deeper, self.callers | other.callers, self.called | other.called
+        )
+
+    def __bool__(self) -> bool:
+        return bool(self.deeper or self.callers or self.called)
+
+    def uris(self, snapshot: Snapshot) -> Iterator[str]:
+        """The files in `snapshot`, near ones first, found as they are asked for; a file may come twice."""
+        for level in levels(snapshot.calls.below, self.deeper):
+            yield from (file.uri for file in _files(snapshot, level))
+        yield from (file.uri for file in self.entangled(snapshot))
+
+    def entangled(self, snapshot: Snapshot) -> Iterator[AgentFile]:
+        """The files on cycles that lead through calls that are others than before, or did before."""
+        above = set[str]().union(*levels(snapshot.calls.above, self.callers))
+        for level in levels(snapshot.calls.below, above & self.called):
+            yield from _files(snapshot, level & above)
+
+
+NOTHING_FURTHER = Indirect()
+
+
+def all_calls(snapshot: Snapshot) -> Calls:
+    """The calls of all agents, computed from the beginning."""
+    calling = (file for file in snapshot.files() if file.references)
+    below = Edges({file.uri: _called(snapshot, file) for file in calling})
+    calls = Calls(below, below.reversed())
+    return calls.with_started(_started(snapshot, calls, _ambiguous(snapshot)))
+
+
+def calls_after(
+    before: Calls, snapshot: Snapshot, uris: Collection[str], names: Collection[str]
+) -> Calls:
+    """The calls of all agents in `snapshot`, where only the lists of the files at `uris` mean other agents than before.
+
+    `names` are those that other lists have than before, and those that other files define.
+    """
+    files = {uri: snapshot.file(uri) for uri in uris}
+    calls = before.with_lists(
+        {uri: _called(snapshot, file) if file is not None else () for uri, file in files.items()}
+    )
+    return calls.with_started(_started(snapshot, calls, names))
+
+
+def rewired(before: Calls, after: Calls, uris: Collection[str]) -> Indirect:
+    """The paths that have changed, if only calls of the files at `uris` could change."""
+    callers = {uri for uri in uris if before.below.of(uri) != after.below.of(uri)}
+    called = (each.below.of(uri) for each in (before, after) for uri in callers)
+    return Indirect(callers=frozenset(callers), called=frozenset[str]().union(*called))
+
+
+def _called(snapshot: Snapshot, file: AgentFile) -> tuple[str, ...]:
+    found = (snapshot.agent(name, file) for name in file.sub_agents)
+    return tuple(dict.fromkeys(target.uri for target in found if target is not None))
+
+
+def _ambiguous(snapshot: Snapshot) -> set[str]:
+    """The names that need not mean an agent, or the same one, wherever they are listed."""
+    lists = (file.references for file in snapshot.files())
+    elsewhere = {each.name for names in lists for each in names if each.key != SUB_AGENTS}
+    return elsewhere | {name for name, uris in snapshot.names.items() if len(uris) > 1}
+
+
+def _started(snapshot: Snapshot, calls: Calls, names: Iterable[str]) -> dict[str, bool]:
+    """Whether the agents with these names are called by some, and named by others."""
+    return {
+        uri: 0 < len(calls.above.of(uri)) < len({*snapshot.callers(name)} - {uri})
+        for name in names
+        for uri in snapshot.names.get(name, ())
+    }

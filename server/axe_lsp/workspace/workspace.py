@@ -9,18 +9,11 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.nearest import Spelling
-from axe_lsp.workspace.affected import (
-    NOTHING_FURTHER,
-    FileChange,
-    Indirect,
-    deeper,
-    directly_affected,
-    named_alike,
-)
+from axe_lsp.workspace.affected import FileChange, deeper, directly_affected, named_alike
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.graph_update import UNCHANGED, Rewired, all_calls, calls_after, rewired
+from axe_lsp.workspace.graph import NOTHING_FURTHER, Indirect, all_calls, calls_after, rewired
 from axe_lsp.workspace.layers import affected_by, layers_after, with_declared
 from axe_lsp.workspace.places import Place, Places, Scope
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
@@ -110,7 +103,7 @@ class Workspace:
         affected = directly_affected(before, self.snapshot, touched)
         affected = affected.union(affected_by(before.layers, layers))
         looked_at = {*(facts or ()), *named_alike(after, real_uris or ())}
-        indirectly = Indirect(deeper(before, self.snapshot, touched), ways)
+        indirectly = replace(ways, deeper=deeper(before, self.snapshot, touched))
         return Update(self.snapshot, affected | looked_at, indirectly)
 
 
@@ -238,15 +231,15 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 
 def _with_calls(
     before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
-) -> tuple[Snapshot, Rewired]:
+) -> tuple[Snapshot, Indirect]:
     """With who calls whom after these changes. Nobody asks before all folders have been read."""
     if not after.complete:
-        return replace(after, calls=Calls()), UNCHANGED
+        return replace(after, calls=Calls()), NOTHING_FURTHER
     if not before.complete or before.places != after.places:
-        return replace(after, calls=all_calls(after)), UNCHANGED
+        return replace(after, calls=all_calls(after)), NOTHING_FURTHER
     uris, names = _relisted(before, after, touched)
     if not uris and not names:
-        return after, UNCHANGED
+        return after, NOTHING_FURTHER
     calls = calls_after(before.calls, after, uris, names)
     return replace(after, calls=calls), rewired(before.calls, calls, uris)
 

@@ -182,8 +182,8 @@ def _units(text: str, encoding: PositionEncoding) -> int:
 
 def difference(old: str, new: str) -> Difference:
     """The lines that have changed; none of them is missing, and few are too many."""
-    start = new.rfind("\n", 0, _common_beginning(old, new)) + 1
-    common = _common_end(old[start:], new[start:])
+    start = new.rfind("\n", 0, common_beginning(old, new)) + 1
+    common = common_end(old[start:], new[start:])
     end, old_end = len(new) - common, len(old) - common
     if not (_begins_line(new, end, start) and _begins_line(old, old_end, start)):
         end = new.find("\n", end) + 1 or len(new)
@@ -194,8 +194,8 @@ def _begins_line(text: str, offset: int, start: int) -> bool:
     return offset == start or text[offset - 1] == "\n"
 
 
-def _common_beginning(old: str, new: str) -> int:
-    """How many characters are the same. Halves are compared, which is many times faster than a loop."""
+def common_beginning(old: str, new: str) -> int:
+    """How many characters at the beginnings are the same. Halves are compared, which is many times faster than a loop."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
@@ -206,7 +206,8 @@ def _common_beginning(old: str, new: str) -> int:
     return low
 
 
-def _common_end(old: str, new: str) -> int:
+def common_end(old: str, new: str) -> int:
+    """The same for the ends."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2

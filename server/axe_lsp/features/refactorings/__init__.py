@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.features.action import CodeAction
+from axe_lsp.features.edit import CodeAction
 from axe_lsp.features.refactorings import array_layout, convert, extract_prompt, extract_type
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

@@ -8,8 +8,7 @@ from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.agentfile.text.tree import Document, Value, ValueKind
-from axe_lsp.features.action import ActionKind, CodeAction
-from axe_lsp.features.edit import TextChange
+from axe_lsp.features.edit import ActionKind, CodeAction, TextChange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 

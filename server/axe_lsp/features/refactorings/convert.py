@@ -9,8 +9,7 @@ from urllib.parse import quote, unquote
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, root_of
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.features.action import ActionKind, CodeAction
-from axe_lsp.features.edit import NewFile
+from axe_lsp.features.edit import ActionKind, CodeAction, NewFile
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot

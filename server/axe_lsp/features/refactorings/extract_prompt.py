@@ -7,8 +7,7 @@ from urllib.parse import quote
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import literal
-from axe_lsp.features.action import ActionKind, CodeAction
-from axe_lsp.features.edit import NewFile, TextChange
+from axe_lsp.features.edit import ActionKind, CodeAction, NewFile, TextChange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 

@@ -12,8 +12,7 @@ from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.splices import Splice, literal, spliced
 from axe_lsp.agentfile.text.tree import Table, ValueKind
-from axe_lsp.features.action import ActionKind, CodeAction
-from axe_lsp.features.edit import NewFile, TextChange
+from axe_lsp.features.edit import ActionKind, CodeAction, NewFile, TextChange
 from axe_lsp.features.new_agent import agent_uri, folder_for, model_for
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile
 from axe_lsp.workspace.snapshot import Snapshot

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.finding import Finding, Severity, calls_along, reference_to
 from axe_lsp.features.fix import remove_item
 from axe_lsp.features.rule import Rule, Subject, once_complete
-from axe_lsp.features.shown_calls import calls_along, reference_to
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.graph import cycle_through
 from axe_lsp.workspace.snapshot import Snapshot

@@ -10,10 +10,9 @@ from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.edit import TextChange
-from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.finding import Finding, Severity, calls_along
 from axe_lsp.features.fix import Case, Fix, remove_item
 from axe_lsp.features.rule import Rule, Subject, once_complete
-from axe_lsp.features.shown_calls import calls_along
 from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, SUB_AGENTS, AgentFile
 from axe_lsp.workspace.graph import too_deep
 from axe_lsp.workspace.snapshot import Snapshot
