@@ -18,7 +18,7 @@ from pathlib import Path
 
 import shtab
 
-from axe_lsp.agentfile.convert.format_table import FORMATS
+from axe_lsp.agentfile.convert.conversion import FORMATS
 from axe_lsp.agentfile.convert.formats import Format
 from axe_lsp.agentfile.convert.intermediate import FIELDS
 from axe_lsp.agentfile.rights import RIGHTS

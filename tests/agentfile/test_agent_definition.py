@@ -6,12 +6,12 @@ import pytest
 
 from axe_lsp.agentfile.agent_definition import (
     AgentDefinition,
-    DefinitionError,
     MemoryConfig,
     Params,
     SubAgentsConfig,
     load,
 )
+from axe_lsp.agentfile.check.plain_values import DefinitionError
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.tool_names import tools_meant
 

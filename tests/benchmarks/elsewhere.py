@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from axe_lsp.agentfile.text.machine_addresses import dask_host
+from axe_lsp.agentfile.text.addresses import dask_host
 from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.hosting.places.dask import dask_channel
 from axe_lsp.runtime.files.execution import Dask

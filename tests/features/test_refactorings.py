@@ -6,8 +6,7 @@ import pytest
 import tomli
 
 from axe_lsp.agentfile.convert import conversion
-from axe_lsp.agentfile.convert.conversion import convert
-from axe_lsp.agentfile.convert.format_table import FORMATS
+from axe_lsp.agentfile.convert.conversion import FORMATS, convert
 from axe_lsp.features.edit import NewFile
 from support.actions import HEAD, Offered
 from support.fixture import FOLDER, USER_FOLDER

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.errors import (
     AgentError,
     ConfigError,

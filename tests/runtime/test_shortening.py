@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import Params
-from axe_lsp.agentfile.schema.model_name import parse_model_name
+from axe_lsp.agentfile.schema.providers import parse_model_name
 from axe_lsp.runtime import shortening
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ProviderError

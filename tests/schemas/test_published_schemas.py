@@ -14,7 +14,7 @@ from jsonschema import Draft7Validator
 from jsonschema.validators import extend
 
 from axe_lsp.agentfile.schema import json_schema as json_schema_keywords
-from axe_lsp.agentfile.schema import published_keywords
+from axe_lsp.agentfile.schema import published_schema
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, Schema
@@ -160,7 +160,7 @@ def test_the_json_schema_agrees_about_a_schema_in_every_table(table: str) -> Non
 
 
 def test_both_know_the_same_keywords() -> None:
-    assert published_keywords.KEYWORDS.keys() == json_schema_keywords.KEYWORDS.keys()
+    assert published_schema.KEYWORDS.keys() == json_schema_keywords.KEYWORDS.keys()
 
 
 @pytest.mark.parametrize("kind", PUBLISHED)

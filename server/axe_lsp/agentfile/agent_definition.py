@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.check.plain_values import are_plain
+from axe_lsp.agentfile.check.plain_values import DefinitionError, are_plain
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.schema.tool_names import tools_meant
-from axe_lsp.agentfile.text.toml_values import values_of
-
-if TYPE_CHECKING:
-    from axe_lsp.agentfile.check.first_fault import Fault
+from axe_lsp.agentfile.text.values import values_of
 
 
 class SubAgentsConfig(Struct, frozen=True, omit_defaults=True):
@@ -195,28 +192,13 @@ DEFAULT_MAX_DEPTH = 3
 """How deep sub-agents nest when the root's file says nothing (001-9.3)."""
 
 
-class DefinitionError(ValueError):
-    """The text is no agent. The message is axe's; `is_parse_error` when it could not be decoded.
-
-    `line` and `column` count from 1, columns in code points.
-    """
-
-    def __init__(
-        self, message: str, line: int, column: int, *, is_parse_error: bool = False
-    ) -> None:
-        super().__init__(message)
-        self.line = line
-        self.column = column
-        self.is_parse_error = is_parse_error
-
-
 def load(text: str) -> AgentDefinition:
     """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
     values = values_of(text)
     if values is None or not are_plain(values):
         from axe_lsp.agentfile.check.first_fault import checked_values
 
-        values = _unless_fault(checked_values(text))
+        values = checked_values(text)
     preset = BUILT_IN_TYPES.get(values.get("type", ""))
     return _definition(values) if preset is None else _filled(values, preset)
 
@@ -227,19 +209,11 @@ def valid_values(text: str, objection: Callable[[Mapping[str, Any]], str]) -> Ma
     if values is None:
         from axe_lsp.agentfile.check.first_fault import read_values
 
-        values = _unless_fault(read_values(text))
+        values = read_values(text)
     message = objection(values)
     if message:
         raise DefinitionError(message, 1, 1)
     return values
-
-
-def _unless_fault(found: Mapping[str, Any] | Fault) -> Mapping[str, Any]:
-    if isinstance(found, Mapping):
-        return found
-    raise DefinitionError(
-        found.message, found.line, found.column, is_parse_error=found.is_parse_error
-    )
 
 
 def _filled(values: Mapping[str, Any], preset: AgentType) -> AgentDefinition:

@@ -12,9 +12,9 @@ from msgspec import Struct
 
 from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.check.agent_tests import agent_tests
-from axe_lsp.agentfile.check.check import Judge, axe_agent
+from axe_lsp.agentfile.check.axe import axe_agent, axe_config
+from axe_lsp.agentfile.check.check import Judge
 from axe_lsp.agentfile.check.codex import codex_agent, codex_config
-from axe_lsp.agentfile.check.config_values import config_values
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 from axe_lsp.agentfile.other_programs import Program, program_by_keys
@@ -63,7 +63,7 @@ class Dialect(Struct, frozen=True, eq=False):
     reserved: tuple[str, ...] = ()
 
 
-AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, config_values, is_agent=False))
+AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, axe_config, is_agent=False))
 
 CODEX = Dialect(
     FileKind(CODEX_AGENT, codex_agent),

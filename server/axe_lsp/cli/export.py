@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from axe_lsp.agentfile.convert.format_table import FORMATS
+from axe_lsp.agentfile.convert.conversion import FORMATS
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
 from axe_lsp.daemon import disk

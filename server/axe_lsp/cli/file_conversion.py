@@ -15,8 +15,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.agentfile.convert.axe import AXE, MODEL_IS_MISSING
-from axe_lsp.agentfile.convert.conversion import Converted, convert
-from axe_lsp.agentfile.convert.format_table import FORMATS, format_of, stem_of
+from axe_lsp.agentfile.convert.conversion import FORMATS, Converted, convert, format_of, stem_of
 from axe_lsp.agentfile.convert.formats import Format
 from axe_lsp.agentfile.convert.intermediate import ConversionError
 from axe_lsp.agentfile.other_programs import AGENTS

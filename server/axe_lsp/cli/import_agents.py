@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp.agentfile.convert.axe import AXE
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.providers import ModelNameError, parse_model_name
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.file_conversion import add_options, convert_all, files_at, options_of
 from axe_lsp.runtime.files.folders import working_folder

@@ -15,7 +15,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Source
 from axe_lsp.agentfile.rights import Reach, Server
-from axe_lsp.agentfile.schema.model_name import (
+from axe_lsp.agentfile.schema.providers import (
     REPLAY_PROVIDER,
     ModelName,
     ModelNameError,

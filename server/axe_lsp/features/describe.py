@@ -10,8 +10,8 @@ from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import AgentType
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath, KeySpec, KeyType
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.members import Member
 from axe_lsp.agentfile.schema.models import READ_ON, SOURCES, Model, ending_of
+from axe_lsp.agentfile.schema.schema_keywords import Member
 from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode

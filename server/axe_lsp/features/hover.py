@@ -11,9 +11,8 @@ from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.members import member_at
 from axe_lsp.agentfile.schema.models import known_model
-from axe_lsp.agentfile.schema.schema_keywords import is_member
+from axe_lsp.agentfile.schema.schema_keywords import is_member, member_at
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at

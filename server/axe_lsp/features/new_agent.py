@@ -8,7 +8,7 @@ from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.scaffold import NO_MODEL, scaffold
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.providers import ModelNameError, parse_model_name
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.splices import literal, with_item, with_line
 from axe_lsp.agentfile.text.tree import ValueKind

@@ -84,7 +84,7 @@ def ways_to_agents(folders: Iterable[Path]) -> str:
     """What to do in folders without agents: convert those of other programs in Markdown, or create one."""
     import shlex
 
-    from axe_lsp.agentfile.convert.format_table import FORMATS
+    from axe_lsp.agentfile.convert.conversion import FORMATS
 
     markdown = [each.folder for each in FORMATS.values() if each.is_markdown]
     found = dict.fromkeys(

@@ -22,7 +22,7 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.providers import ModelNameError, parse_model_name
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import AgentError, ConfigError, RunTimeoutError, timeout_message
 from axe_lsp.runtime.events import RunIds

@@ -16,9 +16,15 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.rights import Reach
-from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.models import MODELS
-from axe_lsp.agentfile.schema.providers import WIRES, Wire, WireTraits
+from axe_lsp.agentfile.schema.providers import (
+    WIRES,
+    ModelName,
+    ModelNameError,
+    Wire,
+    WireTraits,
+    parse_model_name,
+)
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import delegation_tools
 from axe_lsp.runtime.children.typed_tools import TypedTools, typed_tools

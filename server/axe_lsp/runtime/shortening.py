@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.messages import Message, Request, ToolResult, argument_text
 
 _CHARACTERS_PER_TOKEN = 3

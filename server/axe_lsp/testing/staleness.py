@@ -17,7 +17,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.providers import ModelNameError, parse_model_name
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.agent_files import Lookup, agent_places, caller_of

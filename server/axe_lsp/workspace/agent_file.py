@@ -18,19 +18,19 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
+from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
 from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
-from axe_lsp.agentfile.check.schema_tables import INPUT, OUTPUT
 from axe_lsp.agentfile.check.secret_values import discreet
 from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, VIBE
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.members import Member, members_of
 from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.schema.schema_keywords import Member, members_of
 from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange

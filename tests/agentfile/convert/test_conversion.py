@@ -16,8 +16,7 @@ from axe_lsp.agentfile.agent_definition import load
 from axe_lsp.agentfile.codex_agent import codex_objection
 from axe_lsp.agentfile.convert.axe import AXE
 from axe_lsp.agentfile.convert.codex import CODEX
-from axe_lsp.agentfile.convert.conversion import Converted, convert
-from axe_lsp.agentfile.convert.format_table import FORMATS, format_of, stem_of
+from axe_lsp.agentfile.convert.conversion import FORMATS, Converted, convert, format_of, stem_of
 from axe_lsp.agentfile.convert.intermediate import READING, ConversionError, NoteKind
 from axe_lsp.agentfile.schema.agent_keys import TOOLS
 from axe_lsp.agentfile.vibe_agent import vibe_objection

@@ -2,7 +2,7 @@
 
 import pytest
 
-from axe_lsp.agentfile.schema.model_name import ModelName, ModelNameError, parse_model_name
+from axe_lsp.agentfile.schema.providers import ModelName, ModelNameError, parse_model_name
 
 
 def test_only_the_first_slash_splits() -> None:

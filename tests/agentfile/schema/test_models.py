@@ -6,7 +6,6 @@ from datetime import date
 
 import pytest
 
-from axe_lsp.agentfile.schema.model_name import parse_model_name
 from axe_lsp.agentfile.schema.models import (
     _ENDINGS,
     ENDING_SOURCES,
@@ -17,7 +16,7 @@ from axe_lsp.agentfile.schema.models import (
     ending_of,
     known_model,
 )
-from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import PROVIDERS, parse_model_name
 
 
 def test_every_row_names_a_model_that_can_be_run_and_says_where_its_figures_are_from() -> None:

@@ -17,7 +17,7 @@ from urllib.request import urlopen
 
 import pytest
 
-from axe_lsp.agentfile.text.machine_addresses import dask_host
+from axe_lsp.agentfile.text.addresses import dask_host
 from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.hosting.places.dask import dask_channel, dask_workers
 from axe_lsp.hosting.places.dask_worker import OPERATION, PRELOAD

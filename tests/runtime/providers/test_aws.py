@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.providers.aws import AwsKeys, signed_headers

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.errors import ProviderError, RunError, RunTimeoutError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Message, Request, Response

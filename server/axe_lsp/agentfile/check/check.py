@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from axe_lsp.agentfile.check.beyond_axe import beyond_axe
-from axe_lsp.agentfile.check.combinations import combinations
+from axe_lsp.agentfile.check.axe import axe_agent
 from axe_lsp.agentfile.check.plain_values import INT64, range_message
 from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
-from axe_lsp.agentfile.check.schema_tables import schema_tables
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
@@ -44,14 +42,6 @@ def check(
         *(judge or axe_agent)(lookup),
     ]
     return tuple(sorted(found, key=lambda each: each.range))
-
-
-def axe_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an axe agent that the rows of its schema can't express."""
-    yield from combinations(lookup)
-    yield from schema_tables(lookup)
-    yield from secrets(lookup)
-    yield from beyond_axe(lookup)
 
 
 _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
@@ -290,14 +280,6 @@ class _Checker:
             if table.entries:
                 return table.entries[0].key.range
         return TextRange(0, 0)
-
-
-def secrets(lookup: Lookup) -> Iterator[Problem]:
-    """The texts that look like an API key."""
-    for where, owner, variable in lookup.secrets:
-        place = f"${variable} or config.toml" if variable else "the environment"
-        message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
-        yield Problem("plain-secret", where, message, (), order=0, fatal=False)
 
 
 def _first_unknown(schema: Schema, path: KeyPath) -> int | None:

@@ -273,11 +273,11 @@ def _skills(lookup: Lookup) -> Iterator[Problem]:
         chosen = [key for key in ("path", "name") if key in members]
         if len(chosen) != 1 and "enabled" in members:
             message = "skills.config needs either a `path` or a `name`; Codex ignores this entry"
-            yield _warned(entry.range, ("skills", "config"), message)
+            yield warned(entry.range, ("skills", "config"), message)
         for key in chosen:
             if _is_blank(members[key]):
                 message = f"skills.config.{key} is blank; the entry selects nothing"
-                yield _warned(members[key].range, ("skills", "config", key), message)
+                yield warned(members[key].range, ("skills", "config", key), message)
 
 
 def _flags(lookup: Lookup) -> Iterator[Problem]:
@@ -308,7 +308,7 @@ def _dates(lookup: Lookup) -> Iterator[Problem]:
         spec = lookup.schema.find(item.path)
         if spec is not None and spec.type is KeyType.STRING:
             message = f"{'.'.join(item.path)} is a date; Codex takes it as text. Write it in quotes"
-            yield _warned(value.range, item.path, message, "wrong-type")
+            yield warned(value.range, item.path, message, "wrong-type")
 
 
 def without_effect(lookup: Lookup) -> Iterator[Problem]:
@@ -317,7 +317,7 @@ def without_effect(lookup: Lookup) -> Iterator[Problem]:
         where = lookup.place(spec.path)
         if where is not None:
             message = f"{spec.dotted} of an agent has no effect. {spec.no_effect}"
-            yield _warned(where, spec.path, message, "no-effect")
+            yield warned(where, spec.path, message, "no-effect")
 
 
 @cache
@@ -358,10 +358,10 @@ def _fault(lookup: Lookup, path: KeyPath, code: str, message: str) -> Problem:
 
 
 def _warning(lookup: Lookup, path: KeyPath, message: str) -> Problem:
-    return _warned(_value_range(lookup, path), path, message)
+    return warned(_value_range(lookup, path), path, message)
 
 
-def _warned(where: TextRange, path: KeyPath, message: str, code: str = "out-of-range") -> Problem:
+def warned(where: TextRange, path: KeyPath, message: str, code: str = "out-of-range") -> Problem:
     return Problem(code, where, message, path, 0, fatal=False, is_warning=True)
 
 

@@ -20,8 +20,8 @@ from axe_lsp.agentfile.text.parse import is_prose
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.secrets import find_secrets
 from axe_lsp.agentfile.text.toml import parse_tree
-from axe_lsp.agentfile.text.toml_values import values_of
 from axe_lsp.agentfile.text.tree import Document, walk
+from axe_lsp.agentfile.text.values import values_of
 
 
 class ShortenedText(Struct, frozen=True, gc=False):

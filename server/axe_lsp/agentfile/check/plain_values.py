@@ -51,7 +51,22 @@ _COMBINED: frozenset[KeyPath] = frozenset(
         ("isolation", "changes"),
     ]
 )
-"""The keys that combinations.py is about, besides `sub_agents_config`: without them it finds nothing."""
+"""The keys that axe.py is about, besides `sub_agents_config`: without them it finds nothing."""
+
+
+class DefinitionError(ValueError):
+    """The text is no agent. The message is axe's; `is_parse_error` when it could not be decoded.
+
+    `line` and `column` count from 1, columns in code points.
+    """
+
+    def __init__(
+        self, message: str, line: int, column: int, *, is_parse_error: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+        self.is_parse_error = is_parse_error
 
 
 def are_plain(values: Values) -> bool:

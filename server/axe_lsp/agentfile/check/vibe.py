@@ -9,12 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.check.codex import missing_in_tables, without_effect
+from axe_lsp.agentfile.check.codex import missing_in_tables, warned, without_effect
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import nested
-from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
 
@@ -127,8 +127,4 @@ def _undescribed(lookup: Lookup) -> Iterator[Problem]:
         return
     if not isinstance(description, str) or not description.strip():
         message = "a subagent without a description is not offered to other agents"
-        yield _warned(where.range, ("agent_type",), message)
-
-
-def _warned(where: TextRange, path: tuple[str, ...], message: str) -> Problem:
-    return Problem("out-of-range", where, message, path, 0, fatal=False, is_warning=True)
+        yield warned(where.range, ("agent_type",), message)

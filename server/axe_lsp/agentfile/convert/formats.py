@@ -1,6 +1,6 @@
 """The description of a format of agent files: its folder, and how each field is read and written.
 
-`format_table.py` has a row for each format. The modules beside it have the rules of one format each.
+`conversion.py` has a row for each format. The modules beside it have the rules of one format each.
 """
 
 from __future__ import annotations

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 from axe_lsp.agentfile.convert.formats import Reading, Writing
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.models import MODELS
+from axe_lsp.agentfile.schema.providers import ModelNameError, parse_model_name
 
 INHERIT = "inherit"
 """The model of the session, in Claude Code and Gemini CLI."""

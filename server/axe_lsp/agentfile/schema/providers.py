@@ -1,4 +1,4 @@
-"""The providers of models: a row for each provider, and one for each wire format that they speak.
+"""The providers of models: a row for each provider, and one for each wire format; the `provider/model-name` of an agent.
 
 A new provider of a known wire is one row here. A new wire is a row here and a module in
 `runtime/providers/wires`. Addresses, variables and headers are those of axe 1.8, and of the
@@ -12,6 +12,8 @@ from collections.abc import Mapping
 from typing import Literal, get_args
 
 from msgspec import Struct, field
+
+from axe_lsp.agentfile.text.ranges import quoted
 
 Wire = Literal["openai-responses", "openai-chat", "anthropic", "gemini", "bedrock", "ollama"]
 """The wire formats: how a request and its answer are written."""
@@ -215,3 +217,36 @@ PROVIDERS: Mapping[str, Provider] = {
     )
 }
 """The providers by name, in the order in which messages name them."""
+
+
+REPLAY_PROVIDER = "replay"
+"""The offline provider: `replay/NAME` answers from a recording."""
+
+
+class ModelNameError(ValueError):
+    """The model string is not `provider/model-name`; the message says how, in axe's words: scripts match on them."""
+
+
+class ModelName(Struct, frozen=True):
+    """A model and who serves it."""
+
+    provider: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.provider}/{self.name}"
+
+
+def parse_model_name(text: str) -> ModelName:
+    """Split at the first slash; model names may hold further ones.
+
+    Raises ModelNameError, with axe's text, for a string that is not of the form.
+    """
+    provider, slash, name = text.partition("/")
+    if not slash:
+        raise ModelNameError(f"invalid model format {quoted(text)}: expected provider/model-name")
+    if not provider:
+        raise ModelNameError(f"invalid model format {quoted(text)}: empty provider")
+    if not name:
+        raise ModelNameError(f"invalid model format {quoted(text)}: empty model name")
+    return ModelName(provider, name)

@@ -13,10 +13,67 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.agent_keys import AGENT, TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.schema.config_keys import CONFIG
+from axe_lsp.agentfile.schema.json_schema import TYPES
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
-from axe_lsp.agentfile.schema.published_keywords import DEFINITIONS, INPUT, IS_SCHEMA, JsonSchema
 from axe_lsp.agentfile.schema.test_keys import TESTS
-from axe_lsp.agentfile.text.machine_addresses import ADDRESS, DASK_ADDRESS
+from axe_lsp.agentfile.text.addresses import ADDRESS, DASK_ADDRESS
+
+JsonSchema = dict[str, Any]
+
+IS_SCHEMA: JsonSchema = {"$ref": "#/definitions/schema"}
+
+_TYPE = {"enum": [*TYPES]}
+_TEXT = {"type": "string"}
+_TEXTS = {"type": "array", "items": _TEXT, "uniqueItems": True}
+_NUMBER = {"type": "number"}
+_FLAG = {"type": "boolean"}
+_COUNT = {"type": "number", "minimum": 0, "multipleOf": 1}
+_ANCHOR = {"type": "string", "pattern": "^[A-Za-z_][-A-Za-z0-9._]*$"}
+_REFERENCE = {"type": "string", "pattern": "^#"}
+_SCHEMAS = {"type": "array", "items": IS_SCHEMA, "minItems": 1}
+_NAMED_SCHEMAS = {"type": "object", "additionalProperties": IS_SCHEMA}
+_EARLIER_DRAFT = False
+
+
+def _keywords(value: JsonSchema | bool, names: str) -> dict[str, JsonSchema | bool]:
+    return dict.fromkeys(names.split(), value)
+
+
+KEYWORDS: dict[str, JsonSchema | bool] = {
+    "type": {"anyOf": [_TYPE, {"type": "array", "items": _TYPE, "minItems": 1}]},
+    **_keywords(_TEXT, "title description format pattern $schema $id $comment"),
+    **_keywords(_TEXT, "contentEncoding contentMediaType"),
+    **_keywords(_NAMED_SCHEMAS, "properties patternProperties dependentSchemas $defs definitions"),
+    "required": _TEXTS,
+    "dependentRequired": {"type": "object", "additionalProperties": _TEXTS},
+    **_keywords(IS_SCHEMA, "additionalProperties unevaluatedProperties propertyNames"),
+    **_keywords(IS_SCHEMA, "items contains unevaluatedItems contentSchema not if then else"),
+    **_keywords(_SCHEMAS, "prefixItems allOf anyOf oneOf"),
+    "enum": {"type": "array"},
+    **_keywords(_NUMBER, "minimum maximum exclusiveMinimum exclusiveMaximum"),
+    "multipleOf": {"type": "number", "exclusiveMinimum": 0},
+    **_keywords(_COUNT, "minLength maxLength minItems maxItems minContains maxContains"),
+    **_keywords(_COUNT, "minProperties maxProperties"),
+    **_keywords(_FLAG, "uniqueItems deprecated readOnly writeOnly"),
+    **_keywords(_ANCHOR, "$anchor $dynamicAnchor"),
+    **_keywords(_REFERENCE, "$ref $dynamicRef"),
+    **_keywords(_EARLIER_DRAFT, "dependencies additionalItems"),
+}
+"""The values of each keyword. Others are allowed."""
+
+DEFINITIONS: dict[str, JsonSchema] = {
+    "schema": {"type": ["object", "boolean"], "properties": KEYWORDS, "additionalProperties": True}
+}
+
+INPUT: JsonSchema = {
+    "allOf": [IS_SCHEMA],
+    # Agents are called with an object.
+    "properties": {
+        "type": {"anyOf": [{"const": "object"}, {"type": "array", "contains": {"const": "object"}}]}
+    },
+}
+"""The schema of what an agent is called with."""
+
 
 PUBLISHED = {"agent": AGENT, "config": CONFIG, "test": TESTS}
 """The kinds of files by the names that the command line and the files of schemas have for them."""
@@ -170,7 +227,7 @@ _TOGETHER: dict[KeyPath, JsonSchema] = {
         "then": {"required": ["schema"], "additionalProperties": True},
     },
 }
-"""The rules of `combinations` for two keys of a table, as far as a JSON Schema can state them.
+"""The rules of `check/axe.py` for two keys of a table, as far as a JSON Schema can state them.
 
 tombi wants to be told in each part that other keys are allowed.
 """

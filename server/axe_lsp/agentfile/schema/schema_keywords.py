@@ -1,4 +1,4 @@
-"""The keywords of a JSON Schema that people write, as rows like those of an agent file's keys.
+"""The keywords of a JSON Schema that people write, as rows like those of an agent file's keys; the members that one declares.
 
 For completion and hover only: what a schema may hold is judged by json_schema.py, which knows all
 keywords and forbids none.
@@ -6,11 +6,15 @@ keywords and forbids none.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.json_schema import TYPES
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.nested import Node, member_of, nested, text_of
 from axe_lsp.agentfile.schema.rows import row
 
 _NAMED = ("properties", "$defs")
@@ -80,3 +84,41 @@ def _leads_to_schema(inside: KeyPath) -> bool:
         elif part not in _NESTED:
             return False
     return not names_follow
+
+
+class Member(NamedTuple):
+    """A member of an object. `type` is how the schema calls it, or "" if it doesn't."""
+
+    name: str
+    type: str
+    description: str
+    is_required: bool
+
+
+def members_of(lookup: Lookup, path: KeyPath) -> tuple[Member, ...]:
+    """The members in the schema at `path`, as far as it is written, in its order."""
+    schema = nested(lookup, path) if lookup.has(path) else None
+    properties = member_of(schema, "properties")
+    if properties is None or properties.members is None:
+        return ()
+    required = member_of(schema, "required")
+    names = {each.value for each in (required.items if required is not None else None) or ()}
+    return tuple(
+        Member(name, _type(each), text_of(member_of(each, "description")), name in names)
+        for name, each in properties.members.items()
+    )
+
+
+def member_at(lookup: Lookup, path: KeyPath) -> Member | None:
+    """The member whose schema stands at `path`: a name below `properties`."""
+    *parent, keyword, name = path if len(path) > 2 else ("", "", "")
+    if keyword != "properties":
+        return None
+    return next((each for each in members_of(lookup, tuple(parent)) if each.name == name), None)
+
+
+def _type(schema: Node) -> str:
+    type_ = member_of(schema, "type")
+    if type_ is not None and type_.items is not None:
+        return " or ".join(text_of(each) for each in type_.items)
+    return text_of(type_)

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.agentfile.schema.key_spec import Names
-from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER
 from axe_lsp.agentfile.schema.models import MODELS, LocalModel, known_model
-from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import PROVIDERS, REPLAY_PROVIDER
 from axe_lsp.features.completion.cursor import Where, cursor_at
 from axe_lsp.features.completion.item import Completion, CompletionKind, offer
 from axe_lsp.features.describe import model_line, model_markdown

@@ -30,8 +30,7 @@ def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[C
     if file.open is None or not is_agent or not _is_offered(file.open, where):
         return
     # Late, as hardly anybody needs it.
-    from axe_lsp.agentfile.convert.conversion import convert_file
-    from axe_lsp.agentfile.convert.format_table import FORMATS, format_of
+    from axe_lsp.agentfile.convert.conversion import FORMATS, convert_file, format_of
     from axe_lsp.agentfile.convert.intermediate import ConversionError
     from axe_lsp.agentfile.convert.output_file import read_toml
 

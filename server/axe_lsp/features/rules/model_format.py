@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema.model_name import ModelNameError, parse_model_name
-from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import PROVIDERS, ModelNameError, parse_model_name
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, respell
 from axe_lsp.features.rule import Rule

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
-from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import (
+    PROVIDERS,
+    REPLAY_PROVIDER,
+    ModelNameError,
+    parse_model_name,
+)
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, replace, respell

@@ -19,7 +19,7 @@ import anyio
 from msgspec import MsgspecError, Struct
 from msgspec.msgpack import Decoder, Encoder
 
-from axe_lsp.agentfile.text.machine_addresses import DaskHost, dask_host
+from axe_lsp.agentfile.text.addresses import DaskHost, dask_host
 from axe_lsp.hosting.places.dask_worker import OPERATION, PRELOAD
 from axe_lsp.hosting.places.machine_connection import FaultError, lines_of
 from axe_lsp.hosting.places.tool_protocol import LONGEST_LINE

@@ -16,7 +16,7 @@ from functools import partial
 import anyio
 from msgspec import Struct
 
-from axe_lsp.agentfile.text.machine_addresses import DaskHost, SshHost
+from axe_lsp.agentfile.text.addresses import DaskHost, SshHost
 from axe_lsp.hosting.places import tool_protocol
 from axe_lsp.hosting.places.dask import dask_channel, dask_workers
 from axe_lsp.hosting.places.dask_worker import PRELOAD

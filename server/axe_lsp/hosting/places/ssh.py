@@ -10,7 +10,7 @@ from pathlib import Path
 import anyio
 
 from axe_lsp.agentfile.schema.providers import SECRET_ENDINGS
-from axe_lsp.agentfile.text.machine_addresses import SshHost
+from axe_lsp.agentfile.text.addresses import SshHost
 from axe_lsp.hosting.places.machine_connection import FaultError, lines_of, short
 from axe_lsp.runtime.files.execution import Execution
 from axe_lsp.runtime.files.folders import Environment

@@ -15,7 +15,8 @@ from msgspec import Struct, field, structs
 from msgspec.structs import replace
 
 from axe_lsp.agentfile import lookup_order
-from axe_lsp.agentfile.agent_definition import AgentDefinition, DefinitionError, Source, load
+from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, load
+from axe_lsp.agentfile.check.plain_values import DefinitionError
 from axe_lsp.agentfile.lookup_order import (
     AGENT_FOLDERS,
     SUFFIX,
@@ -35,8 +36,8 @@ from axe_lsp.agentfile.other_programs import (
 )
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.toml_values import values_of
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.text.values import values_of
 from axe_lsp.runtime.errors import AgentFileError, ConfigError
 from axe_lsp.runtime.files.folders import (
     Environment,
@@ -144,7 +145,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
 
     def _of_other_programs(self, name: str) -> Iterator[Path]:
         """The files that an agent in Markdown would have, in the projects of these folders."""
-        from axe_lsp.agentfile.convert.format_table import FORMATS
+        from axe_lsp.agentfile.convert.conversion import FORMATS
 
         for folder in self.folders:
             for each in FORMATS.values():

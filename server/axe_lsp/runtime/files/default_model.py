@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelNameError, parse_model_name
 from axe_lsp.agentfile.schema.models import MODELS, Model
-from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import (
+    PROVIDERS,
+    REPLAY_PROVIDER,
+    ModelNameError,
+    parse_model_name,
+)
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError

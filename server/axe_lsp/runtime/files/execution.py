@@ -13,7 +13,7 @@ import tomli
 from msgspec import Struct
 
 from axe_lsp.agentfile.schema.config_keys import ENGINES
-from axe_lsp.agentfile.text.machine_addresses import DaskHost, SshHost, dask_host, ssh_host
+from axe_lsp.agentfile.text.addresses import DaskHost, SshHost, dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path

@@ -19,7 +19,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.mcp_servers import is_secret_name
-from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
     PROVIDERS,
@@ -27,6 +26,7 @@ from axe_lsp.agentfile.schema.providers import (
     WIRE_NAMES,
     WIRES,
     Auth,
+    ModelName,
     Provider,
     Wire,
     address_variable,

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, cast
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.model_name import ModelName
 from axe_lsp.agentfile.schema.models import takes_pictures
 from axe_lsp.agentfile.schema.providers import (
     PROVIDERS,
     WIRES,
     Auth,
+    ModelName,
     Provider,
     Wire,
     address_variable,

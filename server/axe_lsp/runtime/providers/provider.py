@@ -10,7 +10,7 @@ from typing import Protocol
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Delta, Request, Response
 

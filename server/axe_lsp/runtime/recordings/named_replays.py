@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from axe_lsp.agentfile.schema.model_name import REPLAY_PROVIDER, ModelName
+from axe_lsp.agentfile.schema.providers import REPLAY_PROVIDER, ModelName
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder

@@ -10,7 +10,7 @@ from typing import Literal
 import anyio
 from msgspec import Struct
 
-from axe_lsp.agentfile.schema.model_name import ModelName
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.conversation import told_apart
 from axe_lsp.runtime.errors import ProviderError, RunTimeoutError

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
-from axe_lsp.agentfile.schema.model_name import parse_model_name
+from axe_lsp.agentfile.schema.providers import parse_model_name
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ConfigError, FinalError, UnfitAnswerError
 from axe_lsp.runtime.limits.budget import Ledger

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.model_name import parse_model_name
+from axe_lsp.agentfile.schema.providers import parse_model_name
 from axe_lsp.runtime.children.typed_tools import known_typed_tools
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.files.agent_files import caller_of

@@ -1,30 +1,51 @@
-"""Problems of several keys together: keys that exclude each other, and tables that lack a key."""
+"""Problems of axe's files that the rows of their schemas can't express.
+
+Keys that exclude each other, tables that lack a key or hold no valid JSON Schema, differences from axe;
+and the values of config.toml.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import partial
+from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache, partial
 from typing import NamedTuple
 
+from axe_lsp.agentfile.check.plain_values import refusal
 from axe_lsp.agentfile.check.problem import Problem, problem
 from axe_lsp.agentfile.mcp_servers import STDIO, command_fault, folder_fault
 from axe_lsp.agentfile.schema import agent_keys
-from axe_lsp.agentfile.schema.key_spec import KeyPath
+from axe_lsp.agentfile.schema.json_schema import SchemaFault, schema_faults
+from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.text.addresses import address_fault
+from axe_lsp.agentfile.schema.nested import Node, nested
+from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.text.addresses import address_fault, dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.tree import Document, Table, Value, ValueKind
+from axe_lsp.agentfile.text.tree import Document, KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 
 
-def combinations(lookup: Lookup) -> Iterator[Problem]:
-    """axe's checks of more than one key at a time."""
+def axe_agent(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of an agent file by itself."""
     yield from _retry(lookup)
     yield from _artifacts(lookup)
     yield from _response_format(lookup)
     yield from _servers(lookup)
     yield from _delegation(lookup)
     yield from _isolation(lookup)
+    yield from _schema_tables(lookup)
+    yield from _secrets(lookup)
+    yield from _beyond_axe(lookup)
+
+
+def axe_config(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of config.toml: addresses that lead nowhere, providers that no model can name, and machines that can not be reached."""
+    yield from _addresses(lookup)
+    yield from _providers(lookup)
+    yield from _machines(lookup)
+
+
+# -- several keys together
 
 
 def _retry(lookup: Lookup) -> Iterator[Problem]:
@@ -208,3 +229,169 @@ def _server_message(key: str, value: str) -> str | None:
         return "is required"
     faults = {"url": address_fault, "command": command_fault}
     return faults[key](value) if key in faults else None
+
+
+# -- JSON Schemas
+
+INPUT: KeyPath = ("input",)
+OUTPUT: KeyPath = ("output",)
+
+_TABLES = [spec for spec in agent_keys.KEYS if spec.type is KeyType.JSON_SCHEMA]
+
+
+def _schema_tables(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of their schemas."""
+    for spec in _TABLES:
+        if not lookup.has(spec.path):
+            continue
+        table = nested(lookup, spec.path)
+        if table is None or table.members is None:
+            continue  # Unfinished, or of the wrong type.
+        for where, message, meant in _faults(table, spec):
+            # axe hands the schema of an answer on as it is, and leaves it to the provider.
+            is_fatal = spec.is_extension
+            yield problem("bad-schema", spec, where, message, fatal=is_fatal, meant=meant)
+
+
+def _faults(table: Node, spec: KeySpec) -> Iterator[SchemaFault]:
+    faults = schema_faults(table, spec.dotted)
+    type_ = (table.members or {}).get("type") if spec.path == INPUT else None
+    if type_ is None or _is_object(type_):
+        yield from faults
+        return
+    message = 'input.type must be "object": agents are called with one'
+    yield SchemaFault(type_.range, message, meant="object")
+    start, end = type_.range
+    yield from (each for each in faults if not start <= each.range.start < end)
+
+
+def _is_object(type_: Node) -> bool:
+    """An agent is called with an object, whatever it may answer."""
+    types = [type_] if type_.items is None else type_.items
+    return any(each.value == "object" for each in types)
+
+
+# -- differences from axe
+
+_CODE = "not-axe"
+
+
+def _beyond_axe(lookup: Lookup) -> Iterator[Problem]:
+    """A problem for each; of a table that axe ignores as a whole only for the table."""
+    told: set[KeyPath] = set()
+    tables = [table for table in lookup.parse.document.tables if table.complete]
+    for table in tables:
+        differs = _differs(table.path)
+        if differs is not None and differs not in told and table.header is not None:
+            yield from _ignored(table.path, table.header.parts, told)
+    for table in tables:
+        for index, path in enumerate(table.paths):
+            differs = _differs(path)
+            if differs is None or differs in told or path[:1] in told:
+                continue
+            item = table.located[index]
+            yield from _ignored(path, item.entry.key.parts, told)
+            yield from _refused(lookup, item)
+
+
+@lru_cache(maxsize=4096)
+def _differs(path: KeyPath) -> KeyPath | None:
+    """The part of a key's path that axe ignores: the key, or a table above it. Also a key of which axe may refuse a word.
+
+    None for most keys. Each keystroke asks for the same ones again.
+    """
+    for end in range(1, len(path) + 1):
+        spec = agent_keys.find(path[:end])
+        if spec is None:
+            return None
+        if spec.is_extension:
+            return path[:end]
+    spec = agent_keys.find(path)
+    return path if spec is not None and spec.names in (Names.TOOL, Names.MODEL) else None
+
+
+def _ignored(path: KeyPath, parts: Sequence[KeyPart], told: set[KeyPath]) -> Iterator[Problem]:
+    """The key, or the table that holds it, if axe ignores it. `parts` are the end of the path."""
+    for end in range(1, len(path) + 1):
+        spec = agent_keys.find(path[:end])
+        if spec is None:
+            return
+        if spec.is_extension:
+            own = end - 1 - (len(path) - len(parts))
+            if own >= 0 and path[:end] not in told:
+                told.add(path[:end])
+                message = f"axe ignores {quoted('.'.join(path[:end]))}, an extension of axe-lsp"
+                yield Problem(_CODE, parts[own].range, message, path[:end], 0, fatal=False)
+            return
+
+
+def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
+    spec, value = agent_keys.find(item.path), item.entry.value
+    if spec is None or value is None or spec.is_extension:
+        return
+    for each in (value, *value.items):
+        word = decode(lookup.parse.text, each) if each.kind is ValueKind.STRING else None
+        message = refusal(spec, word) if isinstance(word, str) else None
+        if message is not None:
+            yield Problem(_CODE, each.range, message, item.path, 0, fatal=False)
+
+
+def _secrets(lookup: Lookup) -> Iterator[Problem]:
+    """The texts that look like an API key."""
+    for where, owner, variable in lookup.secrets:
+        place = f"${variable} or config.toml" if variable else "the environment"
+        message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
+        yield Problem("plain-secret", where, message, (), order=0, fatal=False)
+
+
+# -- config.toml
+
+
+def _addresses(lookup: Lookup) -> Iterator[Problem]:
+    for item in lookup.located:
+        spec, value = lookup.schema.find(item.path), item.entry.value
+        if spec is None or spec.names is not Names.ADDRESS or value is None:
+            continue
+        address = lookup.decoded(item.path)
+        # White space around it is no part, and an empty one is none.
+        fault = address_fault(address.strip()) if isinstance(address, str) else None
+        if fault is not None and address.strip():
+            message = f"{'.'.join(item.path)} {fault}"
+            yield problem("out-of-range", spec, value.range, message, fatal=False)
+
+
+def _machines(lookup: Lookup) -> Iterator[Problem]:
+    hosts = lookup.decoded(("execution", "ssh", "hosts"))
+    scheduler = lookup.decoded(("execution", "dask", "scheduler"))
+    for path, addresses, read in (
+        (("execution", "ssh", "hosts"), hosts if isinstance(hosts, list) else (), ssh_host),
+        (("execution", "dask", "scheduler"), [scheduler] if scheduler else (), dask_host),
+    ):
+        try:
+            for address in addresses:
+                read(address if isinstance(address, str) else "")
+        except ValueError as fault:
+            where = lookup.place(path)
+            if where is not None:
+                message = f"{'.'.join(path)} {fault}"
+                yield problem("out-of-range", lookup.schema.key(path), where, message, fatal=False)
+
+
+def _providers(lookup: Lookup) -> Iterator[Problem]:
+    tables = (table.path for table in lookup.parse.document.tables if table.complete)
+    paths = [*tables, *(item.path for item in lookup.located)]
+    stated = {item.path for item in lookup.located}
+    names = dict.fromkeys(path[1] for path in paths if path[:1] == ("providers",) and len(path) > 1)
+    for name in names:
+        path = ("providers", name)
+        spec, where = lookup.schema.find(path), lookup.place(path)
+        if (
+            name not in PROVIDERS
+            and (*path, "wire") not in stated
+            and spec is not None
+            and where is not None
+        ):
+            message = (
+                f"no model is served by {quoted(name)}, which is not built in and has no `wire`"
+            )
+            yield problem("unknown-provider", spec, where, message, fatal=False, found=name)
