@@ -9,14 +9,19 @@ that axe reports. `config_keys.py` has the rows of the other kind of file, confi
 from __future__ import annotations
 
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
-from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeySpec, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.key_spec import (
+    EXTENSION,
+    KeySpec,
+    KeyType,
+    Names,
+    Schema,
+    below,
+    choice,
+    count,
+    row,
+    table,
+)
 from axe_lsp.agentfile.schema.providers import EFFORTS
-from axe_lsp.agentfile.schema.rows import below, choice, count, row, table
-
-
-def _key(dotted: str, type_: KeyType, doc: str, **columns: object) -> KeySpec:
-    return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)  # type: ignore[arg-type]
-
 
 _S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
 _SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES

@@ -10,8 +10,17 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema.codex_names import EFFORTS, FEATURES, HOOK_EVENTS, MODELS
-from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names, Schema
-from axe_lsp.agentfile.schema.rows import choice, count, row, rows, table
+from axe_lsp.agentfile.schema.key_spec import (
+    KeySpec,
+    KeyType,
+    Names,
+    Schema,
+    choice,
+    count,
+    row,
+    rows,
+    table,
+)
 
 _S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
 _SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES
@@ -24,8 +33,8 @@ _PARENT = "A spawned agent works with the parent's value."
 _SESSION = "It concerns a whole session and has no use in an agent."
 
 
-def _count(dotted: str, doc: str, most: int = _U64, least: int = 0, **columns: object) -> KeySpec:
-    return count(dotted, doc, least, maximum=most, **columns)
+def _count(dotted: str, doc: str, most: int = _U64, least: int = 0) -> KeySpec:
+    return count(dotted, doc, least, maximum=most)
 
 
 _AGENT_KEYS = (

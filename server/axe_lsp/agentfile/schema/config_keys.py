@@ -5,9 +5,8 @@ axe and axe-lsp share the file. What is set in the environment wins over it.
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeyType, Names, Schema
+from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeyType, Names, Schema, count, row, table
 from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
-from axe_lsp.agentfile.schema.rows import count, row, table
 
 ENGINES = ("here", "ssh", "dask")
 """Where the copies of agents with `[isolation] mode = "copy"` are."""

@@ -1,11 +1,16 @@
-"""The type of a row of a schema, and a schema: all keys of one kind of file. The rows are in `agent_keys.py` and `config_keys.py`."""
+"""The type of a row of a schema, its short forms, and a schema: all keys of one kind of file. The rows are in `agent_keys.py` and its neighbours."""
 
 from __future__ import annotations
 
 from enum import Enum
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, TypedDict
 
 from msgspec import Struct
+from msgspec.structs import replace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # `typing` has it from Python 3.11 on.
 
 KeyPath = tuple[str, ...]
 
@@ -194,3 +199,72 @@ def _row_of_any_name(schema: Schema, path: KeyPath) -> KeySpec | None:
             return None
         row = here
     return schema.rows[row] if row else None
+
+
+# -- short forms of rows: paths are written with dots, and choices as words with spaces
+
+
+class Columns(TypedDict, total=False):
+    """The columns of a row that its short form leaves to the table."""
+
+    default: str
+    since: str
+    required: bool
+    maximum: int
+    names: Names
+    shorthand: str
+    code: str
+    says_value: bool
+    is_secret: bool
+    also: tuple[KeyType, ...]
+    suggestions: tuple[str, ...]
+    no_effect: str
+    or_empty_array: bool
+
+
+class AllColumns(Columns, total=False):
+    """The same with those that the other short forms give themselves."""
+
+    minimum: int
+    choices: tuple[str, ...]
+
+
+def row(dotted: str, type_: KeyType, doc: str, **columns: Unpack[AllColumns]) -> KeySpec:
+    """One key."""
+    return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)
+
+
+def choice(dotted: str, words: str, doc: str, **columns: Unpack[Columns]) -> KeySpec:
+    """A key whose value is one of some words."""
+    return row(dotted, KeyType.STRING, doc, choices=tuple(words.split()), **columns)
+
+
+def count(dotted: str, doc: str, minimum: int = 0, **columns: Unpack[Columns]) -> KeySpec:
+    """A key whose value is a whole number that can't be negative."""
+    return row(dotted, KeyType.INTEGER, doc, minimum=minimum, **columns)
+
+
+def rows(type_: KeyType, docs: dict[str, str], **columns: Unpack[Columns]) -> tuple[KeySpec, ...]:
+    """Keys that differ in their names and descriptions only."""
+    return tuple(row(dotted, type_, doc, **columns) for dotted, doc in docs.items())
+
+
+def table(
+    dotted: str,
+    doc: str,
+    *keys: KeySpec,
+    type_: KeyType = KeyType.TABLE,
+    **columns: Unpack[Columns],
+) -> tuple[KeySpec, ...]:
+    """A table and its keys, as `below` has them."""
+    header = row(dotted, type_, doc, **columns)
+    return (header, *below(dotted, *keys, since=header.since))
+
+
+def below(table: str, *keys: KeySpec, since: str = FIRST_AXE) -> tuple[KeySpec, ...]:
+    """The keys of a table, whose own paths begin in it. Their `since` is that of the table, unless they have one."""
+    above = tuple(table.split("."))
+    return tuple(
+        replace(key, path=(*above, *key.path), since=since if key.since == FIRST_AXE else key.since)
+        for key in keys
+    )

@@ -12,10 +12,9 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.json_schema import TYPES
-from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType
+from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, row
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, member_of, nested, text_of
-from axe_lsp.agentfile.schema.rows import row
 
 _NAMED = ("properties", "$defs")
 """Keywords that hold a schema for each name of the user's choice."""

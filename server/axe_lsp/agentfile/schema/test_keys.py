@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeyPath, KeySpec, KeyType, Names, Schema
-from axe_lsp.agentfile.schema.rows import count, row, table
+from axe_lsp.agentfile.schema.key_spec import (
+    EXTENSION,
+    KeyPath,
+    KeySpec,
+    KeyType,
+    Names,
+    Schema,
+    count,
+    row,
+    table,
+)
 
 _S, _B, _F = KeyType.STRING, KeyType.BOOLEAN, KeyType.FLOAT
 _SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES

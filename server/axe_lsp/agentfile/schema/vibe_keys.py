@@ -10,8 +10,17 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
-from axe_lsp.agentfile.schema.rows import below, choice, count, row, rows, table
+from axe_lsp.agentfile.schema.key_spec import (
+    KeySpec,
+    KeyType,
+    Schema,
+    below,
+    choice,
+    count,
+    row,
+    rows,
+    table,
+)
 
 _S, _I, _F, _B = KeyType.STRING, KeyType.INTEGER, KeyType.FLOAT, KeyType.BOOLEAN
 _SS, _T, _TT = KeyType.STRINGS, KeyType.TABLE, KeyType.TABLES
