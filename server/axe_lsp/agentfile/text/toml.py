@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile.text import syntax_hints as hints
 from axe_lsp.agentfile.text.ranges import Difference, TextRange
-from axe_lsp.agentfile.text.tree import Document, Entry, Key, KeyPart, Table, Value, ValueKind
+from axe_lsp.agentfile.text.tree import Body, Document, Entry, Key, KeyPart, Table, Value, ValueKind
 from axe_lsp.agentfile.text.unclosed_strings import (
     ANCHOR,
     HEADER_ANCHOR,
@@ -84,7 +84,7 @@ class _Known(NamedTuple):
 
 
 _NOWHERE = TextRange(0, 0)
-_ROOT = Table(_NOWHERE, None, _NOWHERE, is_array=False, complete=True, entries=())
+_ROOT = Table(_NOWHERE, _NOWHERE, is_array=False, complete=True, path=(), body=Body(None, ()))
 
 _BLANK = re.compile(r"[ \t\r\n]*")
 _SPACE = re.compile(r"[ \t]*")
@@ -235,7 +235,7 @@ class _Parser:
             hint = hints.about_header(self._rest_of_line())
             self._problem(where, f"expected `{closing}` after the table's name", hint)
         whole = TextRange(start, self.pos)
-        return Table(whole, key, whole, is_array=is_array, complete=not self._broken, entries=())
+        return Table(whole, whole, is_array, not self._broken, key.names, Body(key, ()))
 
     def _entry(self, depth: int) -> Entry:
         """One `key = value`, of a table or of an inline table."""

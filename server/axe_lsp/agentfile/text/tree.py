@@ -64,127 +64,96 @@ class Entry(Struct, frozen=True, gc=False):
     value: Value | None
 
 
-class _Body:
+class Body(Struct):
     """The header and the entries of a table, with the positions where they were read, and the paths of the entries."""
 
-    __slots__ = ("entries", "header", "paths")
-
-    def __init__(self, header: Key | None, entries: tuple[Entry, ...]) -> None:
-        self.header = header
-        self.entries = entries
-        self.paths: tuple[tuple[str, ...], ...] | None = None
+    header: Key | None
+    entries: tuple[Entry, ...]
+    paths: tuple[tuple[str, ...], ...] | None = None
 
 
-class Table:
+class Table(Struct, eq=False):
     """A `[header]` and the entries below it. The first table of a document has no header.
 
     `range` runs from the header to the next header. An unfinished header has `complete` False. It is not to be
-    changed. Where an edit has moved it, its nodes are made when they are asked for: of thousands of tables few are.
+    changed. Where an edit has moved it `by` some characters, its nodes are made when they are asked for: of thousands
+    of tables few are.
     """
 
-    __slots__ = (
-        "_body",
-        "_by",
-        "_entries",
-        "_header",
-        "_located",
-        "complete",
-        "header_range",
-        "is_array",
-        "path",
-        "range",
-    )
-
-    def __init__(
-        self,
-        where: TextRange,
-        header: Key | None,
-        header_range: TextRange,
-        *,
-        is_array: bool,
-        complete: bool,
-        entries: tuple[Entry, ...],
-    ) -> None:
-        self.range = where
-        self.header_range = header_range
-        self.is_array = is_array
-        self.complete = complete
-        self.path: tuple[str, ...] = header.names if header is not None else ()
-        self._body = _Body(header, entries)
-        self._by = 0
-        self._header: Key | None = header
-        self._entries: tuple[Entry, ...] | None = entries
-        self._located: tuple[Located, ...] | None = None
+    range: TextRange
+    header_range: TextRange
+    is_array: bool
+    complete: bool
+    path: tuple[str, ...]
+    body: Body
+    by: int = 0
+    _header: Key | None = None
+    _entries: tuple[Entry, ...] | None = None
+    _located: tuple[Located, ...] | None = None
 
     @property
     def header(self) -> Key | None:
-        if self._header is None and self._body.header is not None:
-            self._header = _moved_key(self._body.header, self._by)
+        if not self.by or self.body.header is None:
+            return self.body.header
+        if self._header is None:
+            self._header = _moved_key(self.body.header, self.by)
         return self._header
 
     @property
     def entries(self) -> tuple[Entry, ...]:
+        if not self.by:
+            return self.body.entries
         if self._entries is None:
-            self._entries = tuple(_moved_entry(each, self._by) for each in self._body.entries)
+            self._entries = tuple(_moved_entry(each, self.by) for each in self.body.entries)
         return self._entries
 
     def strings(self) -> Iterator[TextRange]:
         """Where the strings are that are values of the entries."""
-        for each in self._body.entries:
+        for each in self.body.entries:
             value = each.value
             if value is not None and value.kind is ValueKind.STRING:
-                yield value.range.moved(self._by) if self._by else value.range
+                yield value.range.moved(self.by) if self.by else value.range
 
     @property
     def located(self) -> tuple[Located, ...]:
         """Every entry with its path, in written order; entries of inline tables follow their table."""
         if self._located is None:
-            self._located = tuple(_walk(self.path, self.entries, self))
+            self._located = tuple(
+                Located(path, entry, self) for path, entry in _walk(self.path, self.entries)
+            )
         return self._located
 
     @property
     def paths(self) -> tuple[tuple[str, ...], ...]:
         """The paths of `located`, wherever the table has been moved to."""
-        if self._body.paths is None:
-            self._body.paths = tuple(_paths(self.path, self._body.entries))
-        return self._body.paths
+        if self.body.paths is None:
+            self.body.paths = tuple(path for path, _ in _walk(self.path, self.body.entries))
+        return self.body.paths
 
     def with_entries(self, where: TextRange, entries: tuple[Entry, ...]) -> Table:
         """The same header with other entries below; all of it is at `where`."""
-        return Table(
-            where,
-            self.header,
-            self.header_range,
-            is_array=self.is_array,
-            complete=self.complete,
-            entries=entries,
-        )
+        body = Body(self.header, entries)
+        return Table(where, self.header_range, self.is_array, self.complete, self.path, body)
 
     def moved(self, by: int) -> Table:
         """The same table where it stands `by` characters later."""
         if by == 0:
             return self
-        table = Table.__new__(Table)
-        table.range = self.range.moved(by)
-        table.header_range = self.header_range.moved(by)
-        table.is_array = self.is_array
-        table.complete = self.complete
-        table.path = self.path
-        table._body = self._body
-        table._by = self._by + by
-        table._header = None
-        table._entries = None
-        table._located = None
-        return table
+        return Table(
+            self.range.moved(by),
+            self.header_range.moved(by),
+            self.is_array,
+            self.complete,
+            self.path,
+            self.body,
+            self.by + by,
+        )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and self._parts == other._parts
 
     def __hash__(self) -> int:
         return hash((self.range, self.path))
-
-    def __repr__(self) -> str:
-        return f"Table{self._parts}"
 
     @property
     def _parts(self) -> tuple[object, ...]:
@@ -226,33 +195,20 @@ def walk(document: Document) -> Iterator[Located]:
         yield from table.located
 
 
-def _walk(prefix: tuple[str, ...], entries: tuple[Entry, ...], table: Table) -> Iterator[Located]:
+def _walk(
+    prefix: tuple[str, ...], entries: tuple[Entry, ...]
+) -> Iterator[tuple[tuple[str, ...], Entry]]:
     for entry in entries:
         path = prefix + entry.key.names
-        yield Located(path, entry, table)
+        yield path, entry
         value = entry.value
         if value is None:
             continue
         if value.entries:
-            yield from _walk(path, value.entries, table)
+            yield from _walk(path, value.entries)
         for item in value.items:
             if item.entries:
-                yield from _walk(path, item.entries, table)
-
-
-def _paths(prefix: tuple[str, ...], entries: tuple[Entry, ...]) -> Iterator[tuple[str, ...]]:
-    """The paths that `_walk` gives."""
-    for entry in entries:
-        path = prefix + entry.key.names
-        yield path
-        value = entry.value
-        if value is None:
-            continue
-        if value.entries:
-            yield from _paths(path, value.entries)
-        for item in value.items:
-            if item.entries:
-                yield from _paths(path, item.entries)
+                yield from _walk(path, item.entries)
 
 
 def _moved_entry(entry: Entry, by: int) -> Entry:
