@@ -77,16 +77,6 @@ def _write_tools(writing: Writing) -> None:
         writing.lost("tools", text)
 
 
-def _write_agents(writing: Writing) -> None:
-    if writing.agent.agents:
-        writing.lost("agents", "a Codex agent may start every agent")
-
-
-def _write_servers(writing: Writing) -> None:
-    if writing.agent.servers:
-        writing.lost("servers", "Codex ignores servers of an agent; they belong in its config.toml")
-
-
 CODEX = Format(
     "codex",
     "Codex",
@@ -109,8 +99,10 @@ CODEX = Format(
         "model": lambda writing: write_model(writing, "openai"),
         "effort": write_effort,
         "tools": _write_tools,
-        "agents": _write_agents,
-        "servers": _write_servers,
     },
     required=frozenset({"name", "description", "prompt"}),
+    why_unwritten={
+        "agents": "a Codex agent may start every agent",
+        "servers": "Codex ignores servers of an agent; they belong in its config.toml",
+    },
 )

@@ -113,7 +113,7 @@ def _write(reading: Reading, stem: str, target: Format) -> Writing:
         elif name in target.keys:
             writing.set(target.keys[name], value)
         else:
-            writing.lost(name)
+            writing.lost(name, target.why_unwritten.get(name, ""))
     return writing
 
 

@@ -207,6 +207,8 @@ class Format(Struct, frozen=True):
     `tools` has the tools of axe that each name stands for, in the order in which they are written;
     `tool_aliases` are names that are only read. `readers` and `writers` are the rules for fields whose
     values differ. `server_tools` are the names that stand for all tools of the server `{}`. `required` fields are made up if they are missing.
+    `why_lost` are further words about keys that no other format has, `why_unwritten` the reasons for which the format
+    does not hold a field.
     """
 
     name: str
@@ -222,6 +224,7 @@ class Format(Struct, frozen=True):
     server_tools: tuple[str, ...] = ()
     required: frozenset[str] = frozenset()
     why_lost: Mapping[str, str] = field(default_factory=dict)
+    why_unwritten: Mapping[str, str] = field(default_factory=dict)
 
 
 def tools_of(*pairs: tuple[str, str]) -> dict[str, frozenset[str]]:

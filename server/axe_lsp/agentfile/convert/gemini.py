@@ -56,12 +56,6 @@ def _write_tools(writing: Writing) -> None:
     writing.set("tools", writing.tool_names())
 
 
-def _write_servers(writing: Writing) -> None:
-    if writing.agent.servers:
-        text = "write them to settings.json of Gemini CLI: there it replaces variables in headers"
-        writing.lost("servers", text)
-
-
 GEMINI = Format(
     "gemini",
     "Gemini CLI",
@@ -101,8 +95,10 @@ GEMINI = Format(
         "model": lambda writing: write_model(writing, "google"),
         "timeout": _write_timeout,
         "tools": _write_tools,
-        "servers": _write_servers,
     },
     server_tools=("mcp_{}_*", "mcp_*"),
     required=frozenset({"name", "description"}),
+    why_unwritten={
+        "servers": "write them to settings.json of Gemini CLI: there it replaces variables in headers",
+    },
 )

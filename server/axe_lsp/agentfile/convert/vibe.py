@@ -97,11 +97,6 @@ def _write_tools(writing: Writing) -> None:
     writing.notes.mapped(writing.keys["tools"], "`disabled_tools`: an empty list would give all")
 
 
-def _write_servers(writing: Writing) -> None:
-    if writing.agent.servers:
-        writing.lost("servers", "write them to config.toml of Vibe, with its own form of keys")
-
-
 VIBE = Format(
     "vibe",
     "Mistral Vibe",
@@ -116,5 +111,6 @@ VIBE = Format(
     },
     tools={name: frozenset(ours) for name, ours in TOOLS.items()},
     readers={"name": _read_name, "tools": _read_run},
-    writers={"name": _write_name, "tools": _write_tools, "servers": _write_servers},
+    why_unwritten={"servers": "write them to config.toml of Vibe, with its own form of keys"},
+    writers={"name": _write_name, "tools": _write_tools},
 )
