@@ -45,7 +45,10 @@ def diagnostics(
         rules = [rule for rule in _RULES_OF[dialect] if _is_on(rule, severities)]
     there = _subjects(snapshot, file)
     found = [
-        finding for rule in rules if rule.about in there for finding in rule.check(snapshot, file)
+        finding
+        for rule in rules
+        if rule.about in there
+        for finding in rule.findings(snapshot, file)
     ]
     if file.ignores:
         found = list(_without_ignored(snapshot, file, rules, found))

@@ -6,6 +6,7 @@ from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
+from urllib.parse import unquote, urlsplit
 
 from msgspec import Struct
 
@@ -117,6 +118,20 @@ def respell_as_suggested(case: Case) -> Iterator[Fix]:
     """The word that was meant, if it is known."""
     if case.finding.suggestion is not None:
         yield respell(case, case.finding.suggestion)
+
+
+def open_related(case: Case) -> Iterator[Fix]:
+    """A look at the other places that the finding refers to."""
+    for other in case.finding.related:
+        yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
+
+
+def set_key(lookup: Lookup, path: KeyPath, value: str) -> Splice | None:
+    """Another value for a key of a table, which is written if it is not there; None if it has no certain place."""
+    written = lookup.value(path)
+    if written is not None:
+        return Splice(written.range, value)
+    return splices.with_line(lookup.parse, path[:-1], f"{path[-1]} = {value}")
 
 
 def remove_item(

@@ -51,23 +51,16 @@ def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | N
     if file.open is None:
         return None
     if named is None:
-        return _renamable_in_test(file, offset)
+        in_test = named_in_test(file, offset)
+        if in_test is None:
+            return None
+        return Renamable(_inside(file.open.parse.text, in_test.range), in_test.value)
     _check_is_defined(named.meaning)
-    quotes = _quotes(named.range.of(file.open.parse.text))
-    inside = TextRange(named.range.start + quotes, named.range.end - quotes)
+    inside = _inside(file.open.parse.text, named.range)
     agent = snapshot.file(named.meaning.uri) if named.meaning.kind is Kind.AGENT else None
     has_name = agent is not None and agent.place.dialect.has_names
     name = inside.of(file.open.parse.text) if has_name else named.meaning.name
     return Renamable(inside, name)
-
-
-def _renamable_in_test(file: AgentFile, offset: int) -> Renamable | None:
-    named = named_in_test(file, offset)
-    if named is None or file.open is None:
-        return None
-    quotes = _quotes(named.range.of(file.open.parse.text))
-    inside = TextRange(named.range.start + quotes, named.range.end - quotes)
-    return Renamable(inside, named.value)
 
 
 def rename(
@@ -282,6 +275,11 @@ def _rewritten(uri: str, text: str, where: TextRange, name: str) -> TextChange:
     if _quotes(token):
         return TextChange(uri, where, requoted(token, name))
     return TextChange(uri, where, name if _BARE_KEY.fullmatch(name) else literal(name))
+
+
+def _inside(text: str, where: TextRange) -> TextRange:
+    quotes = _quotes(where.of(text))
+    return TextRange(where.start + quotes, where.end - quotes)
 
 
 def _quotes(token: str) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum, auto
 
 from msgspec import Struct
@@ -68,22 +68,34 @@ class Dialects(Enum):
 class Rule(Struct, frozen=True):
     """One kind of diagnostic: its stable code, its check, its fixes, and its page in the documentation.
 
-    A rule that is not `is_on` is checked only if the user has given it a severity. If it
-    `is_settled` for a file, no later information can add to its findings. One that `is_protecting`
-    tells what a file could do to its user: nothing in a workspace silences it or makes it milder.
+    A rule without a `check` only repeats what `agentfile.check` has found. One that is not `is_on` is
+    checked only if the user has given it a severity. If it `is_settled` for a file, no later
+    information can add to its findings. One that `is_protecting` tells what a file could do to its user: nothing in a workspace silences it or makes it milder.
     """
 
     code: str
     severity: Severity
     summary: str
     documentation: str
-    check: Check
+    check: Check | None = None
     fixes: Fixer = no_fixes
     is_on: bool = True
     about: Subject = Subject.FILE
     is_for: Dialects = Dialects.AXE
     is_settled: Settled = always
     is_protecting: bool = False
+
+    def findings(self, snapshot: Snapshot, file: AgentFile) -> Iterable[Finding]:
+        """The findings about a file."""
+        if self.check is not None:
+            return self.check(snapshot, file)
+        return map(self._repeated, problems_of(file, self.code))
+
+    def _repeated(self, problem: Problem) -> Finding:
+        is_said = not problem.found or problem.message.endswith(problem.found)
+        message = problem.message if is_said else f"{problem.message} (it is {problem.found})"
+        severity = Severity.WARNING if problem.is_warning else None
+        return self.finding(problem.range, message, severity=severity, path=problem.path)
 
     def finding(
         self,
@@ -99,20 +111,6 @@ class Rule(Struct, frozen=True):
         """A finding of this rule, with its severity if no other one is given."""
         severity = severity or self.severity
         return Finding(self.code, severity, where, message, related, unnecessary, suggestion, path)
-
-
-def problems_with(code: str, severity: Severity) -> Check:
-    """The check of a rule that only repeats what `agentfile.check` has found."""
-
-    def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
-        for problem in problems_of(file, code):
-            is_said = not problem.found or problem.message.endswith(problem.found)
-            value = "" if is_said else f" (it is {problem.found})"
-            message = problem.message + value
-            here = Severity.WARNING if problem.is_warning else severity
-            yield Finding(code, here, problem.range, message, path=problem.path)
-
-    return check
 
 
 def problems_of(file: AgentFile, code: str) -> Sequence[Problem]:

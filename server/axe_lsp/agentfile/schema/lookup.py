@@ -109,10 +109,7 @@ class Lookup:
 
     def statement_at(self, offset: int) -> Entry | None:
         """The `key = value` that holds `offset`, of a table and not of a table within a value."""
-        statements, starts = self._statements
-        index = bisect_right(starts, offset) - 1
-        found = index >= 0 and offset < statements[index].range.end
-        return statements[index] if found else None
+        return part_at(self._statements, offset)
 
     def place(self, path: KeyPath) -> TextRange | None:
         """The name of the key or table where it is written first, in a header or before a value."""
@@ -185,10 +182,9 @@ class Lookup:
         return alike
 
     @cached_property
-    def _statements(self) -> tuple[Sequence[Entry], Sequence[int]]:
-        """Every entry of a table, in written order, and where each starts."""
-        entries = [entry for table in self.parse.document.tables for entry in table.entries]
-        return entries, [each.range.start for each in entries]
+    def _statements(self) -> Sequence[Entry]:
+        """Every entry of a table, in written order."""
+        return [entry for table in self.parse.document.tables for entry in table.entries]
 
     @cached_property
     def paths(self) -> frozenset[KeyPath]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import remove_item
-from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rule import Rule, Subject
 
 RULE = Rule(
     code="bad-glob",
@@ -19,7 +19,6 @@ backslash escapes the next character.
 files = ["src/[a-z.py"]    # the bracket is not closed
 ```
 """,
-    check=problems_with("bad-glob", Severity.ERROR),
     fixes=remove_item,
     about=Subject.PROBLEMS,
 )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject
 
 # It has no fixes: what was meant is not known.
 RULE = Rule(
@@ -18,6 +18,5 @@ test` runs no case of such a file. A tool that does not exist and is named nearl
 warning: it may be the name of an agent with `[input]`.
 """,
     is_for=Dialects.OTHERS,
-    check=problems_with("bad-test", Severity.ERROR),
     about=Subject.PROBLEMS,
 )

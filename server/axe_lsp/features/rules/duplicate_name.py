@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from itertools import count
-from urllib.parse import unquote, urlsplit
 
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.features.edit import RenameError
 from axe_lsp.features.finding import Finding, Related, Severity
-from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.fix import Case, Fix, open_related
 from axe_lsp.features.rename import rename_agent
 from axe_lsp.features.rule import Rule, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
@@ -52,8 +51,7 @@ def fixes(case: Case) -> Iterator[Fix]:
         pass  # It means something else to who calls it, such as a type of `Task`.
     else:
         yield Fix(f"Rename this agent to {quoted(name)}, and its references", edit)
-    for other in case.finding.related:
-        yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
+    yield from open_related(case)
 
 
 def _free_name(snapshot: Snapshot, stem: str) -> str:

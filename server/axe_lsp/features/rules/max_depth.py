@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rule import Rule, Subject
 from axe_lsp.features.rules.out_of_range import fixes
 
 RULE = Rule(
@@ -19,7 +19,6 @@ to the whole tree.
 max_depth = 5
 ```
 """,
-    check=problems_with("max-depth", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,
 )

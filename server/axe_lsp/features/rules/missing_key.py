@@ -10,7 +10,7 @@ from axe_lsp.agentfile.schema.key_spec import KeySpec
 from axe_lsp.agentfile.text import splices
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject
 from axe_lsp.workspace.places import Scope
 
 USUAL_MODEL = "anthropic/claude-sonnet-5-5"
@@ -92,7 +92,6 @@ model = "anthropic/claude-sonnet-5-5"
 ```
 """,
     is_for=Dialects.ALL,
-    check=problems_with("missing-key", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,
 )

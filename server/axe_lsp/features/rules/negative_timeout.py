@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rule import Rule, Subject
 from axe_lsp.features.rules.out_of_range import fixes
 
 RULE = Rule(
@@ -14,7 +14,6 @@ RULE = Rule(
 `timeout` and `sub_agents_config.timeout` are seconds. 0 means no limit: a run may take any time
 while it makes progress, and a sub-agent the rest of its caller's time.
 """,
-    check=problems_with("negative-timeout", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import remove_key
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject
 
 RULE = Rule(
     code="no-effect",
@@ -16,7 +16,6 @@ works in the sandbox of its parent, with its approvals, MCP servers and provider
 "read-only"` does not keep the agent from writing.
 """,
     is_for=Dialects.OTHERS,
-    check=problems_with("no-effect", Severity.WARNING),
     fixes=remove_key,
     about=Subject.PROBLEMS,
 )

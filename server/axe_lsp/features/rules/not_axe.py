@@ -16,7 +16,7 @@ from axe_lsp.features.fix import (
     remove_table,
     respell,
 )
-from axe_lsp.features.rule import Rule, Subject, problems_with
+from axe_lsp.features.rule import Rule, Subject
 
 
 def fixes(case: Case) -> Iterator[Fix]:
@@ -46,7 +46,6 @@ This rule is for users who also run their agents with axe. It is off by default;
 `axe.diagnostics` or `axe-lsp check --strict-axe` switches it on. axe ignores keys and tables of
 axe-lsp. It rejects a file with an unknown tool: `grep`, `find_files`, an alias of a tool, a glob.
 """,
-    check=problems_with("not-axe", Severity.HINT),
     fixes=fixes,
     about=Subject.PROBLEMS,
     is_on=False,

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.schema.key_spec import KeySpec, Names
-from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.nearest import nearest
-from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.finding import Severity
-from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.fix import Case, Fix, change, find_value, replace, respell, set_key
+from axe_lsp.features.rule import Dialects, Rule, Subject
 
 
 def fixes(case: Case) -> Iterator[Fix]:
@@ -54,12 +52,7 @@ def _enable_artifacts(case: Case) -> Iterator[Fix]:
     path = ("artifacts", "enabled")
     if "enabled is false" not in case.finding.message:
         return
-    value = case.lookup.value(path)
-    splice = (
-        Splice(value.range, "true")
-        if value is not None
-        else splices.with_line(case.lookup.parse, path[:-1], "enabled = true")
-    )
+    splice = set_key(case.lookup, path, "true")
     if splice is not None:
         yield change(case, "Set `artifacts.enabled` to `true`", splice, preferred=True)
 
@@ -73,7 +66,6 @@ The value has the right type, but the key does not allow it: a negative number, 
 a value that contradicts another key.
 """,
     is_for=Dialects.ALL,
-    check=problems_with("out-of-range", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,
 )

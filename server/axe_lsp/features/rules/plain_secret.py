@@ -13,7 +13,7 @@ from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.edit import Secret, TextChange
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, entry_around
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject
 
 _HEADERS = ("mcp_servers", "headers")
 _PROVIDERS = {"GEMINI_API_KEY": "google"}
@@ -81,7 +81,6 @@ headers = { Authorization = "Bearer ${SEARCH_TOKEN}" }
 ```
 """,
     is_for=Dialects.ALL,
-    check=problems_with("plain-secret", Severity.WARNING),
     fixes=fixes,
     about=Subject.PROBLEMS,
     is_protecting=True,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from urllib.parse import unquote, urlsplit
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Related, Severity
-from axe_lsp.features.fix import Case, Fix
+from axe_lsp.features.fix import open_related
 from axe_lsp.features.rule import Dialects, Rule, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -49,12 +48,6 @@ def _is_inside(layer: str, other: str, snapshot: Snapshot) -> bool:
     return layer not in homes and layer.startswith(f"{other.rpartition('/')[0]}/")
 
 
-def fixes(case: Case) -> Iterator[Fix]:
-    """A look at the other place."""
-    for other in case.finding.related:
-        yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
-
-
 RULE = Rule(
     code="replaced-agent",
     severity=Severity.WARNING,
@@ -66,6 +59,6 @@ one of the user's with the same name, and one of an inner `.codex` folder hides 
 """,
     is_for=Dialects.OTHERS,
     check=check,
-    fixes=fixes,
+    fixes=open_related,
     is_settled=once_complete,
 )

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import Splice, spliced
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject
 from axe_lsp.features.syntax_guesses import GUESSES, Statement
 
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
@@ -80,7 +80,6 @@ sub_agents = ["lint", "test"
 ```
 """,
     is_for=Dialects.ALL,
-    check=problems_with("syntax", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,
 )

@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.splices import Splice
 from axe_lsp.features.edit import TextChange
 from axe_lsp.features.finding import Finding, Severity, calls_along
-from axe_lsp.features.fix import Case, Fix, remove_item
+from axe_lsp.features.fix import Case, Fix, remove_item, set_key
 from axe_lsp.features.rule import Rule, Subject, once_complete
 from axe_lsp.workspace.agent_file import MAX_MAX_DEPTH, SUB_AGENTS, AgentFile
 from axe_lsp.workspace.graph import too_deep
@@ -52,12 +50,7 @@ def _raise_limit(case: Case) -> Iterator[Fix]:
         return
     root, depth = way[0], len(way)
     lookup = Lookup(Parse(case.context.text_of(root.uri)))
-    value = lookup.value(_MAX_DEPTH)
-    splice = (
-        Splice(value.range, str(depth))
-        if value is not None
-        else splices.with_line(lookup.parse, _MAX_DEPTH[:-1], f"max_depth = {depth}")
-    )
+    splice = set_key(lookup, _MAX_DEPTH, str(depth))
     if splice is not None:
         title = f"Raise `max_depth` of {root.place.stem} to {depth}"
         yield Fix(title, (TextChange(root.uri, *splice),), preferred=True)

@@ -12,7 +12,7 @@ from axe_lsp.agentfile.text.tree import Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, FoundValue, change, find_value, replace
-from axe_lsp.features.rule import Dialects, Rule, Subject, problems_with
+from axe_lsp.features.rule import Dialects, Rule, Subject
 
 _SCALARS = (ValueKind.INTEGER, ValueKind.FLOAT, ValueKind.BOOLEAN, ValueKind.DATETIME)
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
@@ -118,7 +118,6 @@ files = "*.md"    # must be an array of strings
 ```
 """,
     is_for=Dialects.ALL,
-    check=problems_with("wrong-type", Severity.ERROR),
     fixes=fixes,
     about=Subject.PROBLEMS,
 )
