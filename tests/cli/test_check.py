@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.check import fast_path
 from axe_lsp.agentfile.text.tree import Document
 from axe_lsp.cli.check import Progress, check, main
 from axe_lsp.cli.check_formats import FORMATS, print_human
 from axe_lsp.daemon import processes
+from axe_lsp.workspace import file_values
 from support.command_line import Home
 from support.secrets import OPENAI_KEY
 
@@ -262,7 +262,7 @@ def test_no_place_is_looked_for_in_agents_without_findings(
     def parse_tree(text: str) -> Document:
         raise AssertionError(f"nobody needs a place in {text!r}")
 
-    monkeypatch.setattr(fast_path, "parse_tree", parse_tree)
+    monkeypatch.setattr(file_values, "parse_tree", parse_tree)
     (agents.parents[1] / "README.md").write_text("Notes.\n")
     write(agents, "a", 'files = ["*.md"]\ntools = ["read_file"]\nsub_agents = ["b"]\n')
     write(agents, "b", 'description = "Reads."\nsystem_prompt = "Read."\n')

@@ -7,10 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from msgspec.structs import asdict
 
-from axe_lsp.agentfile.check.fast_path import valid_values
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
-from axe_lsp.workspace.file_values import LazyPlace
+from axe_lsp.workspace.file_values import ShortenedText, valid_values
 from benchmarks.agents import agent_text
 from schemas.fixtures import VALUES, agent_files, set_to
 from support.fixture import FOLDER, PLACES
@@ -90,10 +89,10 @@ def test_places_are_right_in_the_text_that_was_read_and_in_no_other() -> None:
 def test_only_short_texts_are_held_on_to_and_never_a_prompt() -> None:
     text = agent_text(20_000, "lint", ("fix",))
     reference = read_agent_file(PLACE, text).references[0]
-    assert isinstance(reference.where, LazyPlace)
-    assert len(reference.where.shortened_text.text) < 3_000
+    assert isinstance(reference.there, ShortenedText)
+    assert len(reference.there.text) < 3_000
     assert reference.range.of(text) == '"fix"'
     long = text.replace('["fix"]', f'["fix"{", " * 5_000}]'.replace(", ", ', "fix"'))
     reference = read_agent_file(PLACE, long).references[0]
-    assert reference.where == reference.range
+    assert reference.there == reference.range
     assert reference.range.of(long) == '"fix"'

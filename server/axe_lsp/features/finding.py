@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.agent_file import SUB_AGENTS, AgentFile, Reference
-from axe_lsp.workspace.file_values import Where, found
+from axe_lsp.workspace.file_values import Written
 
 
 class Severity(IntEnum):
@@ -35,12 +35,12 @@ class Related(Struct, frozen=True):
     """Another place that helps to understand a finding. Nobody looks for it unless it is shown."""
 
     uri: str
-    where: Where
+    where: TextRange | Written
     message: str
 
     @property
     def range(self) -> TextRange:
-        return found(self.where)
+        return self.where if isinstance(self.where, TextRange) else self.where.range
 
 
 class Finding(Struct, frozen=True):
@@ -95,4 +95,4 @@ def reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
 
 def _shown(caller: AgentFile, reference: Reference) -> Related:
     message = f"{caller.place.stem} may call {reference.name}"
-    return Related(caller.uri, reference.where, message)
+    return Related(caller.uri, reference, message)

@@ -21,7 +21,6 @@ from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
-from axe_lsp.agentfile.check.fast_path import ShortenedText, shortened, valid_values
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
@@ -35,7 +34,14 @@ from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
-from axe_lsp.workspace.file_values import FileValues, PlainValues, TreeValues, Written
+from axe_lsp.workspace.file_values import (
+    FileValues,
+    ShortenedText,
+    TreeValues,
+    Written,
+    shortened,
+    valid_values,
+)
 from axe_lsp.workspace.outside_values import (
     NOTHING,
     Outside,
@@ -190,7 +196,7 @@ def read_agent_file(
     kind = place.kind
     quick = valid_values(text) if kind is AXE.agent and not (is_open or fault) else None
     if quick is not None and len(quick.shortened_text.text) <= _SHORT:
-        return _said(place, PlainValues(quick), quick.shortened_text)
+        return _said(place, quick, quick.shortened_text)
     parse = Parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, kind.schema, before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))

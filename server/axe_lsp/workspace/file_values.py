@@ -1,41 +1,91 @@
-"""The values of a file: by its tree, or of a valid file by tomli's values alone, with the places later."""
+"""The values of a file: by its tree, or of a valid file by tomli's values alone, with the places later.
+
+tomli is compiled, our tree is not: the values of a file without problems are known in a fifth of the
+time that building the tree takes. The tree is built later, when a position in the file is needed.
+What may be wrong is left to check.py, as plain_values.py says.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, Protocol
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.check.fast_path import ShortenedText, ValidValues
+from axe_lsp.agentfile.check.ignores import may_hold_ignores
+from axe_lsp.agentfile.check.plain_values import Values, are_plain
 from axe_lsp.agentfile.mcp_servers import written_server
 from axe_lsp.agentfile.rights import Server, asked_by_server
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested, node_of
-from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.agentfile.text.parse import Parse, is_prose
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.agentfile.text.tree import Table, Value, ValueKind
-from axe_lsp.agentfile.text.values import decode
+from axe_lsp.agentfile.text.secrets import find_secrets
+from axe_lsp.agentfile.text.toml import parse_tree
+from axe_lsp.agentfile.text.tree import Document, Table, Value, ValueKind, walk
+from axe_lsp.agentfile.text.values import decode, values_of
 
 
-class LazyPlace(Struct, frozen=True, gc=False):
-    """A place in a valid file that is computed when it is needed."""
+class ShortenedText(Struct, frozen=True, gc=False):
+    """The text of a file, which lacks `removed` characters of a prompt at `cut`."""
 
-    shortened_text: ShortenedText
-    path: KeyPath
-    index: int | None
+    text: str
+    cut: int = 0
+    removed: int = 0
 
-    def find(self) -> TextRange:
-        return self.shortened_text.place_of(self.path, self.index)
+    def place_of(self, path: KeyPath, index: int | None = None) -> TextRange:
+        """Where the whole text has the value of a key, or an element of it. Raises KeyError if it has none."""
+        there = _range_in(self.text, path, index)
+        return TextRange(self._place(there.start), self._place(there.end))
+
+    def _place(self, offset: int) -> int:
+        return offset + self.removed if offset > self.cut else offset
 
 
-Where = TextRange | LazyPlace
+def valid_values(text: str) -> PlainValues | None:
+    """A look at the text of an agent file. None if it can't be certain that nothing is wrong with it by itself."""
+    if may_hold_ignores(text) or any(find_secrets(text)):
+        return None
+    shortened_text = shortened(text)
+    values = values_of(shortened_text.text)
+    if values is None or not are_plain(values):
+        return None
+    return PlainValues(values, shortened_text)
 
 
-def found(where: Where) -> TextRange:
-    """The place itself."""
-    return where.find() if isinstance(where, LazyPlace) else where
+_PROMPT = re.compile(r"\nsystem_prompt[ \t]*=[ \t]*(\"\"\"|''')")
+
+
+def shortened(text: str) -> ShortenedText:
+    """Most of a file is its prompt, which is not needed to find a place in the rest."""
+    # To look for a text is several times as fast as to look for an expression.
+    opening = _PROMPT.match(text, max(0, text.find("\nsystem_prompt")))
+    if opening is None or text.count('"""') + text.count("'''") != 2:
+        return ShortenedText(text)  # What looks like the key may stand in another string.
+    start = opening.end()
+    end = text.find(opening[1], start)
+    if end < start or not is_prose(text[start:end].replace("\r\n", "\n")):
+        return ShortenedText(text)
+    return ShortenedText(text[:start] + text[end:], start, end - start)
+
+
+@lru_cache(maxsize=1)
+def _document(text: str) -> Document:
+    """The tree of the last text: callers often ask for several places of one file."""
+    return parse_tree(text)[0]
+
+
+@lru_cache(maxsize=10_000)
+def _range_in(text: str, path: KeyPath, index: int | None) -> TextRange:
+    """Thousands of files may be shown each with the same places in the files around them."""
+    for item in walk(_document(text)):
+        if item.path == path and item.entry.value is not None:
+            value = item.entry.value
+            return value.range if index is None else value.items[index].range
+    raise KeyError(path)
 
 
 class Written(Struct, frozen=True, gc=False):
@@ -51,16 +101,11 @@ class Written(Struct, frozen=True, gc=False):
     index: int | None = None
 
     @property
-    def where(self) -> Where:
+    def range(self) -> TextRange:
         """The place of the string, quotes included."""
         if isinstance(self.there, TextRange):
             return self.there
-        return LazyPlace(self.there, self.key, self.index)
-
-    @property
-    def range(self) -> TextRange:
-        """The place itself."""
-        return found(self.where)
+        return self.there.place_of(self.key, self.index)
 
 
 class FileValues(Protocol):
@@ -161,17 +206,17 @@ def _plain_server(table: Table, text: str) -> _PlainServer:
     )
 
 
-class PlainValues:
-    """The values of a valid file."""
+class PlainValues(Struct, frozen=True):
+    """The values of a valid file and its text, both without the prompt, which can't have a problem."""
 
-    def __init__(self, values: ValidValues) -> None:
-        self._values = values
+    values: Values
+    shortened_text: ShortenedText
 
     def has(self, path: KeyPath) -> bool:
         return self.decoded(path) is not None
 
     def decoded(self, path: KeyPath) -> Any:
-        value: Any = self._values.values
+        value: Any = self.values
         for name in path:
             value = value.get(name)
             if value is None:
@@ -180,15 +225,16 @@ class PlainValues:
 
     def string(self, path: KeyPath) -> Written | None:
         value = self.decoded(path)
-        return Written(value, self._values.shortened_text, path) if value is not None else None
+        return Written(value, self.shortened_text, path) if value is not None else None
 
     def strings(self, path: KeyPath) -> Sequence[Written]:
-        values, shortened_text = self.decoded(path) or (), self._values.shortened_text
-        return [Written(each, shortened_text, path, index) for index, each in enumerate(values)]
+        text = self.shortened_text
+        values = enumerate(self.decoded(path) or ())
+        return [Written(each, text, path, index) for index, each in values]
 
     def names(self, table: KeyPath, among: Sequence[str]) -> Sequence[Written]:
-        values, shortened_text = self.decoded(table) or (), self._values.shortened_text
-        return [Written(name, shortened_text, (*table, name)) for name in among if name in values]
+        values, text = self.decoded(table) or (), self.shortened_text
+        return [Written(name, text, (*table, name)) for name in among if name in values]
 
     def servers(self) -> Iterator[tuple[Server, TextRange]]:
         return iter(())  # A file with servers is not told by its values alone.

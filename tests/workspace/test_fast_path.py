@@ -7,11 +7,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from axe_lsp.agentfile.check.check import check
-from axe_lsp.agentfile.check.fast_path import valid_values
 from axe_lsp.agentfile.check.ignores import read_ignores
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.workspace.file_values import valid_values
 from benchmarks.agents import agent_text
 from schemas.fixtures import VALUES, agent_files, set_to
 from support.any_text import TEXTS
