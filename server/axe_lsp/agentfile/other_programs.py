@@ -26,6 +26,10 @@ class Program(Struct, frozen=True):
         """The folder of agents, below a project."""
         return f"{self.layer}/{AGENTS}"
 
+    def has_agents_in(self, below: str) -> bool:
+        """Whether a folder, as a path below a layer, holds agents."""
+        return below == AGENTS or (self.is_recursive and below.startswith(f"{AGENTS}/"))
+
 
 AGENTS = "agents"
 CODEX = Program(
@@ -43,9 +47,7 @@ def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program 
         if _place_in(folder, program) is not None:
             return program
         home = dict(homes).get(program.name)
-        if home and _fits(
-            folder.removeprefix(home), f"/{AGENTS}", is_recursive=program.is_recursive
-        ):
+        if home and program.has_agents_in(folder.removeprefix(f"{home}/")):
             return program
     return None
 
@@ -63,12 +65,6 @@ def project_of(folder: str) -> str | None:
 
 def _place_in(folder: str, program: Program) -> int | None:
     """Where the folder of agents begins in a folder's path."""
-    ending = f"/{program.agents}"
-    index = folder.find(ending)
-    if index < 0 or not _fits(folder[index:], ending, is_recursive=program.is_recursive):
-        return None
-    return index
-
-
-def _fits(path: str, ending: str, *, is_recursive: bool) -> bool:
-    return path == ending or (is_recursive and path.startswith(f"{ending}/"))
+    start = f"/{program.layer}/"
+    index = folder.find(start + AGENTS)
+    return index if index >= 0 and program.has_agents_in(folder[index + len(start) :]) else None

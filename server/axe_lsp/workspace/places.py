@@ -33,7 +33,7 @@ from axe_lsp.agentfile.lookup_order import (
     precedence,
     root_of,
 )
-from axe_lsp.agentfile.other_programs import AGENTS, Program
+from axe_lsp.agentfile.other_programs import Program
 
 CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"
@@ -155,7 +155,7 @@ class Places(Struct, frozen=True, dict=True):
             below = folder.removeprefix(layer).removeprefix("/")
             if name == SETTINGS_FILE and folder == layer:
                 return Place(uri, folder, stem, scope, dialect.config, layer)
-            if is_declared or _is_in_agents(below, program):
+            if is_declared or program.has_agents_in(below):
                 return Place(uri, folder, stem, scope, dialect.agent, layer)
         return None
 
@@ -182,11 +182,6 @@ def layer_of(uri: str, program: Program, home: str = "") -> str:
         return home
     found = uri.find(f"/{program.layer}/")
     return uri[: found + len(program.layer) + 1] if found >= 0 else ""
-
-
-def _is_in_agents(below: str, program: Program) -> bool:
-    """Whether a folder, as a path below a layer, holds agents."""
-    return below == AGENTS or (program.is_recursive and below.startswith(f"{AGENTS}/"))
 
 
 @lru_cache(maxsize=4096)  # Each keystroke asks for all that a file of settings names.
