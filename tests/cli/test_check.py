@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -531,3 +533,18 @@ def test_a_pipe_is_no_agent_and_nobody_waits_for_it(home: Home) -> None:
     code, out, _ = home.shell("check a.toml")
     assert code == 1
     assert "the file can't be read: it is not a regular file" in out
+
+
+@pytest.mark.process
+def test_a_check_imports_only_what_the_files_need(agents: Path) -> None:
+    write(agents, "a", 'files = ["*.md"]\nsub_agents = ["b"]\n')
+    write(agents, "b", "")
+    program = "import sys; from axe_lsp.cli.main import main; main(['check']); print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    out = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    for late in (
+        *("anyio", "asyncio", "random", "shutil", "tomli_w", "multiprocessing", "pygls"),
+        *(f"axe_lsp.{each}" for each in ("daemon.skill_file", "features.syntax_guesses")),
+        *(f"axe_lsp.runtime.{each}" for each in ("prompt", "mcp.seen_tools", "safety.trust")),
+    ):
+        assert late not in out.split(), late

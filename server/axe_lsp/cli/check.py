@@ -8,7 +8,7 @@ import time
 from argparse import ArgumentTypeError
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TextIO
 
@@ -40,7 +40,6 @@ from axe_lsp.runtime.files.workspace_folders import (
     workspace_above,
 )
 from axe_lsp.runtime.plain_text import visible
-from axe_lsp.runtime.recordings.file import is_recording
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places, Scope
@@ -90,7 +89,7 @@ def main(arguments: Sequence[str]) -> int:
     try:
         paths = [_place(path) for path in chosen.paths]
         _require_toml(paths)
-        recordings = [path for path in paths if is_recording(path)]
+        recordings = [path for path in paths if _is_recording(path)]
         agents = [path for path in paths if path not in recordings]
         levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
         progress = Progress(sys.stderr)
@@ -133,6 +132,14 @@ def _require_toml(paths: Sequence[Path]) -> None:
             raise ConfigError(f"{shown} is Markdown; `{command}` makes an agent file of it")
 
 
+def _is_recording(path: Path) -> bool:
+    if path.is_dir():
+        return False
+    from axe_lsp.runtime.recordings.file import is_recording
+
+    return is_recording(path)
+
+
 def check(
     paths: Sequence[Path], severities: Severities | None = None, progress: Progress | None = None
 ) -> list[Checked]:
@@ -143,33 +150,34 @@ def check(
     """
     user_folder = disk.user_folder(os.environ)
     here = workspace_above(working_folder(), os.environ)
-    by_folder: dict[Path, Path] = {}
+    files_in = cache(disk.agent_files_in)  # Paths are slow: thousands of files get one each.
+    workspaces: dict[Path, Path] = {}
     wanted: dict[Path, Path] = {}
     for path in paths:
         start = workspace_above(path, os.environ) if path.is_dir() else here
-        for file in _files(path):
-            folder = file.parent
-            if folder not in by_folder:  # The user's own agents work where they are run.
+        for file, folder in _files(path, files_in):
+            if folder not in workspaces:  # The user's own agents work where they are run.
                 is_users = folder == user_folder
-                by_folder[folder] = here if is_users else workplace(folder, (start,))
-            wanted[file] = by_folder[folder]
-    together: dict[Path, dict[Path, None]] = {}
-    for file, workspace in wanted.items():
-        together.setdefault(workspace, {})[file] = None
+                workspaces[folder] = here if is_users else workplace(folder, (start,))
+            wanted[file] = folder
+    together: dict[Path, dict[Path, Path]] = {}
+    for file, folder in wanted.items():
+        together.setdefault(workspaces[folder], {})[file] = folder
     found: dict[Path, Checked] = {}
     for workspace, files in together.items():
-        found.update(_check_in(workspace, files, user_folder, severities, progress))
+        found.update(_check_in(workspace, files, files_in, severities, progress))
     return list({**{file: found[file] for file in wanted if file in found}, **found}.values())
 
 
 def _check_in(
     root: Path,
-    wanted: Mapping[Path, None],
-    user_folder: Path | None,
+    wanted: Mapping[Path, Path],
+    files_in: _FilesIn,
     severities: Severities | None,
     progress: Progress | None,
 ) -> dict[Path, Checked]:
-    """The results for the files of one workspace."""
+    """The results for the files of one workspace, `wanted`, each with its folder."""
+    user_folder = disk.user_folder(os.environ)
     users = [user_folder] if user_folder is not None else []
     places = Places(
         user_folder=uri_of(user_folder) if user_folder is not None else "",
@@ -182,12 +190,12 @@ def _check_in(
         **disk.declared_files(places, layers),
     }
     places = replace(places, declared={uri_of(path): layer for path, layer in declared.items()})
-    folders = dict.fromkeys(file.parent for file in wanted if file.parent != user_folder)
+    folders = [each for each in dict.fromkeys(wanted.values()) if each != user_folder]
     named = [
         each for each in folders if not (is_agents_folder(each) or places.is_in_layer(uri_of(each)))
     ]
     neighbours = dict.fromkeys([*folders, *layers, *users])
-    known = dict.fromkeys([*wanted, *(f for each in neighbours for f in disk.agent_files_in(each))])
+    known = dict.fromkeys([*wanted, *(f for each in neighbours for f in files_in(each))])
     known.update(dict.fromkeys(declared))
     wanted = {**wanted, **_named_by(wanted, declared, places)}
     places = replace(places, extra_folders=tuple(uri_of(each) for each in named))
@@ -200,13 +208,13 @@ def _check_in(
     linked = real_uris(workspace.snapshot, (each.uri for each in changes))
     snapshot = workspace.apply([], real_uris=linked).snapshot
     here = _here()
-    projects = {each: _severities_of_project(each) for each in {path.parent for path in wanted}}
+    projects = {each: _severities_of_project(each) for each in set(wanted.values())}
     there = [path for path in wanted if path in files]
     found: dict[Path, Checked] = {}
     for number, path in enumerate(there):
         if progress is not None:
             progress.checked(number, len(there))
-        levels = {**projects[path.parent], **(severities or {})}
+        levels = {**projects[wanted[path]], **(severities or {})}
         file = files[path][0]
         found[path] = _checked(path, here, file, diagnostics(snapshot, file, levels))
     return found
@@ -229,15 +237,17 @@ def _of_other_programs(wanted: Iterable[Path], places: Places, root: str) -> dic
 
 
 def _named_by(
-    wanted: Mapping[Path, None], declared: Mapping[Path, str], places: Places
-) -> dict[Path, None]:
-    """The declared files, as far as the settings that declare them are wanted."""
+    wanted: Mapping[Path, Path], declared: Mapping[Path, str], places: Places
+) -> dict[Path, Path]:
+    """The declared files, as far as the settings that declare them are wanted, each with its folder."""
     if not declared:
         return {}
     layers = {
-        uri_of(path.parent) for path in wanted if not places.locate(uri_of(path)).kind.is_agent
+        uri_of(folder)
+        for path, folder in wanted.items()
+        if not places.locate(uri_of(path)).kind.is_agent
     }
-    return {path: None for path, layer in declared.items() if layer in layers}
+    return {path: path.parent for path, layer in declared.items() if layer in layers}
 
 
 def _read(
@@ -323,26 +333,28 @@ def _place(given: Path) -> Path:
     return Path(*path.parts[:end]).resolve().joinpath(*path.parts[end:])
 
 
-def _files(path: Path) -> Iterator[Path]:
-    """A file itself; of a folder the agents below it, or, if it has no agent folders, in it.
+_FilesIn = Callable[[Path], Sequence[Path]]
+
+
+def _files(path: Path, files_in: _FilesIn) -> Iterator[tuple[Path, Path]]:
+    """A file itself; of a folder the agents below it, or, if it has no agent folders, in it. Each with its folder.
 
     Where `.axe` itself is named, its agents are meant. The folder that config.toml is in has that too.
     """
     if not path.is_dir():
-        yield path
+        yield path, path.parent
         return
     config = disk.config_file(os.environ)
     if config is not None and config.parent == path and config.exists():
-        yield config
+        yield config, path
     inside = path / "agents"
     folders = list(agent_folders_below(path, tuple(LAYERED)))
     if not folders and not is_agents_folder(path) and not is_agents_folder(inside):
-        yield from disk.loose_agents_in(path)
+        yield from ((file, path) for file in disk.loose_agents_in(path))
         return
     folders = folders or [inside if is_agents_folder(inside) else path]
-    for folder in folders:
-        yield from disk.agent_files_in(folder)
-    yield from disk.tests_beside(folders)
+    for folder in (*folders, *disk.tests_beside(folders)):
+        yield from ((file, folder) for file in files_in(folder))
 
 
 def _here() -> str:

@@ -62,26 +62,25 @@ def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterato
     """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
     for root in roots:
         for folder in agent_folders_below(root, tuple(LAYERED)):
-            yield from agent_files_in(folder)
-            yield from tests_beside([folder])
+            for each in (folder, *tests_beside([folder])):
+                yield from agent_files_in(each)
     for folder in folders:
         yield from agent_files_in(folder)
 
 
 def tests_beside(folders: Iterable[Path]) -> Iterator[Path]:
-    """The files of tests of the agents in some folders, which lie in folders beside those."""
+    """The folders of tests of the agents in some folders, which lie beside those."""
     for folder in folders:
         if folder.as_posix().endswith(_AGENT_ENDINGS):
-            yield from agent_files_in(folder.parent / _TESTS)
+            yield folder.parent / _TESTS
 
 
 def declared_files(places: Places, folders: Iterable[Path]) -> dict[Path, str]:
     """The agents that the settings in these folders declare, by their files, each with the layer's URI."""
     settings = [
         read_agent_file(places.locate(uri_of(path)), content.text)
-        for folder in folders
-        for path in agent_files_in(folder)
-        if path.name == SETTINGS_FILE and (content := read(path)) is not None
+        for path in (folder / SETTINGS_FILE for folder in folders)
+        if (content := read(path)) is not None
     ]
     found = declared_by(settings)
     layers = {each.uri: each.place.layer for each in settings}

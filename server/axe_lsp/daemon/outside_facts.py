@@ -22,7 +22,6 @@ from axe_lsp.agentfile.schema.providers import (
     parse_model_name,
 )
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
-from axe_lsp.daemon.skill_file import look_at_skill
 from axe_lsp.daemon.stale_facts import stale_facts
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -31,14 +30,8 @@ from axe_lsp.runtime.files.folders import Environment, expand_path
 from axe_lsp.runtime.files.regular_files import is_file, is_folder, is_there, read_file
 from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config, user_config
-from axe_lsp.runtime.mcp.seen_tools import recall
-from axe_lsp.runtime.memory import Memory, load_memory
 from axe_lsp.runtime.plain_text import decode, shown_path
-from axe_lsp.runtime.prompt import load_skill, system_prompt
-from axe_lsp.runtime.recordings.named_replays import recording_places
-from axe_lsp.runtime.safety.allowances import START, is_allowed
 from axe_lsp.runtime.safety.reach import is_users, reaches
-from axe_lsp.runtime.safety.trust import TrustStore, trust_request_of_source
 from axe_lsp.workspace.facts import (
     Facts,
     Found,
@@ -95,28 +88,29 @@ def find_out(
     What is in `searched` is not searched again, and what was searched is put there. Only people ask
     for the memory and the length of the whole prompt; what is wrong can be told without.
     """
-    folder, is_certain = folder_in_force(question.workdir, path_context)
     seen = Searched() if searched is None else searched
+    start = "start", question.workdir, path_context.workspace, path_context.is_usual
+    folder, is_certain = seen.once(start, partial(folder_in_force, question.workdir, path_context))
     measured = {} if folder is None else _measured(question.globs, folder, go_on, seen)
     named = question.skill
-    skill = seen.once(("skill", named), lambda: look_at_skill(named, path_context.environment))
+    skill, fault = seen.once(("skill", named), partial(_skill, named, path_context.environment))
     model = _model(question.model)
-    memory = _memory(question.memory, path_context) if with_prompt else Memory(None)
+    memory, entries = _memory(question.memory, path_context) if with_prompt else (None, "")
     return Facts(
         question=question,
         folder=seen.once(("folder", folder), partial(_folder, folder)) if folder else None,
         is_certain=is_certain,
-        skill=_found(skill.path, skill.exists) if skill is not None else None,
-        skill_fault=skill.fault if skill is not None else "",
+        skill=skill,
+        skill_fault=fault,
         matches={pattern: found.matches for pattern, found in measured.items()},
         key=seen.once(("key", str(model)), partial(_key, model, path_context)) if model else None,
         named_providers=seen.once(
             ("providers", path_context.open_config), partial(_named_providers, path_context)
         ),
         recording=_recording(model, folder, path_context),
-        memory=Remembered(shown_path(memory.path), memory.count) if memory.path else None,
+        memory=memory,
         reaches=_reaches(question, path_context, seen),
-        added=_added(question, path_context, measured, memory) if with_prompt else None,
+        added=_added(question, path_context, measured, entries) if with_prompt else None,
         paths=_paths(question.paths, path_context),
         unready=tuple(_unready(question.servers, path_context.environment)),
         servers=tuple(_servers(question, path_context)) if with_prompt else (),
@@ -138,6 +132,9 @@ def _servers(question: Question, path_context: PathContext) -> Iterator[KnownSer
     environment, workspace = path_context.environment, path_context.workspace
     if not question.servers:
         return
+    from axe_lsp.runtime.mcp.seen_tools import recall
+    from axe_lsp.runtime.safety.allowances import START, is_allowed
+
     is_trusted = _is_trusted(question, path_context)
     for server in question.servers:
         program = find_program(server.command, environment) if server.command else ""
@@ -157,6 +154,8 @@ def _is_trusted(question: Question, path_context: PathContext) -> bool:
     """Whether the saved file may reach where it wants to, as far as that is remembered."""
     if path_context.file is None:
         return False
+    from axe_lsp.runtime.safety.trust import TrustStore, trust_request_of_source
+
     try:
         source = Source(str(path_context.file), decode(read_file(path_context.file)))
         asked, workspace = question.asked, path_context.workspace
@@ -195,6 +194,16 @@ def _folder(path: Path) -> Found:
 
 def _found(path: Path, exists: bool) -> Found:
     return Found(uri_of(path), shown_path(path), exists)
+
+
+def _skill(skill: str, environment: Environment) -> tuple[Found | None, str]:
+    """The file of a skill and its fault."""
+    if not skill:
+        return None, ""
+    from axe_lsp.daemon.skill_file import look_at_skill
+
+    file = look_at_skill(skill, environment)
+    return (_found(file.path, file.exists), file.fault) if file is not None else (None, "")
 
 
 class _Measured(Struct, frozen=True):
@@ -312,6 +321,8 @@ def _recording(
 ) -> Recording | None:
     if model is None or model.provider != REPLAY_PROVIDER or folder is None or "\0" in model.name:
         return None
+    from axe_lsp.runtime.recordings.named_replays import recording_places
+
     try:
         places = recording_places(
             model.name, folder, path_context.workspace, path_context.environment
@@ -323,10 +334,16 @@ def _recording(
     return Recording(searched, uri_of(there) if there is not None else "")
 
 
-def _memory(config: MemoryConfig, path_context: PathContext) -> Memory:
+def _memory(config: MemoryConfig, path_context: PathContext) -> tuple[Remembered | None, str]:
+    """What is remembered, and the text of the entries that the prompt gets."""
     if not config.enabled:
-        return Memory(None)
-    return load_memory(path_context.agent, config, path_context.workspace, path_context.environment)
+        return None, ""
+    from axe_lsp.runtime.memory import load_memory
+
+    agent, workspace = path_context.agent, path_context.workspace
+    memory = load_memory(agent, config, workspace, path_context.environment)
+    remembered = Remembered(shown_path(memory.path), memory.count) if memory.path else None
+    return remembered, memory.entries
 
 
 def _reaches(
@@ -341,13 +358,15 @@ def _reaches(
 
 
 def _added(
-    question: Question, path_context: PathContext, measured: Mapping[str, _Measured], memory: Memory
+    question: Question, path_context: PathContext, measured: Mapping[str, _Measured], entries: str
 ) -> int | None:
     """The text that is appended to the agent's own prompt. A byte of a file counts as a character."""
+    from axe_lsp.runtime.prompt import load_skill, system_prompt
+
     sizes = dict(size for found in measured.values() for size in found.texts.items())
     empty = [ContextFile(name, "", size) for name, size in sorted(sizes.items())]
     try:
         skill = load_skill(question.skill, path_context.environment)
     except ConfigError:  # The run would fail.
         return None
-    return len(system_prompt("", skill, empty, memory.entries)) + sum(sizes.values())
+    return len(system_prompt("", skill, empty, entries)) + sum(sizes.values())

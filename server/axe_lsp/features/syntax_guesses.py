@@ -1,18 +1,21 @@
-"""Likely corrections of a statement that is not TOML, from the parser's message. The caller tries them."""
+"""Likely corrections of a statement that is not TOML, from the parser's message."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
 from axe_lsp.agentfile.schema.key_spec import KeyType, Schema
 from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
-from axe_lsp.agentfile.text.splices import Splice
+from axe_lsp.agentfile.text.splices import Splice, spliced
 from axe_lsp.agentfile.text.tree import Entry, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import content_range
+from axe_lsp.features.fix import Case, Fix, change
 
 _REST_OF_LINE = re.compile(r"[^\r\n]*")
 
@@ -276,7 +279,7 @@ def _no_comma(statement: Statement) -> Iterator[Guess]:
 
 _COMMENT = re.compile(r"#[^\r\n]*")
 
-GUESSES: tuple[tuple[str, Callable[[Statement], Iterator[Guess]]], ...] = (
+_GUESSES: tuple[tuple[str, Callable[[Statement], Iterator[Guess]]], ...] = (
     ("expected a new line", _behind_statement),
     ("expected `]]?` after", _open_header),
     ("expected `=`", _behind_key),
@@ -292,3 +295,48 @@ GUESSES: tuple[tuple[str, Callable[[Statement], Iterator[Guess]]], ...] = (
     ("the array is not closed|the inline table is not closed", _open_list),
 )
 """The beginnings of the parser's messages, and the guesses for them."""
+
+
+def completions(case: Case) -> Iterator[Fix]:
+    """The fix of a syntax error: each guess is tried on the statement alone, until one makes TOML of it."""
+    statement = _statement(case)
+    if statement is None:
+        return
+    for beginning, guesses in _GUESSES:
+        if re.match(beginning, case.finding.message):
+            for guess in guesses(statement):
+                if _mends(statement, guess.changes):
+                    yield change(case, guess.title, *guess.changes, preferred=True)
+                    return
+
+
+def _statement(case: Case) -> Statement | None:
+    schema, text, trouble = case.lookup.schema, case.text, case.finding.range
+    tables = case.lookup.parse.document.tables
+    index = bisect_right(tables, trouble.start, key=lambda each: each.header_range.start) - 1
+    table = tables[max(index, 0)]
+    if table.header is not None:
+        whole = _whole_lines(text, table.header_range)
+        if whole.touches(trouble.start):
+            return Statement(schema, text, whole, trouble, table)
+    index = bisect_right(table.entries, trouble.start, key=lambda each: each.range.start) - 1
+    if index >= 0:
+        entry = table.entries[index]
+        whole = _whole_lines(text, entry.range)
+        if whole.touches(trouble.start):
+            return Statement(schema, text, whole, trouble, table, entry)
+    return None
+
+
+def _whole_lines(text: str, where: TextRange) -> TextRange:
+    match = _REST_OF_LINE.match(text, where.end)
+    return TextRange(where.start, match.end() if match else where.end)
+
+
+def _mends(statement: Statement, changes: Sequence[Splice]) -> bool:
+    start = statement.range.start
+    inside = [
+        Splice(TextRange(each.range.start - start, each.range.end - start), each.text)
+        for each in changes
+    ]
+    return not Parse(spliced(statement.range.of(statement.text), inside)).problems

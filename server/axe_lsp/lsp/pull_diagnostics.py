@@ -11,7 +11,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from hashlib import blake2b
 from typing import NamedTuple
 
 from lsprotocol import types
@@ -39,7 +38,7 @@ class _Report(NamedTuple):
 
 
 def _report_of(items: list[JsonObject]) -> _Report:
-    return _Report(blake2b(plain_json(items), digest_size=12).hexdigest(), items)
+    return _Report(f"{hash(plain_json(items)):x}", items)
 
 
 _NOTHING = _report_of([])

@@ -7,12 +7,12 @@ repository would bring its own `git` or `rg`. On Windows the system itself looks
 from __future__ import annotations
 
 import os
-import shutil
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.regular_files import is_file
 
 
 def search_path(environment: Environment) -> str:
@@ -33,6 +33,7 @@ def find_program(name: str, environment: Mapping[str, str]) -> str | None:
     endings = ("", *environment.get("PATHEXT", "").split(";")) if sys.platform == "win32" else ("",)
     for folder in (search_path(environment) or os.defpath).split(os.pathsep):
         for ending in endings:
-            if found := shutil.which(str(Path(folder, name + ending))):  # `name` may be absolute.
-                return found
+            path = Path(folder, name + ending)  # `name` may be absolute.
+            if is_file(path) and os.access(path, os.X_OK):
+                return str(path)
     return None
