@@ -127,56 +127,54 @@ class Close(Request, frozen=True, tag="close"):
     copy: str
 
 
-class Done(Message, frozen=True, tag="done"):
+class _Reply(Message, frozen=True):
+    """From the other machine: the answer to the request of that id."""
+
+    id: int
+
+
+class Done(_Reply, frozen=True, tag="done"):
     """From the other machine: the request has been done."""
 
-    id: int
 
-
-class Known(Message, frozen=True, tag="known"):
+class Known(_Reply, frozen=True, tag="known"):
     """The commits of a project that it has."""
 
-    id: int
     commits: tuple[str, ...]
 
 
-class Opened(Message, frozen=True, tag="opened"):
+class Opened(_Reply, frozen=True, tag="opened"):
     """The copy is in that folder."""
 
-    id: int
     folder: str
 
 
-class Result(Message, frozen=True, tag="result"):
+class Result(_Reply, frozen=True, tag="result"):
     """The result of a call, as its tool has it."""
 
-    id: int
     text: str
     images: tuple[Image, ...] = ()
     is_error: bool = False
 
 
-class Rehearsed(Message, frozen=True, tag="rehearsal"):
+class Rehearsed(_Reply, frozen=True, tag="rehearsal"):
     """The change that a call would make."""
 
-    id: int
     purpose: str
     details: str = ""
     change: Change | None = None
     subject: str = ""
 
 
-class Patch(Message, frozen=True, tag="patch"):
+class Patch(_Reply, frozen=True, tag="patch"):
     """The changes of a copy."""
 
-    id: int
     changes: tuple[Changed, ...]
 
 
-class Failed(Message, frozen=True, tag="failed"):
+class Failed(_Reply, frozen=True, tag="failed"):
     """The request could not be done."""
 
-    id: int
     text: str
 
 

@@ -116,7 +116,9 @@ class Link:
 
     def _hear(self, message: Message) -> None:
         if isinstance(message, protocol.Pong):
-            self._on_pong(message)
+            answer = self._unanswered.pop(message.number, None)
+            if answer is not None:
+                answer.set_result(None)
             return
         if isinstance(message, protocol.Ready):
             self._on_ready(message.pid)
@@ -127,11 +129,6 @@ class Link:
         self.is_ready = True
         self._unsent.insert(0, protocol.encode(protocol.Environment(_as_characters(os.environ))))
         self._write_unsent()
-
-    def _on_pong(self, pong: protocol.Pong) -> None:
-        answer = self._unanswered.pop(pong.number, None)
-        if answer is not None:
-            answer.set_result(None)
 
     def _on_error_line(self, line: bytes) -> None:
         self._last_words = self._shown(line).rstrip()

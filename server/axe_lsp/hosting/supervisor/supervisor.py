@@ -124,7 +124,8 @@ class Runs:
 
         False if no such run is going on.
         """
-        order = self._order_of(run_id)
+        below = (each for each in self._orders.values() if run_id in each.tree)
+        order = self._orders.get(run_id) or next(below, None)
         if order is None:
             return False
         if order.link is None:
@@ -177,11 +178,6 @@ class Runs:
             )
         order.link, order.may_move = self._link, self._link.is_ready
         order.link.send(order.message)
-
-    def _order_of(self, run_id: str) -> Order | None:
-        if run_id in self._orders:
-            return self._orders[run_id]
-        return next((order for order in self._orders.values() if run_id in order.tree), None)
 
     # The life of a host.
 
