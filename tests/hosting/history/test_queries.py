@@ -164,7 +164,9 @@ def test_whether_a_run_waits_is_found_without_a_look_at_all_that_it_has_done(
             tale.tell("axe/tool", kind="begin", turn=1, callId="c", name="t", arguments={})
         with history(tmp_path / f"{events}.db", tale) as connection:
             asked = Step("r1", "r1", "asked", call="2026-05-02", data="{}")
-            connection.execute(f"{INSERT} (?, ?, ?, ?, ?, ?)", astuple(asked))
+            begun = [Step("r1", "r1", "begun", turn) for turn in range(events)]
+            rows = map(astuple, [asked, *begun])
+            connection.executemany(f"{INSERT} (?, ?, ?, ?, ?, ?)", rows)
             steps = 0
 
             def count() -> int:
