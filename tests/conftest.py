@@ -98,12 +98,12 @@ def pytest_collection() -> Generator[None, object, object]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
-    """`-n auto` is a worker per processor, and one more if there are tests that wait for other processes."""
+    """`-n auto` is a worker per processor, and two more if there are tests that wait for other processes."""
     if given := os.environ.get("PYTEST_XDIST_AUTO_NUM_WORKERS"):
         return int(given)
     is_linux = sys.platform == "linux"
     processors = len(os.sched_getaffinity(0)) if is_linux else os.cpu_count() or 1
-    return processors + ("not process" not in config.option.markexpr)
+    return processors + (0 if "not process" in config.option.markexpr else 2)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
