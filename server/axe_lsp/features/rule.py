@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import Enum, auto
 
 from msgspec import Struct
@@ -89,13 +89,15 @@ class Rule(Struct, frozen=True):
         """The findings about a file."""
         if self.check is not None:
             return self.check(snapshot, file)
-        return map(self._repeated, problems_of(file, self.code))
+        return self._repeated(file)
 
-    def _repeated(self, problem: Problem) -> Finding:
-        is_said = not problem.found or problem.message.endswith(problem.found)
-        message = problem.message if is_said else f"{problem.message} (it is {problem.found})"
-        severity = Severity.WARNING if problem.is_warning else None
-        return self.finding(problem.range, message, severity=severity, path=problem.path)
+    def _repeated(self, file: AgentFile) -> Iterator[Finding]:
+        # Of thousands of problems, so each is made at once.
+        for problem in problems_of(file, self.code):
+            is_said = not problem.found or problem.message.endswith(problem.found)
+            message = problem.message if is_said else f"{problem.message} (it is {problem.found})"
+            severity = Severity.WARNING if problem.is_warning else self.severity
+            yield Finding(self.code, severity, problem.range, message, path=problem.path)
 
     def finding(
         self,
