@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from axe_lsp.agentfile.schema.providers import REPLAY_PROVIDER, ModelName
 from axe_lsp.agentfile.text.ranges import quoted
@@ -14,9 +13,6 @@ from axe_lsp.runtime.files.regular_files import is_file
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
-
-if TYPE_CHECKING:
-    from axe_lsp.runtime.recordings.replay import Replay
 
 
 def find_recording(name: str, workdir: Path, workspace: Path, environment: Environment) -> Path:
@@ -62,7 +58,7 @@ class NamedReplays:
         self._workspace = workspace
         self._environment = environment
         self._otherwise = otherwise
-        self._replays: dict[str, Replay] = {}
+        self._replays: dict[str, Provider] = {}
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Raise RunError if there is no such recording."""
