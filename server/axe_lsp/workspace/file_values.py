@@ -25,8 +25,9 @@ from axe_lsp.agentfile.text.parse import Parse, is_prose
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.secrets import find_secrets
 from axe_lsp.agentfile.text.toml import parse_tree
+from axe_lsp.agentfile.text.toml_values import values_of
 from axe_lsp.agentfile.text.tree import Document, Table, Value, ValueKind, walk
-from axe_lsp.agentfile.text.values import decode, values_of
+from axe_lsp.agentfile.text.values import decode
 
 
 class ShortenedText(Struct, frozen=True, gc=False):

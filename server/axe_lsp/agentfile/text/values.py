@@ -1,4 +1,4 @@
-"""The Python values of a TOML text, and of its nodes, one node at a time.
+"""The Python values of the nodes of a TOML text.
 
 A whole file has a value only if it is valid; a node has one as soon as the node itself is. tomli
 decides in every case that is not trivial, so that a node means what the runtime will read.
@@ -7,40 +7,12 @@ decides in every case that is not trivial, so that a node means what the runtime
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from typing import Any
 
 import tomli
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Value, ValueKind
-
-
-def values_of(text: str) -> Mapping[str, Any] | None:
-    """The values of a text; None if it is not TOML."""
-    return judge(text)[0]
-
-
-def judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError | None]:
-    """The values of a text, or why it is not TOML."""
-    try:
-        return tomli.loads(text.removeprefix("\ufeff")), None
-    except tomli.TOMLDecodeError as error:
-        return None, error
-    except RecursionError:
-        return None, tomli.TOMLDecodeError("Values are nested too deep", text, 0)
-    except ValueError as error:  # Python refuses integers of thousands of digits.
-        return None, tomli.TOMLDecodeError(str(error), text, _place_of_digits(text))
-
-
-_MANY_DIGITS = r"(?<=[=\[,\s+-])[0-9](?:_?[0-9]){4299,}"
-
-
-def _place_of_digits(text: str) -> int:
-    """Where the first integer begins that Python refuses, counted as tomli counts."""
-    match = re.search(_MANY_DIGITS, text.removeprefix("\ufeff").replace("\r\n", "\n"))
-    return match.start() if match is not None else 0
-
 
 # A keystroke asks for thousands of values; names of a module are found in a fraction of the time.
 _STRING, _ARRAY, _INVALID = ValueKind.STRING, ValueKind.ARRAY, ValueKind.INVALID
