@@ -298,6 +298,7 @@ async def test_without_a_machine_the_agent_fails_and_nothing_is_done_here(
     (end,) = (each for each in made.of(AgentEnd) if each.run.agent == "helper")
     assert told in str(end.error)
     assert 'engine = "here"' in str(end.error)
+    assert made.warnings == [f'agent "helper": {end.error}']
     assert end.turns == 0
     assert place.left == []
 

@@ -196,9 +196,15 @@ def _fault(error: Exception, dask: Dask) -> FaultError:
     """The fault of a connection."""
     match error:
         case ssl.SSLCertVerificationError():
-            what = f"its certificate can't be verified with {dask.ca}: {error.verify_message}"
+            what = (
+                f"its certificate can't be verified with {dask.ca}: {error.verify_message}; "
+                "`ca` has to name the authority that has signed it"
+            )
         case ssl.SSLError(reason=str(reason)) if "ALERT" in reason:
-            what = f"it refuses the certificate {dask.cert}: {reason}"
+            what = (
+                f"it refuses the certificate {dask.cert}: {reason}; "
+                "its own authority has to have signed `cert`"
+            )
         case ssl.SSLError():
             what = f"there is no connection with TLS: {error.reason or error}"
         case TimeoutError():

@@ -141,6 +141,8 @@ def _unreachable(
     if isinstance(first, SshHost):
         port = f"-p {first.port} " if first.port else ""
         advice = f"Try `{' '.join(wanted.ssh)} {port}{first.destination} {wanted.axe} version`"
+    elif wanted.dask is not None and first == wanted.dask.scheduler:
+        advice = "Check [execution.dask] in config.toml"
     else:
         advice = f"Start workers with `--preload {PRELOAD}`"
     return FaultError(
@@ -236,6 +238,7 @@ class MirroredCopy:
             await self._sit(self._watch, None, "")
         except (FaultError, RefusedError, LostError, GitError, OSError) as error:
             reason = os_fault(error) if isinstance(error, OSError) else str(error)
+            self._watch.warn_of_called(reason)
             raise ConfigError(reason) from error
 
     async def close(self) -> None:

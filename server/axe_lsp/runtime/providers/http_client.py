@@ -544,9 +544,18 @@ def _reason(error: Exception, is_proxied: bool) -> str:
     return str(error) or type(error).__name__
 
 
+_UNKNOWN_AUTHORITY = (18, 19, 20, 21)
+"""OpenSSL's codes of a certificate that is signed by itself, or by an authority that is not known."""
+
+_AUTHORITY = (
+    "if you trust the authority that has signed it, SSL_CERT_FILE names the file of trusted ones"
+)
+
+
 def _not_connected(error: BaseException | None, whose: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
-        return f"the certificate is not accepted: {error.verify_message}"
+        hint = f"; {_AUTHORITY}" if error.verify_code in _UNKNOWN_AUTHORITY else ""
+        return f"the certificate is not accepted: {error.verify_message}{hint}"
     # As asyncio says of a server that waits for a request.
     is_silent = "SSL handshake" in str(error)
     if isinstance(error, ssl.SSLError) or not isinstance(error, OSError) or is_silent:

@@ -82,6 +82,11 @@ class Watch:
         """Something that a person should know."""
         self._warn(f"agent {quoted(self._run.agent)}: {text}")
 
+    def warn_of_called(self, text: str) -> None:
+        """The same for a fault that ends the agent, which nobody else shows to a person if it is a called one."""
+        if self._run.depth:
+            self.warn(text)
+
 
 class RemoteCopy(Protocol):
     """A copy on another machine, in which tools work. Changes come back to the copy here after each call.
