@@ -60,7 +60,7 @@ def test_the_server_in_the_extension_is_kept_alive_within_limits_and_its_runs_en
         runs.click("Turn 1")
         window.wait_for_text("# solo, turn 1", "running · ")
         _kill_server(window, tmp_path, number=1)
-        window.wait_for_message("has stopped. Its runs have ended.")
+        window.wait_for_message("has stopped. Its runs have ended. It is starting again.")
         runs.wait_until_spoken("solo", "solo, killed, ")
         window.wait_for_text("# solo, turn 1", "killed · ")
         _wait_for(lambda: not [each for each in bearing(str(tmp_path)).values() if HOST in each])

@@ -245,7 +245,7 @@ def test_one_crash_of_the_server_is_one_message(
         _kill_server(project)
         for task in ("When?", "Where?"):
             runs.wait_until_spoken(task, "reader, killed, ")
-        window.wait_for_message("has stopped. Its runs have ended.")
+        window.wait_for_message("has stopped. Its runs have ended. It is starting again.")
         assert len(window.messages()) == 1
         for hold in holds:
             hold.release()

@@ -39,7 +39,7 @@ async function report(error: unknown): Promise<void> {
   if (hasStopped && !isFirstToTellOfEnd()) {
     return;
   }
-  const message = hasStopped ? 'The axe language server has stopped. Its runs have ended.' : error instanceof Error ? error.message : String(error);
+  const message = hasStopped ? 'The axe language server has stopped. Its runs have ended. It is starting again.' : error instanceof Error ? error.message : String(error);
   const remedies: readonly Remedy[] = hasStopped ? [{ kind: 'log' }] : remediesOf({ message, code, data });
   const chosen = await window.showErrorMessage(message, ...remedies.map(({ kind }) => LABELS[kind]));
   const remedy = remedies.find(({ kind }) => LABELS[kind] === chosen);
