@@ -22,6 +22,9 @@ Severities = Mapping[str, Severity | None]
 MOST_FINDINGS = 2_000
 """Per file. People read no more, and editors slow down."""
 
+_LONGEST_MESSAGE = 2_000
+"""Characters of a message, which may name a key or a value of any length."""
+
 _CODES = frozenset(rule.code for rule in RULES)
 _PROTECTING = frozenset(rule.code for rule in RULES if rule.is_protecting)
 
@@ -54,6 +57,8 @@ def diagnostics(
         found = list(_without_ignored(snapshot, file, rules, found))
     if any(problems_of(file, plain_secret.RULE.code)):
         found = [replace(each, message=without_secrets(each.message)) for each in found]
+    if any(len(each.message) > _LONGEST_MESSAGE for each in found):
+        found = [_shortened(each) for each in found]
     if severities:
         found = [each.with_severity(severities.get(each.code) or each.severity) for each in found]
     if len(found) > MOST_FINDINGS:
@@ -64,6 +69,12 @@ def diagnostics(
 def not_silenced(file: AgentFile) -> frozenset[str]:
     """The codes that no comment in a file silences: in a workspace those that protect the user from its files."""
     return frozenset() if file.place.scope is Scope.USER else _PROTECTING
+
+
+def _shortened(finding: Finding) -> Finding:
+    if len(finding.message) <= _LONGEST_MESSAGE:
+        return finding
+    return replace(finding, message=f"{finding.message[:_LONGEST_MESSAGE]}…")
 
 
 def _the_worst(found: Sequence[Finding]) -> list[Finding]:

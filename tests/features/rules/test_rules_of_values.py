@@ -23,6 +23,12 @@ def test_malformed_globs() -> None:
     """)
 
 
+def test_a_message_about_an_endless_key_is_short() -> None:
+    fixture = open_fixture(f"{HEAD}\n{'k' * 100_000} = 1\n")
+    (finding,) = diagnostics(fixture.snapshot, fixture.file)
+    assert finding.message == f'unknown key "{"k" * 1987}…'
+
+
 def test_schemas_are_checked_wherever_their_parts_are_written() -> None:
     (first, *_) = check_findings(
         """
