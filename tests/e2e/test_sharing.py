@@ -148,6 +148,34 @@ def test_an_editor_that_comes_later_is_told_of_problems_in_files_that_nobody_has
     assert connect().problems("parent", 1) == ["negative-timeout -1"]
 
 
+def test_an_editor_that_removes_a_folder_or_breaks_off_takes_no_file_from_the_other(
+    project: Project, connect: Connect
+) -> None:
+    """The third one can't watch files, so the server does; the one beside it watches, and says what has changed."""
+    project.write("parent", HEAD + 'sub_agents = ["child"]\n')
+    project.write("child", HEAD.replace("parent", "child"))
+    folder = {"uri": project.root.as_uri(), "name": "project"}
+    leaves, breaks, watched = connect(), connect(), connect(capabilities={})
+    for editor in (leaves, breaks, watched):
+        editor.open("parent")
+        editor.problems("parent", 0)
+
+    leaves.client.notify(
+        "workspace/didChangeWorkspaceFolders", {"event": {"added": [], "removed": [folder]}}
+    )
+    breaks.client.send_raw(b'Content-Length: 1000\r\n\r\n{"jsonrpc": "2.0", "meth')
+    breaks.client.close()
+    project.path("child").unlink()
+    assert watched.problems("parent", 1) == ['unknown-agent "child"']
+
+    project.write("child", HEAD.replace("parent", "child"))
+    assert watched.problems("parent", 0) == []
+    leaves.client.notify(
+        "workspace/didChangeWorkspaceFolders", {"event": {"added": [folder], "removed": []}}
+    )
+    wait_until(lambda: {"parent", "child"} <= names_of(leaves))
+
+
 def test_nothing_is_sent_to_a_client_that_has_not_introduced_itself(
     project: Project, connect: Connect, listening: Listening
 ) -> None:
