@@ -9,17 +9,19 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import datetime, timezone
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.files.regular_files import read_file, write_whole_file
+from axe_lsp.runtime.json_data import from_json, to_json
 from axe_lsp.runtime.plain_text import digest_of, escaped
 
 _MOST_TOOLS = 500
@@ -44,12 +46,22 @@ class SeenServer(Struct, frozen=True):
     time: str
 
 
-class ToolNow(NamedTuple):
+class ToolNow(Struct, frozen=True):
     """A server's present description of a tool. `digest` is a short name for all of that."""
 
     name: str
     description: str
     digest: str
+
+
+class _Stored(Struct, frozen=True, kw_only=True):
+    """The content of a file. `agreed` are the digests that the user has agreed to, by the names of tools."""
+
+    version: int = 1
+    server: str
+    time: str
+    tools: tuple[ToolNow, ...] = ()
+    agreed: dict[str, str] = {}
 
 
 class Changes(Struct, frozen=True):
@@ -70,18 +82,20 @@ def remember(
     What a server says of a tool at first counts as agreed to. Raises OSError, or ConfigError without a home folder.
     """
     path = _file(environment, workspace, place)
-    before, heard = _agreed(path)
+    stored = _read(path) or _Stored(server=place, time="")
+    before, heard = stored.agreed, {each.name: each.digest for each in stored.tools}
     # Those from before come first, so that no server makes them forgotten by many others.
     agreed = {**{each.name: each.digest for each in tools}, **before}
     other = frozenset(each.name for each in tools if agreed[each.name] != each.digest)
     new = frozenset(each.name for each in tools if heard.get(each.name) != each.digest)
     rows = [
-        {"name": escaped(each.name), "description": _line(each.description), "digest": each.digest}
+        ToolNow(escaped(each.name), _line(each.description), each.digest)
         for each in tools
         if len(each.name) <= _LONGEST_NAME
-    ][:_MOST_TOOLS]
+    ]
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
-    _write(path, {"version": 1, "server": place, "time": now, "tools": rows}, {**before, **agreed})
+    kept = {**before, **agreed}
+    _write(path, _Stored(server=place, time=now, tools=tuple(rows[:_MOST_TOOLS]), agreed=kept))
     _forget_the_oldest(path.parent)
     return Changes(other, other & new)
 
@@ -89,22 +103,18 @@ def remember(
 def agree(environment: Environment, workspace: Path, place: str, name: str, digest: str) -> None:
     """Keep that the user has allowed a call of a tool of which its server says this. Raises as `remember`."""
     path = _file(environment, workspace, place)
-    try:
-        document = json.loads(read_file(path))
-    except (OSError, ValueError):  # It was forgotten meanwhile.
-        return
-    agreed, _ = _agreed(path)
-    _write(path, document, {**agreed, name: digest})
+    stored = _read(path)
+    if stored is not None:  # Else it was forgotten meanwhile.
+        _write(path, replace(stored, agreed={**stored.agreed, name: digest}))
 
 
 def recall(environment: Environment, workspace: Path, place: str) -> SeenServer | None:
     """The tools of a server in the last run; None without one, or if the file can't be read."""
-    try:
-        document = json.loads(read_file(_file(environment, workspace, place)))
-        rows = document["tools"][:_MOST_TOOLS]
-        return SeenServer(tuple(map(_tool, rows)), str(document["time"]))
-    except (ConfigError, OSError, ValueError, LookupError, TypeError):
-        return None
+    with contextlib.suppress(ConfigError):
+        stored = _read(_file(environment, workspace, place))
+        if stored is not None:
+            return SeenServer(tuple(map(_seen, stored.tools[:_MOST_TOOLS])), stored.time)
+    return None
 
 
 def _file(environment: Environment, workspace: Path, place: str) -> Path:
@@ -112,26 +122,23 @@ def _file(environment: Environment, workspace: Path, place: str) -> Path:
     return state_folder(environment) / "mcp" / f"{name}.json"
 
 
-def _agreed(path: Path) -> tuple[dict[str, str], dict[str, str]]:
-    """The digests that the user has agreed to, and those of the last run, by the names of tools."""
+def _read(path: Path) -> _Stored | None:
+    """The content of a file; None if there is none, or if it can't be read."""
     try:
-        document = json.loads(read_file(path))
-        agreed = {str(name): str(digest) for name, digest in document["agreed"].items()}
-        return agreed, {str(row["name"]): str(row["digest"]) for row in document["tools"]}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return {}, {}
+        return from_json(_Stored, json.loads(read_file(path)))
+    except (OSError, ValueError):
+        return None
 
 
-def _write(path: Path, document: Mapping[str, Any], agreed: Mapping[str, str]) -> None:
-    kept = dict(islice(agreed.items(), _MOST_AGREED))
+def _write(path: Path, stored: _Stored) -> None:
+    kept = replace(stored, agreed=dict(islice(stored.agreed.items(), _MOST_AGREED)))
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    content = json.dumps({**document, "agreed": kept}, indent=1).encode()
-    write_whole_file(path, content, mode=_ONLY_THE_USER)
+    write_whole_file(path, json.dumps(to_json(kept), indent=1).encode(), mode=_ONLY_THE_USER)
 
 
-def _tool(row: Mapping[str, Any]) -> SeenTool:
+def _seen(tool: ToolNow) -> SeenTool:
     """Shortened once more: others may have written the file."""
-    return SeenTool(str(row["name"])[:_LONGEST_NAME], _line(str(row["description"])))
+    return SeenTool(tool.name[:_LONGEST_NAME], _line(tool.description))
 
 
 def _line(text: str) -> str:

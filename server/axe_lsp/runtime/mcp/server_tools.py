@@ -112,8 +112,7 @@ async def remote_tools(
         for each, way in zip(servers, ways, strict=True)
     ]
 
-    memory = _Memory(around, secrets)
-    found = _Collector(taken, definition.tool_policy.deny, around.note, around.warn, memory)
+    found = _Collector(around, secrets, taken, definition.tool_policy.deny)
     begun = []
     is_cancelled = False
     try:
@@ -303,60 +302,23 @@ _EARLIER = "since an earlier run"
 _DURING = "during the run"
 
 
-class _Memory:
-    """The tools of servers that the user knows, stored for later runs."""
-
-    def __init__(self, around: RunAround, secrets: Collection[str]) -> None:
-        self._around = around
-        self._secrets = secrets
-
-    async def keep(self, server: McpServer, tools: Collection[ServerTool]) -> Changes:
-        """Store the tools that a server offers now; returns those that differ from what the user knows."""
-        rows = [
-            ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
-            for each in tools
-        ]
-        try:
-            return await asyncio.to_thread(remember, *self._where(server), rows)
-        except (OSError, ConfigError) as error:
-            self._note(server, error)
-            return Changes()
-
-    async def agree(self, server: McpServer, name: str, digest: str) -> None:
-        """Keep that the user knows what a server says of a tool."""
-        try:
-            await asyncio.to_thread(agree, *self._where(server), name, digest)
-        except (OSError, ConfigError) as error:
-            self._note(server, error)
-
-    def _where(self, server: McpServer) -> tuple[Environment, Path, str]:
-        place = redact(server.shown_place, self._secrets)
-        # The editor must not take it for a server of a file, which may offer other tools there.
-        place = f"{place} (of a client)" if server.of_client else place
-        return self._around.workplace.environment, self._around.workspace, place
-
-    def _note(self, server: McpServer, error: Exception) -> None:
-        self._around.note(f"[mcp] what {quoted(server.name)} offers is not remembered: {error}")
-
-
 class _Collector:
-    """Puts the tools of several servers together."""
+    """Puts the tools of several servers together, and stores for later runs what the user knows of them."""
 
     def __init__(
         self,
+        around: RunAround,
+        secrets: Collection[str],
         taken: Collection[str],
         denied: Iterable[str],
-        note: Callable[[str], None],
-        warn: Callable[[str], None],
-        memory: _Memory,
     ) -> None:
-        self._memory = memory
+        self._around = around
+        self._secrets = secrets
         self._changes: dict[Connection, Changes] = {}
         self.tools: dict[str, RemoteTool] = {}
         self._taken = taken
         self._denied = tuple(denied)
-        self._note = note
-        self._warn = warn
+        self._note = around.note
         self._lists: dict[Connection, Collection[ServerTool]] = {}
         self._first: dict[tuple[Connection, str], str] = {}
         self._warned: set[str] = set()
@@ -364,7 +326,7 @@ class _Collector:
     async def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
         """Add a server's tools. Raises ConfigError when another server has one of them."""
         server = quoted(connection.server.name)
-        self._changes[connection] = await self._memory.keep(connection.server, found)
+        self._changes[connection] = await self._keep(connection.server, found)
         before = len(self.tools)
         self._lists[connection] = found
         for each in self._usable(connection, found):
@@ -401,7 +363,7 @@ class _Collector:
         self._lists[connection] = found
         has_changed = found is not before and found != before
         if has_changed:
-            self._changes[connection] = await self._memory.keep(connection.server, found)
+            self._changes[connection] = await self._keep(connection.server, found)
         return has_changed
 
     def _tell(self, before: Mapping[str, RemoteTool]) -> None:
@@ -479,17 +441,41 @@ class _Collector:
 
     async def _agree(self, connection: Connection, name: str, definition: str) -> None:
         """The user has allowed a call: what the server says is known in later runs, or from now on."""
-        await self._memory.agree(connection.server, name, definition)
+        try:
+            await asyncio.to_thread(agree, *self._where(connection.server), name, definition)
+        except (OSError, ConfigError) as error:
+            self._is_not_kept(connection.server, error)
         now = self.tools.get(name)
         if now is not None and now.definition == definition and now.changed == _EARLIER:
             changes = self._changes[connection]
             self._changes[connection] = Changes(changes.other - {name})
             self.tools[name] = replace(now, changed="")
 
+    async def _keep(self, server: McpServer, tools: Collection[ServerTool]) -> Changes:
+        """Store the tools that a server offers now; returns those that differ from what the user knows."""
+        rows = [
+            ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
+            for each in tools
+        ]
+        try:
+            return await asyncio.to_thread(remember, *self._where(server), rows)
+        except (OSError, ConfigError) as error:
+            self._is_not_kept(server, error)
+            return Changes()
+
+    def _where(self, server: McpServer) -> tuple[Environment, Path, str]:
+        place = redact(server.shown_place, self._secrets)
+        # The editor must not take it for a server of a file, which may offer other tools there.
+        place = f"{place} (of a client)" if server.of_client else place
+        return self._around.workplace.environment, self._around.workspace, place
+
+    def _is_not_kept(self, server: McpServer, error: Exception) -> None:
+        self._note(f"[mcp] what {quoted(server.name)} offers is not remembered: {error}")
+
     def _warn_once(self, text: str) -> None:
         if text not in self._warned:
             self._warned.add(text)
-            self._warn(text)
+            self._around.warn(text)
 
 
 def _can_be_sent(schema: Mapping[str, Json]) -> bool:
