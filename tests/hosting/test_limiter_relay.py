@@ -14,7 +14,7 @@ from axe_lsp.hosting.notifications import Message
 from axe_lsp.hosting.relay import IncomingRequests, ProcessAbove
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
-from axe_lsp.runtime.providers.limiter import Entry, limiter_key
+from axe_lsp.runtime.providers.provider import Entry, limiter_key
 from axe_lsp.tasks import Tasks
 from support.passing_time import PassingTime, passing_time, settled
 

@@ -15,7 +15,7 @@ from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
-from axe_lsp.runtime.providers.limiter import LimiterKey
+from axe_lsp.runtime.providers.provider import LimiterKey
 from axe_lsp.runtime.run_log import Begun
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.run_steps import Step

@@ -18,7 +18,7 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.providers.limiter import Entry, LimiterKey, Limiters
+from axe_lsp.runtime.providers.provider import Entry, LimiterKey, Limiters
 from axe_lsp.runtime.run_log import Known, Log
 from axe_lsp.runtime.run_steps import Step, StepKind
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, no_answer

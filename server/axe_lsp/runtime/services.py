@@ -20,8 +20,7 @@ from axe_lsp.runtime.events import EventSink, RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.providers.limiter import Limiters
-from axe_lsp.runtime.providers.provider import Provider
+from axe_lsp.runtime.providers.provider import Limiters, Provider
 from axe_lsp.runtime.run_log import Log
 from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.runs import Resolve

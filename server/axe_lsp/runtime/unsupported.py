@@ -15,18 +15,13 @@ def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
     """A sentence about what the agent runs without, or ""."""
     if definition.notes:
         return f"agent {quoted(agent)}: {'; '.join(definition.notes)}"
-    missing = _unsupported(definition)
+    missing = [f"[{name}]" for name in _TABLES if _asks(definition.rest.get(name))]
     if not missing:
         return ""
     return (
         f"agent {quoted(agent)} runs without {', '.join(missing)}: "
         "this version of axe-lsp does not support that yet"
     )
-
-
-def _unsupported(definition: AgentDefinition) -> list[str]:
-    rest = definition.rest
-    return [f"[{name}]" for name in _TABLES if name in rest and _asks(rest[name])]
 
 
 def _asks(value: Any) -> bool:

@@ -14,7 +14,7 @@ from axe_lsp.runtime.files.user_config import (
     UserConfig,
     known_secrets,
     load_user_config,
-    provider_secrets,
+    usable_config,
 )
 
 
@@ -123,4 +123,4 @@ query = { key = "q&1", version = "v" }
     assert known_secrets(environment) == plain | {quote(each, safe="") for each in plain}
     environment = {"XDG_CONFIG_HOME": str(tmp_path), "SOMETHING": "gateway-key"}
     config(tmp_path, '[providers.gateway]\nheaders = { X-Key = "gateway-key" }\n')
-    assert provider_secrets(environment) == {"gateway-key"}
+    assert usable_config(environment).provider_secrets() == {"gateway-key"}

@@ -15,7 +15,7 @@ from anyio.abc import TaskGroup
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.adaptive_limiter import AdaptiveLimiter, is_crowded
-from axe_lsp.runtime.providers.limiter import Entry
+from axe_lsp.runtime.providers.provider import Entry
 from support.passing_time import PassingTime, passing_time, settled
 
 FULL = ProviderError("rate_limit", "slow down", 429)

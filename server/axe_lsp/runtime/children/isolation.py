@@ -18,7 +18,7 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response
-from axe_lsp.runtime.providers.limiter import Limiters
+from axe_lsp.runtime.providers.provider import Limiters
 from axe_lsp.runtime.run_log import Log
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Resolve

@@ -178,7 +178,8 @@ class AgentFolders(Struct, frozen=True, dict=True):
         except FileNotFoundError:  # It has gone since it was found.
             raise ConfigError(f"agent config not found: {name}") from None
         except OSError as error:
-            raise _unreadable(name, f"{shown_path(path)}: {error.strerror}") from error
+            reason = f"{shown_path(path)}: {error.strerror}"
+            raise ConfigError(f"failed to read agent config {quoted(name)}: {reason}") from error
         except NotUtf8Error as error:
             shown = shown_path(path)
             message = _unparsable(name, f"{shown} is {error}")
@@ -372,7 +373,3 @@ def _agent_files(folder: Path) -> list[Path]:
 
 def _unparsable(name: str, reason: str) -> str:
     return f"failed to parse agent config {quoted(name)}: {reason}"
-
-
-def _unreadable(name: str, reason: str) -> ConfigError:
-    return ConfigError(f"failed to read agent config {quoted(name)}: {reason}")

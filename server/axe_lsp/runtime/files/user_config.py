@@ -308,26 +308,17 @@ def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig
 
 def known_secrets(environment: Environment) -> frozenset[str]:
     """Every key that is known; a broken config.toml does not hide those of the environment."""
-    return _config_or_none(environment).secrets()
-
-
-def provider_secrets(environment: Environment) -> frozenset[str]:
-    """The keys of all providers, likewise."""
-    return _config_or_none(environment).provider_secrets()
+    return usable_config(environment).secrets()
 
 
 def key_variables(environment: Environment) -> frozenset[str]:
     """The names of all variables that may hold a key, likewise."""
     endings = {name for name in environment if name.endswith(SECRET_ENDINGS)}
-    return _config_or_none(environment).key_variables() | endings
+    return usable_config(environment).key_variables() | endings
 
 
-def is_provider_secret(variable: str, environment: Environment) -> bool:
-    """Whether a variable of this name holds the key of a provider."""
-    return variable.upper() in _config_or_none(environment).key_variables()
-
-
-def _config_or_none(environment: Environment) -> UserConfig:
+def usable_config(environment: Environment) -> UserConfig:
+    """The settings, without those of a broken config.toml."""
     try:
         return load_user_config(environment)
     except ConfigError:

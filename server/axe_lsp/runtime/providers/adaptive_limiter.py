@@ -25,7 +25,7 @@ from itertools import count
 import anyio
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.providers.limiter import Entry, LimiterKey
+from axe_lsp.runtime.providers.provider import Entry, LimiterKey
 from axe_lsp.runtime.providers.retry_after import jittered, too_late
 from axe_lsp.tasks import loop_time
 

@@ -37,8 +37,7 @@ from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.providers.body import encode_body, forget_originals, with_readable
 from axe_lsp.runtime.providers.failures import WRONG_PLACE, refusal
-from axe_lsp.runtime.providers.limiter import Entry, Limiters, limiter_key
-from axe_lsp.runtime.providers.provider import Exchange, OnDelta
+from axe_lsp.runtime.providers.provider import Entry, Exchange, Limiters, OnDelta, limiter_key
 from axe_lsp.runtime.providers.read_answer import read_answer
 from axe_lsp.runtime.providers.restrictions import (
     Field,

@@ -1,10 +1,14 @@
-"""The interface of a provider for the runtime: a service over HTTP, or a recording."""
+"""The interfaces of a provider for the runtime, a service over HTTP or a recording, and of what limits its requests.
+
+`adaptive_limiter.py` implements the latter; a process that passes requests on needs no limiter.
+"""
 
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Protocol
 
@@ -12,6 +16,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.events import RunIds
+from axe_lsp.runtime.json_data import JsonStruct
 from axe_lsp.runtime.messages import Delta, Request, Response
 
 OnDelta = Callable[[Delta], None]
@@ -87,3 +92,37 @@ class InFront:
 
 ProviderHook = Callable[[Provider], Provider]
 """Puts a provider in front of the real one: to record, or to replay. Called once per root run."""
+
+
+class Entry(Struct, frozen=True):
+    """A request that waits. The `attempts` before this one let a request go before newer ones.
+
+    `deadline` is the moment (of the event loop's clock) at which its run is over. While it waits, it
+    is inside `waiting(seconds)`; 0 seconds are as long as it takes until others are ready.
+    """
+
+    attempts: int
+    deadline: float
+    waiting: Callable[[float], AbstractContextManager[object]]
+
+
+class LimiterKey(JsonStruct, frozen=True):
+    """Which limiter: that of a service and an API key, of which only a checksum is known here."""
+
+    provider: str
+    base_url: str
+    key_sum: int
+
+
+def limiter_key(provider: str, base_url: str, api_key: str) -> LimiterKey:
+    """The key of a limiter. Two API keys of one service have different sums, or share a limiter by chance."""
+    return LimiterKey(provider, base_url, zlib.crc32(api_key.encode()))
+
+
+class Limiters(Protocol):
+    """Limiters of several providers, here or in the process that this one belongs to."""
+
+    def passage(
+        self, key: LimiterKey, most: int, entry: Entry
+    ) -> AbstractAsyncContextManager[None]:
+        """Wait until a request may be sent, as `AdaptiveLimiter.passage`; `most` is that of the `AdaptiveLimiter`."""

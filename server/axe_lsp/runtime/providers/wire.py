@@ -266,6 +266,11 @@ def _items_of(value: Json) -> Iterable[Json]:
     return value if isinstance(value, list) else ()
 
 
+def stated(fields: Mapping[str, Json]) -> dict[str, Json]:
+    """The fields of a body that have a value."""
+    return {name: value for name, value in fields.items() if value is not None}
+
+
 def to_json(value: Json) -> str:
     """Compact JSON."""
     return valid_text(_ENCODER.encode(value))

@@ -108,32 +108,30 @@ class Replay:
         index = request.exchange.turn - 1
         if index >= len(run.turns):
             reason = f"run {number} (agent {quoted(run.agent)}) has only {len(run.turns)} turns"
-            self._deviate(Deviation(request.exchange.run, index + 1, reason))
+            self._deviate(request.exchange.run, index + 1, reason)
             raise _not_recorded(reason)
         difference = request.difference(run, run.turns[index])
         if difference is not None:
             first = self._deviate(
-                Deviation(
-                    request.exchange.run,
-                    index + 1,
-                    f"run {number} (agent {quoted(run.agent)}), turn {index + 1}, {difference}",
-                    difference.recorded,
-                    difference.sent,
-                )
+                request.exchange.run,
+                index + 1,
+                f"run {number} (agent {quoted(run.agent)}), turn {index + 1}, {difference}",
+                difference.recorded,
+                difference.sent,
             )
             raise _differs(first.reason)
         if run_id in self._misled and run.turns[index].sent is None and "sent" in self._fields:
-            first = self._deviate(
-                Deviation(request.exchange.run, index + 1, "a child has deviated")
-            )
+            first = self._deviate(request.exchange.run, index + 1, "a child has deviated")
             raise _differs(first.reason)
         return run.turns[index]
 
-    def _deviate(self, deviation: Deviation) -> Deviation:
+    def _deviate(
+        self, run: RunIds, turn: int, reason: str, recorded: str = "", sent: str = ""
+    ) -> Deviation:
         """The first deviation, which is this one if there was none."""
-        self.deviation = self.deviation or deviation
-        if deviation.run.parent_run_id is not None:
-            self._misled.add(deviation.run.parent_run_id)
+        self.deviation = self.deviation or Deviation(run, turn, reason, recorded, sent)
+        if run.parent_run_id is not None:
+            self._misled.add(run.parent_run_id)
         return self.deviation
 
     def _take(self, request: _Compared) -> tuple[int, RecordedRun]:
@@ -142,7 +140,7 @@ class Replay:
         candidates = [entry for entry in self._runs if entry[1].agent == agent and entry[1].turns]
         if not candidates:
             reason = f"there is no further run of agent {quoted(agent)}"
-            self._deviate(Deviation(request.exchange.run, request.exchange.turn, reason))
+            self._deviate(request.exchange.run, request.exchange.turn, reason)
             raise _not_recorded(reason)
         differences = [request.difference(run, run.turns[0]) for _, run in candidates]
         best = max(range(len(candidates)), key=lambda index: _likeness(differences[index]))
@@ -178,7 +176,7 @@ class Replay:
             f"run {number} (agent {quoted(recorded.agent)}), turn {turn + 1}: "
             f"the recording has no result of the call of {quoted(call.name)}"
         )
-        self._deviate(Deviation(run, turn, reason))
+        self._deviate(run, turn, reason)
         return ToolResult(call.id, reason, is_error=True)
 
     async def _play(self, turn: RecordedTurn, on_delta: OnDelta | None) -> None:

@@ -24,7 +24,7 @@ from axe_lsp.runtime.files.folders import (
     homes_of_dialects,
     skill_path,
 )
-from axe_lsp.runtime.files.user_config import is_provider_secret, provider_secrets
+from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.plain_text import shown_path, valid_text
 
 _AGENT_FOLDER = "agents"
@@ -180,9 +180,10 @@ def _of_server(index: int, server: Server, environment: Environment) -> Reach:
 
 def _refused_variables(variables: tuple[str, ...], environment: Environment) -> str:
     """Why the values of variables must not be sent where a workspace's file says, or ""."""
-    keys = provider_secrets(environment)
+    config = usable_config(environment)
+    names, keys = config.key_variables(), config.provider_secrets()
     for name in variables:
-        if is_provider_secret(name, environment) or environment.get(name, "").strip() in keys:
+        if name.upper() in names or environment.get(name, "").strip() in keys:
             return f"${name} is the key of a provider, which goes to that provider only"
     return ""
 

@@ -29,6 +29,7 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     parse_arguments,
     read_call,
+    stated,
     tool_schema,
     without_budget,
 )
@@ -109,7 +110,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
         body["thinking"] = thinking
     sampling = {"temperature": request.temperature, "top_p": params.top_p, "top_k": params.top_k}
     if not budget:  # A model that thinks by a budget takes none of these.
-        body.update((name, value) for name, value in sampling.items() if value is not None)
+        body.update(stated(sampling))
     if params.stop:
         body["stop_sequences"] = list(params.stop)
     if output := _output_config(request, restrictions):
@@ -338,8 +339,9 @@ class AnthropicStream(SseStream):
             return self._take_delta(event["index"].integer(), event["delta"])
         elif kind == "message_delta":
             usage = Node(self._body)["usage"].table()
-            self._body.update(_known(event["delta"]))
-            self._body["usage"] = {**usage, **_known(event["usage"])}
+            # A null keeps the value of an earlier event.
+            self._body.update(stated(event["delta"].table()))
+            self._body["usage"] = {**usage, **stated(event["usage"].table())}
             if event["delta"]["stop_reason"].text():
                 self._has_reason = True
                 self.is_abrupt = not self._has_answer
@@ -376,11 +378,6 @@ class AnthropicStream(SseStream):
 
 
 stream_decoder = AnthropicStream
-
-
-def _known(table: Node) -> dict[str, Json]:
-    """The data of an event. A null keeps the value of an earlier event."""
-    return {key: value for key, value in table.table().items() if value is not None}
 
 
 def _encode_tool(tool: Tool) -> dict[str, Json]:

@@ -33,6 +33,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_arguments,
     parse_json,
     returnable,
+    stated,
     to_json,
     tool_schema,
     usable_arguments,
@@ -115,12 +116,13 @@ def _inference(request: Request, budget: int) -> dict[str, Json]:
     """Limits and sampling. A model that thinks by a budget takes no sampling, and needs more room."""
     longest = request.max_tokens
     sampling = {"temperature": request.temperature, "topP": request.params.top_p}
-    fields: dict[str, Json] = {
-        "maxTokens": (longest if longest > budget else budget + longest) if longest else None,
-        **({} if budget else sampling),
-        "stopSequences": list(request.params.stop) or None,
-    }
-    return {name: value for name, value in fields.items() if value is not None}
+    return stated(
+        {
+            "maxTokens": (longest if longest > budget else budget + longest) if longest else None,
+            **({} if budget else sampling),
+            "stopSequences": list(request.params.stop) or None,
+        }
+    )
 
 
 def _tools(request: Request) -> list[Json]:

@@ -31,6 +31,7 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     WireError,
     returnable,
+    stated,
     tool_schema,
     usable_arguments,
     without_budget,
@@ -128,7 +129,7 @@ def _sampling(request: Request) -> dict[str, Json]:
         "seed": params.seed,
         "stopSequences": list(params.stop) or None,
     }
-    return {name: value for name, value in fields.items() if value is not None}
+    return stated(fields)
 
 
 def _form(request: Request) -> dict[str, Json]:

@@ -17,6 +17,7 @@ from axe_lsp.runtime.providers.wire import (
     function_of,
     parse_json,
     read_call,
+    stated,
 )
 
 MODELS_PATH = "api/tags"
@@ -73,7 +74,7 @@ def _options(request: Request) -> dict[str, Json]:
         "seed": params.seed,
         "stop": list(params.stop) or None,
     }
-    return {name: value for name, value in named.items() if value is not None}
+    return stated(named)
 
 
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:

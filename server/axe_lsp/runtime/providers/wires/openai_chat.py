@@ -32,6 +32,7 @@ from axe_lsp.runtime.providers.wire import (
     function_of,
     parse_arguments,
     read_call,
+    stated,
     to_json,
     without_budget,
 )
@@ -88,8 +89,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
         "stream": stream or None,
         "stream_options": {"include_usage": True} if has_options else None,
     }
-    asked = {key: value for key, value in optional.items() if value is not None}
-    return {"model": request.model, **asked}
+    return {"model": request.model, **stated(optional)}
 
 
 def _encode_effort(request: Request, restrictions: Restrictions) -> dict[str, Json]:

@@ -34,6 +34,7 @@ from axe_lsp.runtime.providers.wire import (
     data_url,
     is_strict_schema,
     read_call,
+    stated,
     to_json,
     tool_schema,
 )
@@ -76,8 +77,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
         "tools": [_encode_tool(tool) for tool in request.tools] or None,
         "stream": stream or None,
     }
-    asked = {key: value for key, value in optional.items() if value is not None}
-    return {"model": request.model, "store": False, **asked}
+    return {"model": request.model, "store": False, **stated(optional)}
 
 
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
