@@ -22,11 +22,6 @@ from axe_lsp.runtime.events import (
 )
 from axe_lsp.runtime.safety.redaction import redact
 
-
-def _no_secrets() -> frozenset[str]:
-    return frozenset()
-
-
 _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     AgentBegin: ("task", "description"),
     AgentResume: ("task", "description"),
@@ -72,7 +67,7 @@ class Journal:
         self._sink = sink
         self._numbers = numbers or count(1)
         self._on_event = on_event
-        self._redactor = redactor or Redactor(_no_secrets)
+        self._redactor = redactor or Redactor(frozenset)
 
     def watched(self, on_event: Callable[[], object]) -> Journal:
         """The same journal, which calls another `on_event`."""

@@ -6,7 +6,6 @@ The same for roots and children, and what `--dry-run` and previews show.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -116,7 +115,7 @@ def prepare(
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     caller = caller_of(definition, order.workdir, workspace, environment)
     tools, typed = offered_tools(
-        definition, order.ids.depth, max_depth, partial(_load, resolve, caller)
+        definition, order.ids.depth, max_depth, lambda agent: resolve(agent, caller)
     )
     output: Output | None = None
     wanted: ResponseFormat | None = None
@@ -226,10 +225,6 @@ def model_of_root(
     """The model that answers whatever the task is. Raises ConfigError or AgentError."""
     order = root_order(request, workspace, environment)
     return _model(order, resolve(request.agent, order.caller))
-
-
-def _load(resolve: Resolve, caller: Caller, agent: str) -> AgentDefinition:
-    return resolve(agent, caller)
 
 
 def own_timeout(order: Order, definition: AgentDefinition) -> float | None:

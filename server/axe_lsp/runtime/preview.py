@@ -93,8 +93,9 @@ def dry_run_text(prepared: Prepared) -> str:
         sections.append(_section("Memory", _memory_text(prompt)))
     if definition.ordinary_tools:
         sections.append(_section("Tools", ", ".join(definition.ordinary_tools)))
-    if definition.mcp_servers:
-        sections.append(_section("MCP Servers", _servers_text(definition)))
+    if servers := definition.mcp_servers:
+        named = (f"{each.name}: {each.place} ({each.transport})" for each in servers)
+        sections.append(_section("MCP Servers", "\n".join(named)))
     sections.append(_section("Sub-Agents", _sub_agents_text(prepared)))
     if definition.task is not None:
         sections.append(_section("Task", _task_text(definition.task)))
@@ -158,11 +159,6 @@ def _isolation_text(definition: AgentDefinition) -> str:
     return (
         "when another agent calls it: a process of its own" if isolation.mode == "process" else ""
     )
-
-
-def _servers_text(definition: AgentDefinition) -> str:
-    servers = definition.mcp_servers
-    return "\n".join(f"{each.name}: {each.place} ({each.transport})" for each in servers)
 
 
 def _sub_agents_text(prepared: Prepared) -> str:

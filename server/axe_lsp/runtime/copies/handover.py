@@ -74,9 +74,10 @@ async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
 async def _keep(copy: Copy, kept: str, agent: Returning) -> Handover:
     planned = await _planned(copy, kept, agent)
     count = len(planned.files) + len(planned.conflicts)
+    changed = "1 file was" if count == 1 else f"{count:,} files were"
     files = _named(_lines(planned.files) + list(planned.conflicts))
     return Handover(
-        f"It worked in a copy. {_count(count)} changed there; nothing was applied. "
+        f"It worked in a copy. {changed} changed there; nothing was applied. "
         f"The changes are kept as {copy.where}: {files}",
         unapplied="all",
     )
@@ -226,7 +227,3 @@ def _lines(files: Iterable[Planned]) -> list[str]:
 def _named(lines: list[str]) -> str:
     shown = ", ".join(lines[:_MOST_NAMED])
     return f"{shown} and {len(lines) - _MOST_NAMED:,} more" if len(lines) > _MOST_NAMED else shown
-
-
-def _count(files: int) -> str:
-    return "1 file was" if files == 1 else f"{files:,} files were"

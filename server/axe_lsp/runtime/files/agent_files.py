@@ -156,7 +156,8 @@ class AgentFolders(Struct, frozen=True, dict=True):
         """Every agent by name, with its file and what it holds or why it holds no agent."""
         seen: set[str] = set()
         for folder in self.all_folders:
-            for path in sorted({*_agent_files(folder), *self._buffers_in(folder)}):
+            unsaved = (path for path in self.open_buffers if path.parent == folder)
+            for path in sorted({*_agent_files(folder), *unsaved}):
                 if path.stem not in seen:
                     seen.add(path.stem)
                     yield path.stem, path, self._load(path.stem)
@@ -184,9 +185,6 @@ class AgentFolders(Struct, frozen=True, dict=True):
             shown = shown_path(path)
             message = _unparsable(name, f"{shown} is {error}")
             raise AgentFileError(message, "", shown, has_words_of_axe=False) from error
-
-    def _buffers_in(self, folder: Path) -> Iterator[Path]:
-        return (path for path in self.open_buffers if path.parent == folder)
 
 
 class Lookup:

@@ -534,16 +534,14 @@ async def _all_tools(client: Any) -> tuple[ServerTool, ...]:
     cursor = None
     for _ in range(_MAX_PAGES):
         page = await client.list_tools(cursor=cursor)
-        tools += [_server_tool(tool) for tool in page.tools]
+        for tool in page.tools:
+            only_reads = bool(tool.annotations and tool.annotations.read_only_hint)
+            said = tool.description or ""
+            tools.append(ServerTool(tool.name, said, tool.input_schema, only_reads))
         cursor = page.next_cursor
         if cursor is None:
             break
     return tuple(tools)
-
-
-def _server_tool(tool: Any) -> ServerTool:
-    only_reads = bool(tool.annotations and tool.annotations.read_only_hint)
-    return ServerTool(tool.name, tool.description or "", tool.input_schema, only_reads)
 
 
 def _answer(result: Any) -> Answer:

@@ -436,7 +436,11 @@ class HttpClient:
         return self._routes[url]
 
     def _server(self, origin: httpcore2.Origin, parts: SplitResult) -> _Server:
-        proxy = _proxy_for(parts, self._proxies) if self._proxies else ""
+        proxy = ""
+        if self._proxies:
+            from axe_lsp.runtime.providers.proxies import proxy_for
+
+            proxy = proxy_for(parts, self._proxies)
         place = origin.scheme, origin.host, origin.port, proxy
         if place not in self._servers:
             self._servers[place] = _Server(origin, _as_proxy(proxy) if proxy else None)
@@ -476,12 +480,6 @@ def _environment_proxies() -> Mapping[str, str]:
     from urllib.request import getproxies
 
     return getproxies()
-
-
-def _proxy_for(url: SplitResult, proxies: Mapping[str, str]) -> str:
-    from axe_lsp.runtime.providers.proxies import proxy_for
-
-    return proxy_for(url, proxies)
 
 
 def _is_address(host: str) -> bool:

@@ -186,8 +186,9 @@ class HttpProvider:
 
     def __init__(self, environment: Environment, limiters: Limiters | None = None) -> None:
         self.limiters: Limiters = limiters or OwnLimiters()
-        self._environment = environment
-        self._service_now = once_a_step(self._look_up_service)
+        self._service_now = once_a_step(
+            lambda model: service_of(model, load_user_config(environment))
+        )
         self._client: HttpClient | None = None
         self._restrictions: dict[_Place, Restrictions] = {}
         self._windows: dict[tuple[str, ModelName], int] = {}
@@ -260,9 +261,6 @@ class HttpProvider:
         if service.may_lack_responses and service.base_url in self._without_responses:
             return replace(service, wire=WIRES[service.wire].fallback)
         return service
-
-    def _look_up_service(self, model: ModelName) -> Service:
-        return service_of(model, load_user_config(self._environment))
 
     async def _ask(
         self,

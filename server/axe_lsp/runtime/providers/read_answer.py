@@ -151,7 +151,8 @@ class _Reader:
         try:
             with CancelScope() as scope:
                 async for piece in pieces:
-                    self._take(piece)
+                    self._heard()
+                    self._show(self._decoder.feed(piece))
                     if self._decoder.is_ending or scope.deadline < inf:
                         scope.deadline = self._last_moment(piece, scope.deadline)
         except NoAnswerError:
@@ -179,10 +180,6 @@ class _Reader:
             return now + wait
         is_news = piece.strip() and not piece.startswith(b":")
         return min(max(before, now + _TOKENS_SECONDS), self._latest) if is_news else before
-
-    def _take(self, piece: bytes) -> None:
-        self._heard()
-        self._show(self._decoder.feed(piece))
 
     def _show(self, delta: Delta) -> None:
         self._redact(delta if self._tags is None else self._split(delta, self._tags))

@@ -151,7 +151,8 @@ def learnt(
     error: ProviderError, request: Request, restrictions: Restrictions
 ) -> Restrictions | None:
     """The restrictions with what the error says of them, if the server may be asked again in another way."""
-    if error.status not in _REFUSING or _is_about_one_picture(error):
+    about_one_picture = _ONE_PICTURE in error.message or not PICTURE_CODES.isdisjoint(error.codes)
+    if error.status not in _REFUSING or about_one_picture:
         return None
     said = "\n".join((error.message, *error.codes))
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
@@ -163,10 +164,6 @@ def learnt(
     if field == "effort" and efforts:
         return replace(restrictions, efforts=efforts)
     return replace(restrictions, refused=restrictions.refused | {field}) if field else None
-
-
-def _is_about_one_picture(error: ProviderError) -> bool:
-    return _ONE_PICTURE in error.message or not PICTURE_CODES.isdisjoint(error.codes)
 
 
 def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:

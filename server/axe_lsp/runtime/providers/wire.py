@@ -14,7 +14,6 @@ from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import (
     Delta,
@@ -206,22 +205,13 @@ def parse_json(data: bytes | str) -> Json:
         raise WireError(str(error)) from None
 
 
-def call_of(id_: str, name: str, arguments: str) -> ToolCall:
-    """A call whose arguments are a JSON text, as most wires write them. No text means none."""
-    value = parse_arguments(arguments)
-    return ToolCall(id_, name, value, is_broken=not value and not _is_empty_object(arguments))
-
-
 def read_call(id_: str, name: str, arguments: Node, *, is_whole: bool = True) -> ToolCall:
-    """A call whose arguments are a JSON text, or the object itself, as some servers write them."""
+    """A call whose arguments are a JSON text, or the object itself, as some servers write them. No text means none."""
     if isinstance(arguments.value, dict):
         return ToolCall(id_, name, usable_arguments(arguments.value), is_broken=not is_whole)
-    call = call_of(id_, name, arguments.text())
-    return call if is_whole else replace(call, is_broken=True)
-
-
-def _is_empty_object(text: str) -> bool:
-    return not text.strip() or "".join(text.split()) == "{}"
+    text = arguments.text()
+    value, is_empty = parse_arguments(text), "".join(text.split()) in ("", "{}")
+    return ToolCall(id_, name, value, is_broken=not (is_whole and (value or is_empty)))
 
 
 def parse_arguments(text: str) -> Mapping[str, Json]:

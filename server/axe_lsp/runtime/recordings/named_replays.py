@@ -24,17 +24,13 @@ def find_recording(name: str, workdir: Path, workspace: Path, environment: Envir
     for path in places:
         if is_file(path):
             place = Path(os.path.realpath(path))
-            within = [path.parents[2], workspace]
-            if path != places[-1] and not any(_is_below(place, each) for each in within):
+            within = map(os.path.realpath, (path.parents[2], workspace))
+            if path != places[-1] and not any(map(place.is_relative_to, within)):
                 shown = shown_path(path)
                 raise ConfigError(f"the recording {shown} is a link that leads out of its folder")
             return place
     folders = ", ".join(str(path.parent) for path in places)
     raise ConfigError(f"recording {quoted(name)} not found (looked for {name}.toml in {folders})")
-
-
-def _is_below(place: Path, folder: Path) -> bool:
-    return place.is_relative_to(os.path.realpath(folder))
 
 
 def recording_places(

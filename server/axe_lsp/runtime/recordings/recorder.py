@@ -9,7 +9,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Response, ToolCall
+from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
@@ -107,10 +107,9 @@ def _redacted_turn(turn: RecordedTurn, secrets: Collection[str]) -> RecordedTurn
     answer = replace(
         turn.answer,
         content=redact(turn.answer.content, secrets),
-        tool_calls=tuple(_redacted_call(call, secrets) for call in turn.answer.tool_calls),
+        tool_calls=tuple(
+            replace(call, arguments=redacted_table(call.arguments, secrets))
+            for call in turn.answer.tool_calls
+        ),
     )
     return replace(turn, sent=sent, answer=answer)
-
-
-def _redacted_call(call: ToolCall, secrets: Collection[str]) -> ToolCall:
-    return replace(call, arguments=redacted_table(call.arguments, secrets))

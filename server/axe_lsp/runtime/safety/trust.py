@@ -488,7 +488,8 @@ class TrustPolicy:
         if request.refused:
             raise ConfigError(_refusal(request))
         async with self._one_at_a_time:
-            if self._is_granted(request):
+            is_granted = self.trusts_all or request.digest in self.granted
+            if is_granted or TrustStore(self._environment).holds(request):
                 return
             if request.digest in self._denied:
                 raise ConfigError(_denial(request, self._advice))
@@ -501,11 +502,6 @@ class TrustPolicy:
             self.granted |= {request.digest, *of_web}
             if answer.decision == "allow":
                 TrustStore(self._environment).add([request])
-
-    def _is_granted(self, request: TrustRequest) -> bool:
-        if self.trusts_all or request.digest in self.granted:
-            return True
-        return TrustStore(self._environment).holds(request)
 
 
 def _question(request: TrustRequest, run: RunIds) -> Question:

@@ -267,7 +267,8 @@ def _reason(error: Any, name: str) -> str:
         return f"{', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing"
     if error.validator == "type":
         types = " or ".join([wanted] if isinstance(wanted, str) else wanted)
-        return f"{place} must be of type {types}, not {_type(error.instance)}"
+        found = _TYPES.get(type(error.instance), "null")
+        return f"{place} must be of type {types}, not {found}"
     if _is_closed(error):
         known = error.schema.get("properties", {})
         unknown = [_place(place, [each]) for each in error.instance if each not in known]
@@ -308,10 +309,6 @@ def _place(name: str, path: Iterable[str | int]) -> str:
         else:
             name += f"[{json.dumps(part, ensure_ascii=False)}]"
     return name
-
-
-def _type(value: Json) -> str:
-    return _TYPES.get(type(value), "null")
 
 
 _TYPES = {
