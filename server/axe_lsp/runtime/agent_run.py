@@ -22,7 +22,6 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.isolation import (
-    caller_link,
     located,
     wants_process,
 )
@@ -586,14 +585,5 @@ class AgentRun:
         with clock.waiting():
             if services.elsewhere is None or not wants_process(order) or self._is_far(order):
                 return await AgentRun(order, tree, self._ledger, clock).execute()
-            ties = caller_link(
-                tree.journal,
-                self._ledger,
-                clock,
-                services.warn,
-                tree.live,
-                limiters=tree.limiters,
-                log=tree.log,
-                run_id=order.ids.run_id,
-            )
-            return await services.elsewhere(order, ties)
+            link = tree.caller_link(self._ledger, clock, order.ids.run_id)
+            return await services.elsewhere(order, link)

@@ -14,11 +14,16 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 import anyio
 from msgspec import Struct, field
 
+from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.mcp_servers import McpServer
-from axe_lsp.runtime.children.isolation import Elsewhere, Stoppable
-from axe_lsp.runtime.events import EventSink, RunIds
+from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere, Stoppable
+from axe_lsp.runtime.errors import BudgetError
+from axe_lsp.runtime.events import CompactionEnd, Event, EventSink, RunIds, TurnEnd
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.journal import Journal
+from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
+from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Limiters, Provider
 from axe_lsp.runtime.run_log import Log
@@ -196,3 +201,38 @@ class Tree(Struct, frozen=True):
             self.services.note(f"[sub-agent] Warning: {text}")
         else:
             self.services.warn(text)
+
+    def caller_link(self, caller: Ledger, clock: Clock, run_id: str) -> CallerLink:
+        """What ties a run of that id in another process to this tree, below the run of a caller.
+
+        Events are numbered here with all others of the tree, and what they used is paid for here. So is what the run
+        had used in a former process, which no event tells again.
+        """
+        ledger = Ledger(BudgetConfig(), caller)
+        left, spent = ledger.left, self.log.spent(run_id)
+        ledger.charge_below(spent.used, spent.calls)
+
+        def tell(event: Event) -> bool:
+            self.journal.emit(event)
+            return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
+
+        warn = self.services.warn
+        return CallerLink(tell, warn, self.live, left, clock, self.limiters, self.log)
+
+
+def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:
+    """Charge an answer to all callers; False if they can't afford another one."""
+    ledger.charge(
+        Response(
+            input_tokens=answer.input_tokens,
+            output_tokens=answer.output_tokens,
+            cache_read_tokens=answer.cache_read_tokens or 0,
+            cache_write_tokens=answer.cache_write_tokens or 0,
+            cost=answer.cost,
+        )
+    )
+    try:
+        ledger.charge_calls(len(answer.tool_calls) if isinstance(answer, TurnEnd) else 0, 0)
+    except (BudgetError, CallersBudgetError):
+        return False
+    return True

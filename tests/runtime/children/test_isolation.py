@@ -8,7 +8,7 @@ import anyio
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig, IsolationConfig
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.runtime.children.isolation import CallerLink, caller_link, located, wants_process
+from axe_lsp.runtime.children.isolation import CallerLink, located, wants_process
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import CompactionEnd, Event, RunIds, TextDelta, TurnEnd
 from axe_lsp.runtime.journal import Journal
@@ -16,8 +16,12 @@ from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
+from axe_lsp.runtime.recordings.recording import Recording
+from axe_lsp.runtime.recordings.replay import Replay
 from axe_lsp.runtime.run_log import Begun, Known, Log, encoded
 from axe_lsp.runtime.runs import Order
+from axe_lsp.runtime.safety.trust import TrustPolicy
+from axe_lsp.runtime.services import RunServices, Tree
 
 CHILD = RunIds(run_id="c", root_run_id="r", agent="child", depth=1, parent_run_id="r")
 ORDER = Order(CHILD, Caller("/"), "t", "Task: t")
@@ -37,12 +41,15 @@ def turn(tokens: int, calls: int = 0, cost: float | None = None) -> TurnEnd:
     )
 
 
+def nobody(name: str, _: Caller) -> AgentDefinition:
+    raise ConfigError(f"agent config not found: {name}")
+
+
 def tied(journal: Journal, caller: Ledger, log: Log | None = None) -> CallerLink:
-    clock = Clock(anyio.CancelScope())
-    log = log or Log()
-    return caller_link(
-        journal, caller, clock, print, {}, limiters=OwnLimiters(), log=log, run_id="c"
-    )
+    services = RunServices(resolve=nobody, workspace=Path(), trust=TrustPolicy({}), warn=print)
+    provider = Replay(Recording(()), {})
+    tree = Tree(services, provider, journal, OwnLimiters(), log or Log(), {})
+    return tree.caller_link(caller, Clock(anyio.CancelScope()), "c")
 
 
 async def test_what_was_used_in_a_former_process_is_paid_for_but_left_to_the_next_one() -> None:
@@ -119,9 +126,6 @@ async def test_a_caller_that_pays_for_itself_alone_sets_no_limit() -> None:
 
 
 def test_an_agent_that_can_not_be_found_is_left_to_its_run() -> None:
-    def nobody(name: str, folder: Path) -> AgentDefinition:
-        raise ConfigError(f"agent config not found: {name}")
-
     assert located(ORDER, nobody) == ORDER
     assert not wants_process(ORDER)
 

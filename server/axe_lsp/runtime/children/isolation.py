@@ -12,12 +12,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
-from axe_lsp.runtime.errors import BudgetError
-from axe_lsp.runtime.events import CompactionEnd, Event, TurnEnd
-from axe_lsp.runtime.journal import Journal
-from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
+from axe_lsp.runtime.events import Event
 from axe_lsp.runtime.limits.clock import Clock
-from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.providers.provider import Limiters
 from axe_lsp.runtime.run_log import Log
 from axe_lsp.runtime.run_result import RunResult
@@ -66,47 +62,3 @@ def located(order: Order, resolve: Resolve) -> Order:
 def wants_process(order: Order) -> bool:
     """Whether the agent of an order wants a process of its own."""
     return order.definition is not None and order.definition.isolation.mode == "process"
-
-
-def caller_link(
-    journal: Journal,
-    caller: Ledger,
-    clock: Clock,
-    warn: Callable[[str], None],
-    live: MutableMapping[str, Stoppable],
-    *,
-    limiters: Limiters,
-    log: Log,
-    run_id: str,
-) -> CallerLink:
-    """Events are numbered here with all others of the tree, and what they used is paid for here.
-
-    So is what the run of that id had used in a former process, which no event tells again.
-    """
-    ledger = Ledger(BudgetConfig(), caller)
-    left, spent = ledger.left, log.spent(run_id)
-    ledger.charge_below(spent.used, spent.calls)
-
-    def tell(event: Event) -> bool:
-        journal.emit(event)
-        return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
-
-    return CallerLink(tell, warn, live, left, clock, limiters, log)
-
-
-def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:
-    """Charge an answer to all callers; False if they can't afford another one."""
-    ledger.charge(
-        Response(
-            input_tokens=answer.input_tokens,
-            output_tokens=answer.output_tokens,
-            cache_read_tokens=answer.cache_read_tokens or 0,
-            cache_write_tokens=answer.cache_write_tokens or 0,
-            cost=answer.cost,
-        )
-    )
-    try:
-        ledger.charge_calls(len(answer.tool_calls) if isinstance(answer, TurnEnd) else 0, 0)
-    except (BudgetError, CallersBudgetError):
-        return False
-    return True

@@ -211,7 +211,8 @@ class Copy:
                 own, top = self._new_own(repository), Path(repository.top)
                 kept, base, tree = snapshot.kept.get(self.ref, ""), snapshot.base, snapshot.tree
             if kept:
-                base, tree = commit_parent(own, kept), ""
+                base = own("rev-parse", "--verify", f"{kept}^").decode().strip()
+                tree = ""
             self._may_have_ref = bool(kept)
             prefix = os.path.relpath(folder, top)
             self._about = About(
@@ -450,11 +451,6 @@ def _message(top: Path) -> str:
 def copies_folder(environment: Environment) -> Path:
     """Where copies are. Raises ConfigError."""
     return state_folder(environment) / "copies"
-
-
-def commit_parent(own: OwnGit, commit_id: str) -> str:
-    """The parent of a commit. Raises GitError."""
-    return own("rev-parse", "--verify", f"{commit_id}^").decode().strip()
 
 
 def _has_ref(own: OwnGit, ref: str) -> bool:

@@ -115,7 +115,10 @@ class Service(Struct, frozen=True):
         """The headers that show who asks."""
         if self.sign is not None:
             return self.sign(url, headers, body)
-        return key_headers(self.auth, self.key)
+        if self.auth == "none" or not self.key:
+            return {}
+        is_bearer = self.auth == "bearer"  # All others are names of headers.
+        return {"authorization": f"Bearer {self.key}"} if is_bearer else {self.auth: self.key}
 
     def explained(self, error: ProviderError, model: str) -> ProviderError:
         """The error with what the user needs to know, and without any key."""
@@ -514,19 +517,3 @@ def _shown(address: str) -> str:
         scheme, separator, rest = "", "", address
     host = re.split(r"[?#]", rest.rpartition("@")[2])[0]
     return scheme + separator + re.sub(r"^([^/:\[\]]*):(?!\d*(?:/|$))[^/]*", r"\1:…", host)
-
-
-_HEADERS: dict[Auth, str] = {
-    "x-api-key": "x-api-key",
-    "api-key": "api-key",
-    "x-goog-api-key": "x-goog-api-key",
-}
-
-
-def key_headers(auth: Auth, key: str) -> dict[str, str]:
-    """The headers that hold the key; none for a service that wants none, or if there is no key."""
-    if auth == "none" or not key:
-        return {}
-    if auth == "bearer":
-        return {"authorization": f"Bearer {key}"}
-    return {_HEADERS[auth]: key}

@@ -96,7 +96,9 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
     """The body of a request without its messages."""
     mark = _MARK if caches(request, restrictions) else {}
     params, thinking = request.params, thinking_of(request, restrictions)
-    longest = request.max_tokens or default_max_tokens(request.model)
+    known = known_model(f"anthropic/{request.model}")
+    default = min(known.max_output, LONG_ANSWER) if known else DEFAULT_MAX_TOKENS
+    longest = request.max_tokens or default
     budget = thinking.get("budget_tokens", 0)
     # What the model thinks counts as a part of its answer.
     body: dict[str, Json] = {
@@ -210,12 +212,6 @@ def effort_of(request: Request, restrictions: Restrictions = _NONE) -> str:
     if not effort or not _is_adaptive(request, restrictions):
         return ""
     return "low" if effort == "minimal" else effort
-
-
-def default_max_tokens(model: str) -> int:
-    """The longest answer if no key limits it: this provider requires a limit."""
-    known = known_model(f"anthropic/{model}")
-    return min(known.max_output, LONG_ANSWER) if known else DEFAULT_MAX_TOKENS
 
 
 def encode_message(message: Message, marked: bool) -> list[Json]:
