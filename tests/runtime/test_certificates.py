@@ -14,9 +14,8 @@ import pytest
 from axe_lsp.runtime.certificates import read_ahead, trusted_authorities
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.providers.http_client import HttpClient
-from axe_lsp.runtime.tools.network import Network
 from axe_lsp.runtime.tools.tool import ToolError
-from axe_lsp.runtime.tools.web import fetch
+from axe_lsp.runtime.tools.web import Network, fetch
 from support.scripted_provider import PATIENCE
 
 _NEW_CERTIFICATE = (

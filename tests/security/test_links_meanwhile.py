@@ -24,7 +24,7 @@ from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.runtime.recordings.named_replays import find_recording
 from axe_lsp.runtime.resuming import saved_files
 from axe_lsp.runtime.runs import RunRequest
-from axe_lsp.runtime.safety.reach import check_memory
+from axe_lsp.runtime.safety.reach import Admitted
 from axe_lsp.runtime.tools import edit_file, editor_files, list_directory, read_file, write_file
 from axe_lsp.runtime.tools.tool import ToolError
 from support.tools import refusal, use
@@ -98,7 +98,9 @@ def definition(work: Path, **values: Any) -> AgentDefinition:
 def prompt_of(stranger: AgentDefinition, work: Path, tmp_path: Path) -> prompt.Prompt:
     """Its prompt, after it was let in without any reach."""
     order = root_order(RunRequest("a"), work, environment(tmp_path))
-    return prompt.build_prompt(order, stranger, work, environment(tmp_path), admitted=())
+    here = environment(tmp_path)
+    admitted = Admitted((), stranger, work, here)
+    return prompt.build_prompt(order, stranger, work, here, admitted=admitted)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +166,7 @@ def test_a_skill(
     """Whether the link comes after the look at the place or before it, since the agent was let in."""
     stranger = definition(work, skill=str(work / "sub" / "notes.txt"))
     if decided:
-        then(monkeypatch, prompt, "check_skill", swap)
+        then(monkeypatch, Admitted, "check_skill", swap)
     else:
         swap()
     with pytest.raises(
@@ -180,7 +182,7 @@ def test_a_memory_that_is_read(
     stranger = definition(work, memory=MemoryConfig(enabled=True, path="sub/notes.txt"))
     assert prompt_of(stranger, work, tmp_path).warnings == ()
     if decided:
-        then(monkeypatch, prompt, "check_memory", swap)
+        then(monkeypatch, Admitted, "check_memory", swap)
     else:
         swap()
     made = prompt_of(stranger, work, tmp_path)
@@ -194,10 +196,10 @@ def test_a_memory_in_the_data_folder_is_not_read_or_written_without_trust(
 ) -> None:
     other = tmp_path / "data" / "axe" / "memory" / "other.md"
     stranger = definition(work, memory=MemoryConfig(enabled=True, path="sub/notes.txt"))
-    asking = (other, stranger, work, environment(tmp_path))
+    asking = (stranger, work, environment(tmp_path))
     with pytest.raises(ConfigError, match="since a link was changed"):
-        check_memory(*asking, admitted=())
-    check_memory(*asking, admitted=[Reach("memory.path", str(other))])
+        Admitted((), *asking).check_memory(other)
+    Admitted([Reach("memory.path", str(other))], *asking).check_memory(other)
 
 
 def test_a_recording(

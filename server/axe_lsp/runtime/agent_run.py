@@ -53,7 +53,7 @@ from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Sender, model_of
 from axe_lsp.runtime.safety.approval import ApprovalRequest
 from axe_lsp.runtime.safety.questions import Answer, Question, question_of_model, question_of_server
-from axe_lsp.runtime.safety.reach import check_memory
+from axe_lsp.runtime.safety.reach import Admitted
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.trust import TrustRequest, may_call, senders_of, shadow_warning
 from axe_lsp.runtime.services import Tree
@@ -203,6 +203,10 @@ class AgentRun:
         own = (each.reaches for each in decided if each.file == shown_path(file))
         self._admitted = tuple(chain.from_iterable(own))
 
+    def _may_read(self, definition: AgentDefinition) -> Admitted:
+        services = self._services
+        return Admitted(self._admitted, definition, services.workspace, services.environment)
+
     def _servers(
         self, prepared: Prepared, known: Collection[str]
     ) -> AbstractAsyncContextManager[RemoteTools]:
@@ -300,7 +304,7 @@ class AgentRun:
             services.resolve,
             services.workspace,
             services.environment,
-            admitted=self._admitted,
+            admitted=self._may_read(definition),
         )
         if not reads_much(definition):
             return read()
@@ -503,20 +507,14 @@ class AgentRun:
             return
         from axe_lsp.runtime.memory import append_memory
 
-        agent, services = self._order.ids.agent, self._services
+        agent = self._order.ids.agent
         author = "" if prepared.definition.memory.scope == "agent" else agent
         secrets = around.secrets()
         task = redact(prepared.prompt.user_message, secrets)
         try:
             # A link may lead elsewhere than when the run began.
             place = real_path(memory.path)
-            check_memory(
-                place,
-                prepared.definition,
-                services.workspace,
-                services.environment,
-                admitted=self._admitted,
-            )
+            self._may_read(prepared.definition).check_memory(place)
             begun = self._log.begun.time if self._log.begun is not None else ""
             append_memory(place, task, redact(content, secrets), author, unless_since=begun)
         except ConfigError as error:

@@ -5,7 +5,7 @@ The same for roots and children, and what `--dry-run` and previews show.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,6 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, BudgetConfig
 from axe_lsp.agentfile.lookup_order import Caller
-from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.schema.models import MODELS
 from axe_lsp.agentfile.schema.providers import (
     WIRES,
@@ -37,6 +36,7 @@ from axe_lsp.runtime.messages import Message, Request, ResponseFormat, Tool
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, model_of, new_run_id
+from axe_lsp.runtime.safety.reach import Admitted
 from axe_lsp.runtime.tools.tool_table import ordinary_tools
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def prepare(
     workspace: Path,
     environment: Environment,
     *,
-    admitted: Collection[Reach] | None = None,
+    admitted: Admitted | None = None,
 ) -> Prepared:
     """Read what the agent needs. Raises ConfigError or AgentError.
 

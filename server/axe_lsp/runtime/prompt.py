@@ -6,14 +6,13 @@ Everything is read from the disk here, before the first request; nothing is sent
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.rights import Reach
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
@@ -21,7 +20,7 @@ from axe_lsp.runtime.files.regular_files import read_file, read_place
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
-from axe_lsp.runtime.safety.reach import check_memory, check_skill
+from axe_lsp.runtime.safety.reach import Admitted
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.files.context_files import ContextFile
@@ -67,7 +66,7 @@ def build_prompt(
     workspace: Path,
     environment: Environment,
     *,
-    admitted: Collection[Reach] | None = None,
+    admitted: Admitted | None = None,
 ) -> Prompt:
     """The prompt of one run. Raises ConfigError for a bad glob or a missing skill.
 
@@ -83,14 +82,9 @@ def build_prompt(
         found = find_context_files(definition.files, folder)
         files, notes = found.files, found.notes
     skill = order.skill or definition.skill
-    asking = (definition, workspace, environment)
-
-    def check(path: Path, place: Path) -> None:
-        if admitted is not None:
-            check_skill(path, place, *asking, admitted=admitted)
-
     # What the user has named on the command line may be a pipe of their shell.
-    skill_text = load_skill(skill, environment, None if order.skill else check)
+    check = None if order.skill or admitted is None else admitted.check_skill
+    skill_text = load_skill(skill, environment, check)
     memory = None
     if definition.memory.enabled:
         from axe_lsp.runtime.memory import load_memory
@@ -102,11 +96,7 @@ def build_prompt(
             workspace,
             environment,
             ids.root_run_id,
-            check=(
-                None
-                if admitted is None
-                else lambda place: check_memory(place, *asking, admitted=admitted)
-            ),
+            check=None if admitted is None else admitted.check_memory,
         )
     entries = memory.entries if memory else ""
     system = system_prompt(definition.system_prompt, skill_text, files, entries, order.more_folders)

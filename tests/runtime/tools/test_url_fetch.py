@@ -9,10 +9,10 @@ import pytest
 
 from axe_lsp.runtime.events import ToolEnd
 from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.network import Network, is_public
+from axe_lsp.runtime.tools import web
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
-from axe_lsp.runtime.tools.web import checked_addresses, fetch
+from axe_lsp.runtime.tools.web import Network, checked_addresses, fetch, is_public
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.web_site import Answer, WebSite
@@ -38,10 +38,10 @@ LOOPBACK = Network(nowhere, lambda address: address == "127.0.0.1" or is_public(
 
 async def fetched(url: str, allowed: tuple[str, ...] = (), network: Network = LOOPBACK) -> str:
     """What a model gets."""
-    workplace = Workplace(Path("/"), {}, allowed, network)
-    return await BUILTIN_TOOLS["url_fetch"].execute(
-        ToolCall("1", "url_fetch", {"url": url}), workplace
-    )
+    call = ToolCall("1", "url_fetch", {"url": url})
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(web, "Network", lambda: network)
+        return await BUILTIN_TOOLS["url_fetch"].execute(call, Workplace(Path("/"), {}, allowed))
 
 
 async def refused(url: str, allowed: tuple[str, ...] = (), network: Network = LOOPBACK) -> str:

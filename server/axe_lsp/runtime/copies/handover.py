@@ -29,6 +29,10 @@ APPLY_CHANGES = "apply_changes"
 
 _MOST_NAMED = 50
 
+_NOTHING_CHANGED = (
+    "Error: It worked in a copy, and its changes were not applied; no file was changed."
+)
+
 
 class Returning(Struct, frozen=True):
     """An agent whose work in a copy is over.
@@ -86,12 +90,12 @@ async def _keep(copy: Copy, kept: str, agent: Returning) -> Handover:
 def uncollected(copy: Copy, reason: str) -> Handover:
     """The changes could not be kept as a commit."""
     left = f"Its files are left in {copy.folder}." if copy.is_stuck else "They are lost."
-    return Handover(
-        "Error: It worked in a copy, and its changes were not applied; no file was changed. "
-        f"They can't be read: {reason}. {left}",
-        is_error=True,
-        unapplied="all",
-    )
+    return not_applied(f"{_NOTHING_CHANGED} They can't be read: {reason}. {left}")
+
+
+def not_applied(text: str) -> Handover:
+    """None of the changes is in the folder."""
+    return Handover(text, is_error=True, unapplied="all")
 
 
 def _fault(error: GitError | OSError) -> str:
@@ -212,12 +216,7 @@ async def _keep_after(files: Iterable[Planned], agent: Returning) -> None:
 
 
 def _failed(copy: Copy, reasons: Iterable[str]) -> Handover:
-    return Handover(
-        "Error: It worked in a copy, and its changes were not applied; no file was changed. "
-        f"They are kept as {copy.where}. {_named(list(reasons))}",
-        is_error=True,
-        unapplied="all",
-    )
+    return not_applied(f"{_NOTHING_CHANGED} They are kept as {copy.where}. {_named(list(reasons))}")
 
 
 def _lines(files: Iterable[Planned]) -> list[str]:

@@ -14,7 +14,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.copies.copy import Copy, CopyError, Snapshot
 from axe_lsp.runtime.copies.git import in_thread
-from axe_lsp.runtime.copies.handover import Returning, hand_over
+from axe_lsp.runtime.copies.handover import Returning, hand_over, not_applied
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.prepare import require_folder
 from axe_lsp.runtime.prompt import folder_of
@@ -73,12 +73,8 @@ class WorkInCopy:
     async def hand_over(self, approve: Approve, log: RunLog, secrets: Collection[str]) -> None:
         """Bring home what was changed in the copy, as the agent's file says."""
         order, definition = self._order, self._definition
-        is_home_a_copy = order.copied is not None and order.copied.has(self._folder)
-        home = (
-            self._tree.remote_copies.get(order.copied.at)
-            if order.copied and is_home_a_copy
-            else None
-        )
+        copied = order.copied
+        home = copied.at if copied is not None and copied.has(self._folder) else ""
         self.handover = await hand_over(
             self._copy,
             Returning(
@@ -88,14 +84,10 @@ class WorkInCopy:
                 approve=approve,
                 log=log,
                 secrets=secrets,
-                is_undoable=not is_home_a_copy,  # A copy is gone before anybody can undo that.
-                home=home,
+                is_undoable=not home,  # A copy is gone before anybody can undo that.
+                home=self._tree.remote_copies.get(home),
                 agreed=self._agreed,
-                outer=(
-                    self._tree.agreed_changes.get(order.copied.at)
-                    if order.copied and is_home_a_copy
-                    else None
-                ),
+                outer=self._tree.agreed_changes.get(home),
             ),
         )
         self._is_handed_over = True
@@ -131,18 +123,14 @@ class WorkInCopy:
             if self._is_handed_over:
                 await anyio.to_thread.run_sync(self._copy.close)
             elif await anyio.to_thread.run_sync(self._copy.leave):
-                self.handover = Handover(
+                self.handover = not_applied(
                     "It worked in a copy. Its changes were not applied; they are kept as "
-                    f"{self._copy.where}.",
-                    is_error=True,
-                    unapplied="all",
+                    f"{self._copy.where}."
                 )
             elif self._copy.is_stuck:
-                self.handover = Handover(
+                self.handover = not_applied(
                     "It worked in a copy. Its changes were not applied and can't be kept as a commit; "
-                    f"its files are left in {self._copy.folder}.",
-                    is_error=True,
-                    unapplied="all",
+                    f"its files are left in {self._copy.folder}."
                 )
         if self.handover is None:
             return

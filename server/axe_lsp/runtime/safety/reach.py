@@ -10,6 +10,8 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
+from msgspec import Struct
+
 from axe_lsp.agentfile import rights
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.rights import Asked, Reach, Server
@@ -87,33 +89,35 @@ def reaches(
     return tuple(found)
 
 
-def check_skill(
-    path: Path,
-    place: Path,
-    definition: AgentDefinition,
-    workspace: Path,
-    environment: Environment,
-    *,
-    admitted: Collection[Reach],
-) -> None:
-    """Raises ConfigError if the agent must not read its skill at `path`, which leads to `place` now."""
-    if definition.source is not None and not is_users(definition.source.path, environment):
-        _require_admitted(_of_skill(path, place, workspace, environment), admitted)
+class Admitted(Struct, frozen=True):
+    """What an agent may read outside of its workspace: the `reaches` that the user has decided about.
 
+    The checks raise ConfigError.
+    """
 
-def check_memory(
-    place: Path,
-    definition: AgentDefinition,
-    workspace: Path,
-    environment: Environment,
-    *,
-    admitted: Collection[Reach],
-) -> None:
-    """Raises ConfigError if the agent must not have its memory at `place`."""
-    config, source = definition.memory, definition.source
-    is_named = bool(config.path) and config.scope != "run"
-    if source is not None and is_named and not is_users(source.path, environment):
-        _require_admitted(_of_memory(place, workspace, environment), admitted)
+    reaches: Collection[Reach]
+    definition: AgentDefinition
+    workspace: Path
+    environment: Environment
+
+    def check_skill(self, path: Path, place: Path) -> None:
+        """Whether the agent may read its skill at `path`, which leads to `place` now."""
+        if self._is_strangers:
+            found = _of_skill(path, place, self.workspace, self.environment)
+            _require_admitted(found, self.reaches)
+
+    def check_memory(self, place: Path) -> None:
+        """Whether the agent may have its memory at `place`."""
+        config = self.definition.memory
+        if config.path and config.scope != "run" and self._is_strangers:
+            found = _of_memory(place, self.workspace, self.environment)
+            _require_admitted(found, self.reaches)
+
+    @property
+    def _is_strangers(self) -> bool:
+        """Whether the agent has a file that is not the user's own."""
+        source = self.definition.source
+        return source is not None and not is_users(source.path, self.environment)
 
 
 def _require_admitted(found: Iterable[Reach], admitted: Collection[Reach]) -> None:

@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, cont
 from pathlib import Path
 from typing import Protocol
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import AgentPlace, Event, RunIds
@@ -22,7 +22,6 @@ from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
 from axe_lsp.runtime.tools.editor import EditorOfRun
-from axe_lsp.runtime.tools.network import Network
 
 MAX_OUTPUT = 100 * 1024
 """Bytes of a result. A longer one is cut, and says so."""
@@ -126,7 +125,6 @@ class Workplace(Struct, frozen=True):
     folder: Path
     environment: Environment
     allowed_hosts: tuple[str, ...] = ()
-    network: Network = field(default_factory=Network)
     read_only: bool = False
     ask: AskUser = _nobody
     agents: tuple[str, ...] = ()

@@ -21,9 +21,9 @@ _MOST_SHOWN = 10_000
 async def _url_fetch(call: ToolCall, workplace: Workplace) -> str:
     url = required(call, "url")
     # Imported late, so that runs which fetch nothing do not wait for an HTTP library.
-    from axe_lsp.runtime.tools.web import fetch
+    from axe_lsp.runtime.tools.web import Network, fetch
 
-    page = await fetch(url, workplace.allowed_hosts, workplace.network, _TIME_LIMIT)
+    page = await fetch(url, workplace.allowed_hosts, Network(), _TIME_LIMIT)
     text = await anyio.to_thread.run_sync(_text, page, abandon_on_cancel=True)
     if len(text) > _MOST_SHOWN:
         text = f"{text[:_MOST_SHOWN]}\n... [response truncated, exceeded {_MOST_SHOWN} characters]"
