@@ -108,18 +108,15 @@ class Engine:
         journal = Journal(
             self._services.emit, count(log.known.after + 1), redactor=Redactor(self._secrets)
         )
+        provider: Provider = NamedReplays(
+            self._services.workspace, self._services.environment, self._http
+        )
         return Tree(
             self._services,
-            self._provider(),
+            self._provider_hook(provider) if self._provider_hook else provider,
             journal,
             self._http.limiters,
             log,
             self._live,
             on_ready,
         )
-
-    def _provider(self) -> Provider:
-        provider: Provider = NamedReplays(
-            self._services.workspace, self._services.environment, self._http
-        )
-        return self._provider_hook(provider) if self._provider_hook else provider

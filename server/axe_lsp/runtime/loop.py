@@ -404,8 +404,14 @@ async def _sent(exchange: Exchange, around: Surroundings, on_delta: OnDelta | No
 
 
 def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Exchange:
+    ids, emit = around.prepared.order.ids, around.journal.emit
+
+    def tell_wait(provider: str, seconds: float) -> None:
+        wait_ms = round(seconds * 1000) or None
+        emit(TurnWait(run=ids, turn=turn, provider=provider, wait_ms=wait_ms))
+
     return Exchange(
-        run=around.prepared.order.ids,
+        run=ids,
         model=around.prepared.model,
         turn=turn,
         request=conversation.request,
@@ -413,21 +419,11 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         deadline=around.clock.deadline,
         overtime=around.scope.overtime,
         warn=around.warn,
-        on_wait=_wait_listener(around, turn),
+        on_wait=tell_wait,
         heard=around.clock.progress,
         waiting=around.clock.waiting,
         size=conversation.size,
     )
-
-
-def _wait_listener(around: Surroundings, turn: int) -> Callable[[str, float], None]:
-    ids, emit = around.prepared.order.ids, around.journal.emit
-
-    def hear(provider: str, seconds: float) -> None:
-        wait_ms = round(seconds * 1000) or None
-        emit(TurnWait(run=ids, turn=turn, provider=provider, wait_ms=wait_ms))
-
-    return hear
 
 
 class _Listener:
@@ -518,7 +514,18 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
     finally:
         if is_over:
             log.keep("result", turn, call.event_id, outcome)
-        around.journal.emit(_tool_end(around, of_round, call, outcome, _elapsed_ms(started)))
+        around.journal.emit(
+            ToolEnd(
+                run=around.prepared.order.ids,
+                turn=turn,
+                call_id=call.event_id,
+                name=call.name,
+                is_error=outcome.result.is_error,
+                content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],
+                duration_ms=_elapsed_ms(started),
+                child_run_id=outcome.child or None,
+            )
+        )
     return outcome.result
 
 
@@ -603,21 +610,6 @@ async def _call_remote(
             return await call_remote(call, remote, run, approve, secrets)
     except ToolError as error:
         return ToolResult(call.id, str(error), is_error=True)
-
-
-def _tool_end(
-    around: Surroundings, of_round: _Round, call: ToolCall, outcome: ToolOutcome, duration_ms: int
-) -> ToolEnd:
-    return ToolEnd(
-        run=around.prepared.order.ids,
-        turn=of_round.turn,
-        call_id=call.event_id,
-        name=call.name,
-        is_error=outcome.result.is_error,
-        content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],
-        duration_ms=duration_ms,
-        child_run_id=outcome.child or None,
-    )
 
 
 def _elapsed_ms(started: float) -> int:

@@ -81,8 +81,8 @@ def codex_agents(layers: Sequence[Path], home: Path | None, read: Read) -> Diale
     session: dict[str, Any] = {}
     for layer in layers:
         config = _values(layer / CONFIG, read) or {}
-        servers = {**_servers(session), **_servers(config)}
-        tables = {"agents": {**_table(session), **_table(config)}, "mcp_servers": servers}
+        names = ("agents", "mcp_servers")
+        tables = {name: {**_table(session, name), **_table(config, name)} for name in names}
         session = {**session, **config, **tables}
         within = project if layer != home else None
         for role in _roles_of_layer(layer, config, read):
@@ -113,7 +113,7 @@ def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
 def _roles_of_layer(layer: Path, config: Mapping[str, Any], read: Read) -> Iterator[DialectAgent]:
     """The roles that a layer declares, then those whose files stand alone; each name once."""
     declared, names = set(), set()
-    for name, role in _table(config).items():
+    for name, role in _table(config, "agents").items():
         if not isinstance(role, Mapping):
             continue  # A setting of all agents, such as `max_depth`.
         file = role.get("config_file")
@@ -144,15 +144,10 @@ def _description(values: Mapping[str, Any]) -> Mapping[str, Any]:
     return {"description": description} if isinstance(description, str) else {}
 
 
-def _servers(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The MCP servers of a config.toml, by name."""
-    servers = config.get("mcp_servers")
-    return servers if isinstance(servers, Mapping) else {}
-
-
-def _table(config: Mapping[str, Any]) -> Mapping[str, Any]:
-    agents = config.get("agents")
-    return agents if isinstance(agents, Mapping) else {}
+def _table(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    """A table of a config.toml, empty if it has none."""
+    table = config.get(name)
+    return table if isinstance(table, Mapping) else {}
 
 
 def _name(values: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ executed on this one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import tomli
@@ -21,6 +21,7 @@ from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 
 _Value = TypeVar("_Value", str, bool)
+_Host = TypeVar("_Host")
 
 
 class Dask(Struct, frozen=True):
@@ -84,8 +85,8 @@ def execution(environment: Environment, on: str = "") -> Execution | None:
 
 def _hosts(ssh: _Reader, engine: str) -> tuple[SshHost, ...]:
     if "://" in engine:
-        return (_named(engine, "--on"),)
-    hosts = tuple(_named(each, f"{ssh.where}.hosts") for each in ssh.texts("hosts"))
+        return (_parsed(ssh_host, engine, "--on"),)
+    hosts = tuple(_parsed(ssh_host, each, f"{ssh.where}.hosts") for each in ssh.texts("hosts"))
     if not hosts:
         raise ConfigError(
             f"{ssh.where}.hosts names no machine",
@@ -103,10 +104,7 @@ def _dask(dask: _Reader, engine: str, environment: Environment) -> Dask:
             f"{where} is missing",
             hint='Add scheduler = "tls://HOST:8786" below [execution.dask], or use --on tls://HOST:8786.',
         )
-    try:
-        scheduler = dask_host(address)
-    except ValueError as fault:
-        raise ConfigError(f"{where} {fault}") from None
+    scheduler = _parsed(dask_host, address, where)
     if scheduler.scheme == "tcp":
         if not dask.truth("insecure"):
             raise ConfigError(
@@ -130,9 +128,9 @@ def _file(dask: _Reader, key: str, environment: Environment) -> str:
     return str(config_folder(environment) / expand_path(path, environment))
 
 
-def _named(text: str, where: str) -> SshHost:
+def _parsed(parse: Callable[[str], _Host], text: str, where: str) -> _Host:
     try:
-        return ssh_host(text)
+        return parse(text)
     except ValueError as fault:
         raise ConfigError(f"{where} {fault}") from None
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from datetime import datetime, timezone
 
@@ -120,16 +120,10 @@ def _retry_delay(details: Json) -> float | None:
 
 def _reset(headers: Mapping[str, str]) -> float | None:
     """When the limits are reset that are used up; the later of both if the headers don't say which."""
-    resets = dict(_resets(headers))
+    names = {kind: headers.get(f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens")}
+    resets = {k: wait for k, text in names.items() if (wait := _duration(text)) is not None}
     used_up = [kind for kind in resets if headers.get(f"x-ratelimit-remaining-{kind}") == "0"]
     return max((resets[kind] for kind in used_up or resets), default=None)
-
-
-def _resets(headers: Mapping[str, str]) -> Iterator[tuple[str, float]]:
-    for kind in ("requests", "tokens"):
-        wait = _duration(headers.get(f"x-ratelimit-reset-{kind}"))
-        if wait is not None:
-            yield kind, wait
 
 
 def _moment_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
