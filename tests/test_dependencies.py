@@ -100,8 +100,15 @@ def imported() -> Iterator[str]:
     for path in PACKAGE.rglob("*.py"):
         if PACKAGE / "demo" in path.parents:
             continue
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            if isinstance(node, ast.Import):
+        tree = ast.parse(path.read_text("utf-8"))
+        checked = [each for each in ast.walk(tree) if isinstance(each, ast.If)]
+        for_checkers = [
+            each for it in checked if ast.unparse(it.test) == "TYPE_CHECKING" for each in it.body
+        ]
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and node.module == "typing_extensions":
+                assert node in for_checkers  # Type checkers bring it; nobody installs it.
+            elif isinstance(node, ast.Import):
                 yield from (alias.name.partition(".")[0] for alias in node.names)
             elif isinstance(node, ast.ImportFrom) and node.module:
                 yield node.module.partition(".")[0]
