@@ -1,7 +1,7 @@
 """Standard input and output as the streams to and from a client.
 
-Nothing in the process but the classes here may touch the streams: `claim` moves them away, so
-that a stray `print`, a C library or a child process can neither corrupt the output nor eat input.
+Only the caller of `claim` has the streams afterwards: they are moved away, so that a stray
+`print`, a C library or a child process can neither corrupt the output nor eat input.
 """
 
 from __future__ import annotations

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.hosting.history import database
 from axe_lsp.hosting.history.database import (
     FORMAT,
     HistoryError,
@@ -45,22 +46,37 @@ def test_a_history_of_a_newer_version_is_left_alone(tmp_path: Path) -> None:
         open_history(path)
 
 
-def test_a_history_of_the_first_format_gets_what_it_lacks_and_keeps_its_runs(
-    tmp_path: Path,
+@pytest.mark.parametrize("number", range(1, FORMAT))
+def test_a_history_of_a_former_format_gets_what_it_lacks_and_keeps_its_runs(
+    tmp_path: Path, number: int
 ) -> None:
     path = tmp_path / "history.db"
     with closing(sqlite3.connect(path)) as connection:
         connection.executescript(Path(__file__).with_name("format-1.sql").read_text())
         assert connection.execute("PRAGMA user_version").fetchone() == (1,)
+        connection.executescript(";".join(database._SCHEMAS[1:number]))
+        connection.execute(f"PRAGMA user_version = {number}")
 
+    parts = "SELECT type, name FROM sqlite_master ORDER BY name"
+    with closing(open_history(tmp_path / "new.db")) as connection:
+        new = connection.execute(parts).fetchall()
     for _ in range(2):  # What is up to date is left alone.
         with closing(open_history(path)) as connection:
             assert connection.execute("PRAGMA user_version").fetchone() == (FORMAT,)
-            for table in ("steps", "sessions", "session_runs"):
-                rows = connection.execute(f"SELECT count(*) FROM {table}")
-                assert rows.fetchone() == (0,)
+            assert connection.execute(parts).fetchall() == new
             assert [run["agent"] for run in past_runs(connection, Wanted())] == ["lead"]
             assert len(list(tree_events(connection, "a1"))) == 5
+
+
+def test_the_page_names_the_format_and_the_tables(tmp_path: Path) -> None:
+    page = " ".join((Path(__file__).parents[3] / "docs" / "history.md").read_text().split())
+    assert f"`user_version` {FORMAT}," in page
+    assert f"formats 1 to {FORMAT - 1}" in page
+    with closing(open_history(tmp_path / "new.db")) as connection:
+        tables = connection.execute(
+            "SELECT name FROM sqlite_master WHERE type = 'table'"
+        ).fetchall()
+    assert [name for (name,) in tables if f"`{name}`" not in page] == []
 
 
 def test_a_damaged_history_is_named_with_what_to_do(tmp_path: Path) -> None:

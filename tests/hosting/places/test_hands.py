@@ -219,3 +219,10 @@ async def test_what_leads_out_of_a_copy_is_refused(
         await side.open(tmp_path)
         assert isinstance(await side.ask(kind, **members), tool_protocol.Failed)
         assert (await side.call("cat a.txt")).text == "a\n"
+
+
+def test_a_request_without_its_number_is_refused() -> None:
+    with pytest.raises(ValueError, match="a request has no id"):
+        tool_protocol.to_server(b'{"type":"close","copy":"x"}')
+    closed = tool_protocol.Close(copy="x", id=1)
+    assert tool_protocol.to_server(tool_protocol.encode(closed)) == closed

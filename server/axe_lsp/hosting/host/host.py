@@ -57,9 +57,8 @@ def main() -> None:
     """Make runs until told to leave."""
     forbid_inspection()  # Before the supervisor hears that this process is ready for keys.
     tuning.host_begins()
-    orders, news = (
-        stdio.claim()
-    )  # No process that a run starts can read orders, or keep a pipe open.
+    # No process that a run starts can read orders, or keep a pipe open.
+    orders, news = stdio.claim()
     start_watchdog(_LAST_SECONDS, lifeline=orders)
     logging.basicConfig(stream=sys.stderr, format="%(levelname)s %(name)s: %(message)s")
     asyncio.run(_serve(orders, Outbox(news)))

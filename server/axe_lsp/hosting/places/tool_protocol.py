@@ -192,8 +192,10 @@ def encode(message: Message) -> bytes:
 
 
 def to_server(line: bytes) -> ToServer:
-    """Raises ValueError for anything else."""
+    """Raises ValueError for anything else, and for a request without its `id`."""
     message: ToServer = decoded(line, _TO)
+    if isinstance(message, Request) and not message.id:
+        raise ValueError("a request has no id")
     return message
 
 
