@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from lsprotocol import types
+from lsprotocol.converters import get_converter
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.daemon import Daemon
@@ -34,8 +35,13 @@ def opened(server: AxeServer, uri: str, text: str, version: int = 1) -> None:
     did_open(types.DidOpenTextDocumentParams(item))
 
 
-def written(server: AxeServer, edit: Edit) -> Any:
-    return workspace_edit(server.session, edit)
+def written(server: AxeServer, edit: Edit, *, has_guesses: bool = False) -> Any:
+    """The edit, which is that of the classes of LSP."""
+    plain = workspace_edit(server.session, edit, has_guesses=has_guesses)
+    converter = get_converter()
+    whole = converter.structure(plain, types.WorkspaceEdit)
+    assert converter.unstructure(whole, types.WorkspaceEdit) == plain
+    return plain
 
 
 def at(line: int, start: int, end: int) -> dict[str, Any]:
@@ -107,6 +113,15 @@ async def test_files_are_created_filled_and_moved_in_the_order_of_the_steps(
     assert filled["textDocument"] == {"uri": NEW.uri, "version": None}
     assert filled["edits"] == [{"range": at(0, 0, 0), "newText": NEW.text}]
     assert moved == {"kind": "rename", "oldUri": "untitled:one", "newUri": "file:///moved.toml"}
+
+
+async def test_a_guess_is_selected_by_a_client_with_snippets(server: AxeServer) -> None:
+    knows(server, {**EVERYTHING, "snippetEditSupport": True})
+    opened(server, "untitled:one", "a = 1")
+    edit = (TextChange("untitled:one", TextRange(4, 5), "$2}", guess="2"),)
+    (change,) = written(server, edit, has_guesses=True)["documentChanges"]
+    snippet = {"kind": "snippet", "value": r"\$${1:2}\}"}
+    assert change["edits"] == [{"range": at(0, 4, 5), "snippet": snippet}]
 
 
 async def test_a_client_gets_its_own_spelling_of_a_uri(server: AxeServer) -> None:
