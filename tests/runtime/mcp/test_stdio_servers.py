@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 from functools import partial
@@ -24,7 +25,7 @@ from support.engines import agent, running
 from support.engines import bench as bench_where_somebody_asks
 from support.plain_mcp import plain_server
 from support.processes import bearing
-from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider
+from support.scripted_provider import PATIENCE, Answer, Call, Hold, Says, ScriptedProvider
 
 Json = Any
 bench = partial(bench_where_somebody_asks, approve=allowed)
@@ -327,6 +328,32 @@ async def test_what_is_no_message_is_skipped(provider: ScriptedProvider, tmp_pat
     provider.script("m-bot", TELL, Says("done"))
     async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
         await work.run("bot")
+    assert results(provider) == ["tell"]
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        '[debug] <- {"jsonrpc":"2.0","id":1}',
+        """{'raw': '{"jsonrpc": "2.0"}'}""",  # As Python writes a table.
+        "\n".join(json.dumps({"id": number, "msg": "called"}) for number in range(9)),
+    ],
+)
+async def test_lines_of_a_log_are_no_messages(
+    provider: ScriptedProvider, tmp_path: Path, lines: str
+) -> None:
+    """Not at the start, nor in a call that waits for an answer with one of these ids."""
+    ending = f"""
+        def log(name):
+            print({lines!r}, flush=True)
+            return call(name)
+        log("starts")
+        serve(log)
+    """
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+        with anyio.fail_after(PATIENCE):
+            await work.run("bot")
     assert results(provider) == ["tell"]
 
 

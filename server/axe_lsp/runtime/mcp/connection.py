@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import re
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
@@ -33,6 +34,9 @@ from axe_lsp.runtime.providers.wire import parse_json
 from axe_lsp.tasks import Tasks
 
 _Result = TypeVar("_Result")
+
+_BEGINS_AS_TABLE = re.compile(rb'\s*\{\s*"')
+"""JSON, and not a table as Python writes it."""
 
 _MAX_PAGES = 100
 """A server whose list of tools never ends is asked no further."""
@@ -501,21 +505,22 @@ def _message_in(line: bytes) -> Any:
     """The message in a line; None for one that belongs on standard error. Raises McpError.
 
     An answer that can't be read is an error, for which nobody waits in vain. Half a character, which some servers
-    leave where they cut a text, is replaced.
+    leave where they cut a text, is replaced. Lines of a log may be JSON with an `id`, or contain messages.
     """
     from mcp.types import PARSE_ERROR, ErrorData, JSONRPCError, jsonrpc_message_adapter
 
-    value = None
+    value: Any = None
     try:
         return jsonrpc_message_adapter.validate_json(line, by_name=False)
     except ValueError:
         with suppress(ValueError):
             value = parse_json(line)
             return jsonrpc_message_adapter.validate_python(value, by_name=False)
-    if isinstance(value, dict) and "method" not in value and type(value.get("id")) is int:
+    is_answer = isinstance(value, dict) and "jsonrpc" in value and "method" not in value
+    if is_answer and type(value.get("id")) is int:
         error = ErrorData(code=PARSE_ERROR, message="the answer of the server is not valid")
         return JSONRPCError(jsonrpc="2.0", id=value["id"], error=error)
-    if value is None and b'"jsonrpc"' in line:
+    if value is None and _BEGINS_AS_TABLE.match(line) and b'"jsonrpc"' in line:
         raise McpError("the server has sent a message that can't be read")
     return None
 
