@@ -355,6 +355,52 @@ def test_agents_of_codex_in_a_folder_of_any_name_are_checked_as_codex_reads_them
     assert 'unknown key "modle"; Codex rejects the file' in out
 
 
+def test_agents_of_codex_of_one_name_in_two_folders_do_not_replace_each_other(
+    tmp_path: Path, run: Run
+) -> None:
+    text = 'name = "scout"\ndescription = "d"\ndeveloper_instructions = "x"\n'
+    for folder in ("roles/a", "roles/b", "roles/c/.codex/agents"):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "scout.toml").write_text(text)
+    assert run(str(tmp_path / "roles/a"))[:2] == (0, "No problems in 1 file.\n")
+    two = [str(tmp_path / f"roles/{each}/scout.toml") for each in "ab"]
+    assert run(*two)[:2] == (0, "No problems in 2 files.\n")
+    (tmp_path / "roles/a/again.toml").write_text(text)
+    assert "another file has the name" in run(str(tmp_path / "roles/a"))[1]
+
+
+def test_settings_and_broken_files_are_no_agents_of_codex_that_are_found(
+    tmp_path: Path, run: Run
+) -> None:
+    folder = tmp_path / "dotfiles" / "codex"
+    folder.mkdir(parents=True)
+    (folder / "config.toml").write_text('model = "m"\ndeveloper_instructions = "x"\n')
+    (folder / "broken.toml").write_text('x = """\ndeveloper_instructions = "x"\n')
+    code, out, err = run(str(tmp_path / "dotfiles"))
+    assert (code, out) == (0, "")
+    assert "no agent files below" in err
+
+
+def test_a_folder_of_tests_is_checked_when_it_is_named(agents: Path, run: Run) -> None:
+    write(agents, "lead", "")
+    folder = agents.parent / "tests"
+    folder.mkdir()
+    (folder / "lead.toml").write_text('agent = "nobody"\n')
+    assert "lead.toml:1:9: " in run(str(folder))[1]
+
+
+def test_markdown_is_named_and_the_others_are_checked(tmp_path: Path, run: Run) -> None:
+    write(tmp_path / "mine", "a", "timeout = -1\n")
+    (tmp_path / "mine/README.md").write_text("# Mine\n")
+    (tmp_path / "mine/b.md").write_text("---\nname: b\ndescription: d\n---\n")
+    paths = [str(tmp_path / "mine" / each) for each in ("a.toml", "README.md", "b.md")]
+    code, out, err = run(*paths)
+    assert code == 2
+    assert "error[negative-timeout]" in out
+    assert f"{paths[1]} is Markdown, not an agent file\n" in err
+    assert f"{paths[2]} is Markdown; `axe-lsp import {paths[2]}` makes" in err
+
+
 def test_an_agent_of_axe_that_writes_those_of_codex_is_one_of_axe(tmp_path: Path, run: Run) -> None:
     write(
         tmp_path / "mine",

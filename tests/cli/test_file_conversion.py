@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -168,8 +169,22 @@ def test_how_many_agents_have_no_model_is_said_at_the_end(
     last = capsys.readouterr().err.splitlines()[-1]
     assert last.startswith("axe-lsp import: agents without a model, which can't run: 2 of 3; ")
     assert "`--force --model openai/" in last
+    (project / "axe/agents/code-reviewer.toml").unlink()
+    assert main(["import"]) == 1  # The others are there already.
+    assert "can't run: 1 of 1; " in capsys.readouterr().err
     assert main(["import", ".", "--force", "--model", "openai/m"]) == 0
     assert capsys.readouterr().err == ""
+
+
+def test_a_broken_config_file_keeps_no_agent_from_its_conversion(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    put(project, claude=CLAUDE)
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "axe" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("x = [\n")
+    assert main(["import"]) == 0
+    assert "`--force --model provider/model-name` gives" in capsys.readouterr().err
 
 
 def test_a_named_format_is_that_of_its_own_folder(project: Path) -> None:
@@ -199,11 +214,15 @@ def test_only_what_looks_like_an_agent_is_taken_from_an_unusual_folder(
     assert main(["import", "."]) == 0
     made = sorted(each.name for each in (project / "axe/agents").iterdir())
     assert made == ["code-reviewer.toml", "fixer.toml", "helper.toml"]
-    err = capsys.readouterr().err
-    assert err.startswith(
+    assert main(["import", "team/skill", "--output", "out"]) == 0
+    assert [each.name for each in (project / "out").iterdir()] == ["helper.toml"]
+    left_out, model, *rest = capsys.readouterr().err.splitlines()
+    assert left_out == (
         "axe-lsp import: Markdown without `name` and `description` at its beginning is left out (files: 2); "
-        "name a file to convert it all the same\n"
+        "name a file to convert it all the same"
     )
+    assert "agents without a model, which can't run: 3 of 3; " in model
+    assert [each for each in rest if "agents without a model" not in each] == []
 
 
 def test_files_of_other_kinds_are_not_exported(

@@ -190,6 +190,7 @@ def test_an_answer_that_is_not_whole_is_marked_in_the_tree(home: Home) -> None:
         (["list", "--limit", "-1"], "'-1' is not a whole number of runs from 0"),
         (["list", "--limit", "9" * 20], "is too large: integers have 64 bits"),
         (["prune", "--keep", "9" * 20], "is too large: integers have 64 bits"),
+        (["prune", "--older-than", "1" * 5000], "is too large: integers have 64 bits"),
         (["list", "--status", "done"], "invalid choice: 'done'"),
         (["prune"], "one of the arguments --older-than --keep is required"),
     ],

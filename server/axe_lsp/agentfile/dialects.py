@@ -17,7 +17,7 @@ from axe_lsp.agentfile.check.check import Judge
 from axe_lsp.agentfile.check.codex import codex_agent, codex_config
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
-from axe_lsp.agentfile.other_programs import Program, program_by_keys
+from axe_lsp.agentfile.other_programs import SETTINGS_FILE, Program, program_by_keys
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
@@ -94,9 +94,6 @@ LAYERED: Mapping[Program, Dialect] = {
 
 _BY_KIND = {kind: each for each in DIALECTS for kind in (each.agent, each.config)}
 
-SETTINGS_FILE = "config.toml"
-"""The name of each program's file of settings."""
-
 
 def dialect_of(kind: FileKind) -> Dialect:
     """The dialect of a kind of file."""
@@ -107,9 +104,9 @@ def _kind_of(schema: str) -> FileKind:
     return next(each for each in _BY_KIND if each.schema.name == schema)
 
 
-def dialect_of_loose(text: str) -> Dialect:
-    """The dialect of an agent in none of the usual folders, by the keys at its top."""
-    if not any(each.own_key and each.own_key in text for each in LAYERED):
+def dialect_of_loose(name: str, text: str) -> Dialect:
+    """The dialect of an agent in none of the usual folders, by the name of its file and the keys at its top."""
+    if name == SETTINGS_FILE or not any(each.own_key in text for each in LAYERED if each.own_key):
         return AXE  # Without parsing: nearly all files.
     program = program_by_keys(top_names(text))
     return LAYERED[program] if program is not None else AXE

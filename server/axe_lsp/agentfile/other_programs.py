@@ -12,7 +12,7 @@ class Program(Struct, frozen=True):
 
     Its `layer` is the folder that it has in a project (`.codex`), with agents below `agents`. The user
     has such a folder in the home folder, or where `home_variable` says. With `is_recursive`, folders
-    below `agents` hold agents, too. `own_key` is at the top of its agents, and of no other program's.
+    below `agents` hold agents, too. `own_key` is at the top of its agents, and of no other program's; "" if there is none.
     """
 
     name: str
@@ -32,6 +32,9 @@ class Program(Struct, frozen=True):
 
 
 AGENTS = "agents"
+SETTINGS_FILE = "config.toml"
+"""The name of each program's file of settings, which may have the keys of its agents."""
+
 CODEX = Program(
     "codex", ".codex", "CODEX_HOME", is_recursive=True, own_key="developer_instructions"
 )

@@ -23,17 +23,17 @@ _MOST_PORTS = 65535
 def _whole_number(text: str, unit: str) -> int:
     if not (text.isascii() and text.isdigit()):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of {unit} from 0")
-    number = int(text)
-    if number > _LARGEST:
+    digits = text.lstrip("0")
+    if len(digits) > len(str(_LARGEST)) or int(digits or "0") > _LARGEST:
         raise argparse.ArgumentTypeError(f"{text!r} is too large: integers have 64 bits")
-    return number
+    return int(digits or "0")
 
 
+# Types of arguments, as the functions below.
 seconds = partial(_whole_number, unit="seconds")
 tokens = partial(_whole_number, unit="tokens")
 days = partial(_whole_number, unit="days")
 runs = partial(_whole_number, unit="runs")
-"""Types of arguments, as the functions below."""
 
 
 def dollars(text: str) -> float:

@@ -36,6 +36,7 @@ from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import (
     agent_folders_below,
     is_agents_folder,
+    project_of_tests,
     workplace,
     workspace_above,
 )
@@ -88,9 +89,9 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     try:
         paths = [_place(path) for path in chosen.paths]
-        _require_toml(paths)
+        markdown = [path for path in paths if path.suffix == ".md" and path.is_file()]
         recordings = [path for path in paths if _is_recording(path)]
-        agents = [path for path in paths if path not in recordings]
+        agents = [path for path in paths if path not in (*recordings, *markdown)]
         levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
         progress = Progress(sys.stderr)
         try:
@@ -103,7 +104,9 @@ def main(arguments: Sequence[str]) -> int:
     for path in recordings:
         shown = visible(_shown(path, _here()))
         print(f"axe-lsp check: {shown} is a recording, not an agent file", file=sys.stderr)
-    if not files and not recordings:
+    for path in markdown:
+        print(f"axe-lsp check: {visible(_about_markdown(path))}", file=sys.stderr)
+    if not files and not recordings and not markdown:
         looked = ", ".join(map(str, chosen.paths))
         print(
             f"axe-lsp check: no agent files below {looked} (agent folders are "
@@ -114,6 +117,8 @@ def main(arguments: Sequence[str]) -> int:
     FORMATS[chosen.format](files, sys.stdout)
     found = (each.severity for file in files for each in file.findings)
     worst = min(found, default=Severity.HINT)
+    if markdown:
+        return ExitCode.CONFIG
     return (
         PROBLEMS
         if worst <= (Severity.WARNING if chosen.strict else Severity.ERROR)
@@ -121,15 +126,16 @@ def main(arguments: Sequence[str]) -> int:
     )
 
 
-def _require_toml(paths: Sequence[Path]) -> None:
-    """Raises ConfigError for Markdown, every line of which would be an error."""
-    for path in paths:
-        if path.suffix == ".md" and path.is_file():
-            import shlex
+def _about_markdown(path: Path) -> str:
+    """What to do with Markdown, every line of which would be an error."""
+    import shlex
 
-            shown = _shown(path, _here())
-            command = f"axe-lsp import {shlex.quote(shown)}"
-            raise ConfigError(f"{shown} is Markdown; `{command}` makes an agent file of it")
+    from axe_lsp.agentfile.convert.conversion import is_agent_in_markdown
+
+    shown, content = _shown(path, _here()), disk.read(path)
+    if content is None or not is_agent_in_markdown(content.text):
+        return f"{shown} is Markdown, not an agent file"
+    return f"{shown} is Markdown; `axe-lsp import {shlex.quote(shown)}` makes an agent file of it"
 
 
 def _is_recording(path: Path) -> bool:
@@ -186,7 +192,7 @@ def _check_in(
     )
     layers = [*agent_folders_below(root, tuple(LAYERED)), *disk.user_layer_folders(os.environ)]
     declared = {
-        **_of_other_programs(wanted, places, uri_of(root)),
+        **_of_other_programs(wanted, places),
         **disk.declared_files(places, layers),
     }
     places = replace(places, declared={uri_of(path): layer for path, layer in declared.items()})
@@ -228,12 +234,16 @@ def _severities_of_project(folder: Path) -> Severities:
     return found.severities
 
 
-def _of_other_programs(wanted: Iterable[Path], places: Places, root: str) -> dict[Path, str]:
-    """The agents of other programs in none of the usual folders, as if the settings of the workspace declared them."""
+def _of_other_programs(wanted: Iterable[Path], places: Places) -> dict[Path, str]:
+    """The agents of other programs in none of the usual folders, as if settings beside them declared them."""
     loose = [each for each in wanted if places.locate(uri_of(each)).scope is Scope.LOOSE]
     texts = {each: content.text for each in loose if (content := disk.read(each)) is not None}
-    found = {path: dialect_of_loose(text).program for path, text in texts.items()}
-    return {path: f"{root}/{each.layer}" for path, each in found.items() if each is not None}
+    found = {path: dialect_of_loose(path.name, text).program for path, text in texts.items()}
+    return {
+        path: f"{uri_of(path.parent)}/{each.layer}"
+        for path, each in found.items()
+        if each is not None
+    }
 
 
 def _named_by(
@@ -349,8 +359,9 @@ def _files(path: Path, files_in: _FilesIn) -> Iterator[tuple[Path, Path]]:
         yield config, path
     inside = path / "agents"
     folders = list(agent_folders_below(path, tuple(LAYERED)))
-    if not folders and not is_agents_folder(path) and not is_agents_folder(inside):
-        yield from ((file, path) for file in disk.loose_agents_in(path))
+    is_usual = is_agents_folder(path) or project_of_tests(path) is not None
+    if not folders and not is_usual and not is_agents_folder(inside):
+        yield from ((file, file.parent) for file in disk.loose_agents_in(path))
         return
     folders = folders or [inside if is_agents_folder(inside) else path]
     for folder in (*folders, *disk.tests_beside(folders)):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import unified_diff
@@ -15,10 +14,18 @@ from pathlib import Path
 from msgspec import Struct
 
 from axe_lsp.agentfile.convert.axe import AXE, MODEL_IS_MISSING
-from axe_lsp.agentfile.convert.conversion import FORMATS, Converted, convert, format_of, stem_of
+from axe_lsp.agentfile.convert.conversion import (
+    FORMATS,
+    Converted,
+    convert,
+    format_of,
+    is_agent_in_markdown,
+    stem_of,
+)
 from axe_lsp.agentfile.convert.formats import Format
 from axe_lsp.agentfile.convert.intermediate import ConversionError
 from axe_lsp.agentfile.other_programs import AGENTS
+from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.cli.arguments import Parser
@@ -34,11 +41,6 @@ NOT_CONVERTED = 1
 """Exit code if one of the files was not converted. The others are."""
 
 _MARKDOWN, _TOML, _SKILL = ".md", ".toml", "SKILL.md"
-
-_BEGINNING = re.compile(
-    r"\ufeff?---[ \t]*\r?\n(?=(?:(?!---).*\n)*?name[ \t]*:)(?=(?:(?!---).*\n)*?description[ \t]*:)"
-)
-"""Front matter with the two keys that every agent in Markdown has."""
 
 
 class Options(Struct, frozen=True):
@@ -85,7 +87,7 @@ def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
     folder = options.output or workspace / target.folder
     written: dict[Path, Path] = {}
     code: int = ExitCode.OK
-    without_model = 0
+    converted = without_model = 0
     for path in paths:
         try:
             source, new = _converted(path, options)
@@ -99,16 +101,23 @@ def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
         _report(path, source, folder / new.file_name, new, target)
         if options.dry_run:
             _show_diff(folder / new.file_name, new.text)
+        converted += 1
         without_model += any(each == MODEL_IS_MISSING for each in new.notes)
     if without_model:
         again = "" if options.dry_run else "--force "
-        model = model_to_begin_with(load_user_config(os.environ))
         print(
-            f"{prog}: agents without a model, which can't run: {without_model} of {len(written)}; "
-            f"`{again}--model {model}` gives them one",
+            f"{prog}: agents without a model, which can't run: {without_model} of {converted}; "
+            f"`{again}--model {_example_of_model()}` gives them one",
             file=sys.stderr,
         )
     return code
+
+
+def _example_of_model() -> str:
+    try:
+        return model_to_begin_with(load_user_config(os.environ))
+    except ConfigError:  # A broken config.toml, which a conversion does not need.
+        return NO_MODEL
 
 
 class _NotConvertedError(Exception):
@@ -240,8 +249,8 @@ def _loose_agents_in(folder: Path) -> Iterator[Path]:
     """Agents that lie somewhere else, and a word about the Markdown that is none."""
     left_out = 0
     has_skill = cache(_has_skill)
-    for path in files_below(folder):
-        if path.suffix not in (_MARKDOWN, _TOML) or _is_of_skill(path, folder, has_skill):
+    for path in files_below(folder, _MARKDOWN, _TOML):
+        if _is_of_skill(path, folder, has_skill):
             continue
         content = disk.read(path)
         if content is None:
@@ -249,7 +258,7 @@ def _loose_agents_in(folder: Path) -> Iterator[Path]:
         if path.suffix == _TOML:
             is_agent = format_of(path.as_posix(), content.text) is not AXE
         else:
-            is_agent = bool(content.fault or _BEGINNING.match(content.text))
+            is_agent = bool(content.fault) or is_agent_in_markdown(content.text)
             left_out += not is_agent
         if is_agent:
             yield path
@@ -269,5 +278,5 @@ def _is_of_skill(path: Path, top: Path, has_skill: Callable[[Path], bool]) -> bo
     """Whether a file is a skill or one of its references: not of an agent that comes with it, in `agents`."""
     if path.name == _SKILL:
         return True
-    between = list(takewhile(top.__ne__, path.parents))
+    between = [*takewhile(top.__ne__, path.parents), top]
     return all(each.name != AGENTS for each in between) and any(map(has_skill, between))

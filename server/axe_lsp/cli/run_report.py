@@ -1,7 +1,8 @@
 """The end of a run at the command line: the output of `--json`, and what is said of a failure.
 
-`--json` prints the answer and its figures, with axe's keys in axe's order. axe's first version had seven keys. For an agent that it could have run, the output has only these
-keys. Later keys are present for agents that use later features, and if they have a value.
+`--json` prints the answer and its figures, with axe's keys in axe's order. axe's first version had
+seven keys. For an agent that it could have run, the output has only these keys. Later keys are
+present for agents that use later features, and if they have a value.
 """
 
 from __future__ import annotations

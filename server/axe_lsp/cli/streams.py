@@ -130,8 +130,8 @@ class Display:
             yield
         finally:
             self._held = None
-            for text in held:
-                self.say(text)
+            if held:
+                self.say("\n".join(held))
 
     def close(self) -> None:
         """The run is over. Later output on the terminal begins on a new line."""

@@ -9,10 +9,12 @@ from pathlib import Path, PurePath
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.dialects import AXE, LAYERED, SETTINGS_FILE, dialect_of_loose, top_names
+from axe_lsp.agentfile.dialects import AXE, LAYERED, dialect_of_loose, top_names
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
+from axe_lsp.agentfile.other_programs import SETTINGS_FILE
 from axe_lsp.agentfile.schema.agent_keys import KEYS
 from axe_lsp.agentfile.text.nearest import nearest
+from axe_lsp.agentfile.text.toml_values import values_of
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.runtime.errors import ConfigError
@@ -119,24 +121,28 @@ def loose_agents_in(folder: Path) -> list[Path]:
     agent, so that this is reported.
     """
     files = [(path, content) for path in agent_files_in(folder) if (content := read(path))]
-    found = [path for path, content in files if content.fault or _resembles_agent(content.text)]
-    below = (each for each in files_below(folder) if each.suffix == SUFFIX)
-    return found + [each for each in below if each.parent != folder and _is_of_program(each)]
+    found = [path for path, content in files if content.fault or _resembles_agent(path, content)]
+    below = (each for each in files_below(folder, SUFFIX) if each.parent != folder)
+    return found + [each for each in below if _is_of_program(each)]
 
 
 def _is_of_program(path: Path) -> bool:
     content = read(path)
-    return content is not None and dialect_of_loose(content.text) is not AXE
+    return (
+        content is not None
+        and dialect_of_loose(path.name, content.text) is not AXE
+        and values_of(content.text) is not None
+    )
 
 
-def _resembles_agent(text: str) -> bool:
+def _resembles_agent(path: Path, content: Content) -> bool:
     """Whether most of the names at the top are keys of agents, or nearly, or half of them with one that is.
 
     A single name must be such a key: `[tool]` of Python projects is near to `tools`.
     """
-    if dialect_of_loose(text) is not AXE:
+    if dialect_of_loose(path.name, content.text) is not AXE:
         return True
-    names, known = top_names(text), {spec.path[0] for spec in KEYS}
+    names, known = top_names(content.text), {spec.path[0] for spec in KEYS}
     like = [name for name in names if name in known or nearest(name, known) is not None]
     is_like = 2 * len(like) + bool(names & known) > len(names)
     return not names or (is_like and (len(names) > 1 or bool(names & known)))

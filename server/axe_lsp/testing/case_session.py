@@ -274,9 +274,8 @@ def _remove_if_left_over(folder: Path) -> None:
         return
     status = folder.lstat()
     is_ours = stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
-    if not is_ours or not (folder / _LOCK).exists():
-        return
-    lock = take_lock(folder / _LOCK)
+    # Not made anew: the process may be deleting its folder just now.
+    lock = take_lock(folder / _LOCK, is_made=False) if is_ours else None
     if lock is not None:
         os.close(lock)
         remove(folder)

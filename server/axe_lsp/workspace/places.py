@@ -19,7 +19,6 @@ from axe_lsp.agentfile.dialects import (
     AGENT_TESTS,
     AXE,
     LAYERED,
-    SETTINGS_FILE,
     Dialect,
     FileKind,
     dialect_of,
@@ -33,7 +32,7 @@ from axe_lsp.agentfile.lookup_order import (
     precedence,
     root_of,
 )
-from axe_lsp.agentfile.other_programs import Program
+from axe_lsp.agentfile.other_programs import SETTINGS_FILE, Program
 
 CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"

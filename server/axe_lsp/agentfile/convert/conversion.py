@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from msgspec import Struct
@@ -160,7 +161,7 @@ def format_of(path: str, text: str = "") -> Format:
         return COPILOT
     if name.endswith(".md"):
         return DEFAULT_MARKDOWN
-    return CODEX if dialects.dialect_of_loose(text) is dialects.CODEX else AXE
+    return CODEX if dialects.dialect_of_loose(name, text) is dialects.CODEX else AXE
 
 
 def stem_of(path: str) -> str:
@@ -170,3 +171,14 @@ def stem_of(path: str) -> str:
         if name.endswith(each.suffix):
             return name.removesuffix(each.suffix)
     return name
+
+
+_AGENT_IN_MARKDOWN = re.compile(
+    r"\ufeff?---[ \t]*\r?\n(?=(?:(?!---).*\n)*?name[ \t]*:)(?=(?:(?!---).*\n)*?description[ \t]*:)"
+)
+"""Front matter with the two keys that every agent in Markdown has."""
+
+
+def is_agent_in_markdown(text: str) -> bool:
+    """Whether Markdown begins as agents in Markdown do."""
+    return _AGENT_IN_MARKDOWN.match(text) is not None

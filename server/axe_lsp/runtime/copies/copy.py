@@ -496,9 +496,12 @@ def remove(folder: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def take_lock(file: Path, *, is_shared: bool = False) -> int | None:
-    """Lock a file for this process, which has it until it closes the descriptor; None if another one has it."""
-    descriptor = os.open(file, os.O_RDWR | os.O_CREAT, 0o600)
+def take_lock(file: Path, *, is_shared: bool = False, is_made: bool = True) -> int | None:
+    """Lock a file for this process, which has it until it closes the descriptor; None if another one has it.
+
+    A file that is not there `is_made`. Raises OSError.
+    """
+    descriptor = os.open(file, os.O_RDWR | (os.O_CREAT if is_made else 0), 0o600)
     if _is_locked(descriptor, is_shared):
         os.close(descriptor)
         return None

@@ -30,6 +30,7 @@ from axe_lsp.agentfile.other_programs import (
     AGENTS,
     CODEX,
     PROGRAMS,
+    SETTINGS_FILE,
     Program,
     program_by_keys,
     program_of,
@@ -136,7 +137,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         meant = nearest(name.removesuffix(SUFFIX), known)
         if meant is not None:
             return f"Did you mean `{meant}`?"
-        importable = _importable(self._of_other_programs(name))
+        importable = _importable([Path(name), *self._of_other_programs(name)])
         if importable:
             return importable
         looked = ", ".join(shown_path(folder) for folder in self.folders)
@@ -248,7 +249,7 @@ class Lookup:
     def _program_by_text(self, file: Path) -> Program | None:
         """The program of an agent in none of the usual folders; None for axe's, and if it can't be read as TOML."""
         try:
-            text = _text(file, self._open_buffers)
+            text = _text(file, self._open_buffers) if file.name != SETTINGS_FILE else ""
         except (OSError, NotUtf8Error):
             return None
         return program_by_keys(values_of(text) or ())

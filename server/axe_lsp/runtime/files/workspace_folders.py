@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Container, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, TEST_FOLDERS
@@ -107,11 +108,12 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
         level = below
 
 
-def files_below(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path, *suffixes: str) -> Iterator[Path]:
     """The files in a folder and below it, where agents are searched: not in hidden folders or dependencies."""
-    for place, folders, names in os.walk(folder):
+    for place, folders, names in islice(os.walk(folder), MOST_FOLDERS):
         folders[:] = sorted(filter(_is_entered, folders))
-        yield from (path for name in sorted(names) if (path := Path(place, name)).is_file())
+        wanted = sorted(name for name in names if name.endswith(suffixes))
+        yield from (path for name in wanted if (path := Path(place, name)).is_file())
 
 
 def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
