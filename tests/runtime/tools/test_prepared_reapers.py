@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +14,7 @@ import pytest
 
 from axe_lsp.runtime.tools import prepared_reapers
 from support.processes import Sleepers
+from support.scripted_provider import PATIENCE
 from support.tools import refusal, use
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="for Linux only")
@@ -84,6 +86,36 @@ async def test_a_cancelled_command_ends_at_once(tmp_path: Path) -> None:
     running.cancel()
     await asyncio.wait([running])
     assert sleepers.count() == 0
+
+
+PARENT = """
+import signal, subprocess, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+print(subprocess.Popen(["sleep", "60"], stdout=subprocess.DEVNULL).pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("is_ours", [False, True], ids=["child of the preparer", "our child"])
+async def test_one_that_was_killed_has_not_ended_before_it_is_gone(is_ours: bool) -> None:
+    """The kernel closes its files before it gives its children to another parent."""
+    status, sink = os.pipe()
+    os.close(sink)
+    words = ["sleep", "60"] if is_ours else [sys.executable, "-c", PARENT]
+    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:  # noqa: ASYNC220
+        assert child.stdout is not None
+        pid = child.pid if is_ours else int(child.stdout.readline())
+        output = os.open(os.devnull, os.O_RDONLY)
+        reaper = prepared_reapers.ForkedReaper(pid, output, status)
+        waiting = asyncio.ensure_future(reaper.wait())
+        await asyncio.wait({waiting}, timeout=0.05)
+        assert not waiting.done()
+        os.kill(pid, signal.SIGKILL)
+        assert await asyncio.wait_for(waiting, PATIENCE) == -signal.SIGKILL
+        with pytest.raises(ProcessLookupError):
+            os.kill(pid, 0)
+        await reaper.aclose()
 
 
 async def test_where_python_has_no_files_in_memory_a_command_starts_by_itself(

@@ -26,7 +26,10 @@ from axe_lsp.runtime.processes import bare_environment
 from axe_lsp.runtime.safety import orphans
 
 _PATIENCE = 5.0
-"""Seconds for a fork; the process may have been stopped."""
+"""Seconds for a fork, whose process may have been stopped, and for the end of one that was killed."""
+
+_PAUSE = 0.001
+"""Seconds between two looks at one that was killed."""
 
 _PIECE = 64 * 1024
 _CLOSED = -1
@@ -56,10 +59,16 @@ class ForkedReaper(Process):
                 piece = os.read(self._status, _PIECE)
                 self._told += piece
                 if not piece:
-                    self._code = int(self._told) if self._told.strip() else -_KILLED
-                    with suppress(ChildProcessError):  # If the process that has forked it is gone.
-                        _has_ended(self._pid)
+                    await self._end()
         return self._code
+
+    async def _end(self) -> None:
+        """Take its code. One that was killed without any may close its files long before its children have another parent."""
+        has_code = bool(self._told.strip())
+        with anyio.move_on_after(_PATIENCE):
+            while not (_is_gone(self._pid) or has_code):  # noqa: ASYNC110 - nothing tells of it
+                await anyio.sleep(_PAUSE)
+        self._code = int(self._told) if has_code else -_KILLED
 
     def terminate(self) -> None:
         self.send_signal(signal.SIGTERM)
@@ -268,9 +277,14 @@ def _file_in_memory() -> int:
         raise NoForkError from error
 
 
-def _has_ended(pid: int) -> None:
-    if sys.platform == "linux":
-        os.waitpid(pid, os.WNOHANG)
+def _is_gone(pid: int) -> bool:
+    """Whether nothing is left of a process, nor of its threads, which would have its children until they end."""
+    if sys.platform != "linux":
+        return True
+    try:
+        return os.waitpid(pid, os.WNOHANG)[0] == pid
+    except ChildProcessError:  # The process that has forked it is there, and does not wait for it.
+        return not Path(f"/proc/{pid}").exists()
 
 
 class _Files:
