@@ -57,7 +57,7 @@ def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program 
 
 def program_by_keys(keys: Container[str]) -> Program | None:
     """The program of an agent in none of the usual folders, by the keys at its top; None for axe's own."""
-    return next((each for each in PROGRAMS if each.own_key in keys), None)
+    return next((each for each in PROGRAMS if each.own_key and each.own_key in keys), None)
 
 
 def project_of(folder: str) -> str | None:
