@@ -177,6 +177,23 @@ def test_a_declared_file_may_be_empty_and_lie_anywhere(found_in: Checks) -> None
     assert found == {".codex/config.toml": [], "conf/r.toml": []}
 
 
+def test_of_the_keys_of_agent_files_alone_config_toml_has_the_instructions(
+    found_in: Checks,
+) -> None:
+    text = HEAD + 'nickname_candidates = ["Ada"]\nmodel = "gpt-5.5"\n'
+    found = found_in({".codex/config.toml": text})
+    lines = (1, 2, 4)  # `name`, `description` and `nickname_candidates`
+    assert found[".codex/config.toml"] == [(line, "warning", "unknown-key") for line in lines]
+
+
+@pytest.mark.parametrize(("value", "codes"), [('"Read."', []), ('" "', []), ("5", ["wrong-type"])])
+def test_the_instructions_of_config_toml_are_a_string_that_may_be_blank(
+    found_in: Checks, value: str, codes: list[str]
+) -> None:
+    found = found_in({".codex/config.toml": f"developer_instructions = {value}\n"})
+    assert [code for _, _, code in found[".codex/config.toml"]] == codes
+
+
 def test_a_declared_file_that_is_not_there_drops_the_agent(found_in: Checks) -> None:
     text = '[agents.r]\ndescription = "Reads."\nconfig_file = ".codex/agents/r.toml"\n'
     found = found_in({".codex/config.toml": text, ".codex/agents/r.toml": HEAD})

@@ -1,8 +1,8 @@
 """Every key of a Codex agent file and of Codex's config.toml, one row each.
 
 Recorded with Codex 0.169: each key and type was tried in the program itself (`codex doctor`), since its
-published schema is older. An agent file takes all keys of config.toml. Codex rejects an unknown key at the
-top of a file, and ignores it below a table.
+published schema is older. An agent file takes all keys of config.toml, and of its own ones config.toml takes
+`developer_instructions`. Codex rejects an unknown key at the top of a file, and ignores it below a table.
 """
 
 from __future__ import annotations
@@ -52,6 +52,14 @@ _AGENT_KEYS = (
         "and `_`, each one once.",
     ),
     row("developer_instructions", _S, "The instructions of the agent: its system prompt."),
+)
+
+_CONFIG_KEYS = (
+    row(
+        "developer_instructions",
+        _S,
+        "Instructions that each session begins with, as a message of the role `developer`.",
+    ),
 )
 
 _MODEL_KEYS = (
@@ -619,7 +627,7 @@ CODEX_AGENT = Schema(
 
 CODEX_CONFIG = Schema(
     "Codex config.toml",
-    tuple(replace(key, no_effect="") for key in _KEYS),
+    (*_CONFIG_KEYS, *(replace(key, no_effect="") for key in _KEYS)),
     program="Codex",
     has_dates_as_text=True,
     empty_is_absent=False,
