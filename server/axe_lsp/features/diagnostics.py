@@ -51,7 +51,7 @@ def diagnostics(
         finding
         for rule in rules
         if rule.about in there
-        for finding in rule.findings(snapshot, file)
+        for finding in rule.found_in(snapshot, file)
     ]
     if file.ignores:
         found = list(_without_ignored(snapshot, file, rules, found))

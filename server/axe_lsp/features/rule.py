@@ -85,7 +85,7 @@ class Rule(Struct, frozen=True):
     is_settled: Settled = always
     is_protecting: bool = False
 
-    def findings(self, snapshot: Snapshot, file: AgentFile) -> Iterable[Finding]:
+    def found_in(self, snapshot: Snapshot, file: AgentFile) -> Iterable[Finding]:
         """The findings about a file."""
         if self.check is not None:
             return self.check(snapshot, file)
