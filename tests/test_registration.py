@@ -128,7 +128,7 @@ def test_what_axe_lacks_is_marked_as_an_extension() -> None:
     tools = set(TOOLS) - EXTENSION_TOOLS - set(TOOLS_OF_AXE.split())
     assert not tools, f"add to EXTENSION_TOOLS, unless axe has them: {tools}"
     providers = set(PROVIDERS) - set(PROVIDERS_OF_AXE.split())
-    assert not providers, f"`refusal` in check/beyond_axe.py takes axe to know {providers}"
+    assert not providers, f"`refusal` in check/plain_values.py takes axe to know {providers}"
 
 
 SERVER = AxeServer(Daemon()).protocol.fm
