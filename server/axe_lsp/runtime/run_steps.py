@@ -35,8 +35,8 @@ StepKind = Literal[
 | `asked` | a question is open, and again once it is not any more; `call` is its time | `Asked` |
 | `begun` | before a call is executed that may change something | none |
 | `result` | a call is over | `ToolOutcome` |
-| `saved` | before a tool changes a file | `saved.SavedFile` |
-| `left` | a tool has changed a file | `saved.LeftFile` |
+| `saved` | before a tool changes a file | `resuming.saved_files.SavedFile` |
+| `left` | a tool has changed a file | `resuming.saved_files.LeftFile` |
 """
 
 

@@ -169,7 +169,7 @@ def test_a_call_that_is_cut_off_in_the_middle_has_no_arguments() -> None:
         '"delta": {"type": "input_json_delta", "partial_json": "{\\"task\\": \\"do"}}',
         '{"type": "message_delta", "delta": {"stop_reason": "max_tokens"}, "usage": {}}',
     )
-    assert answer.tool_calls == (ToolCall("1", "t", {}),)
+    assert answer.tool_calls == (ToolCall("1", "t", {}, is_broken=True),)
     assert answer.stop_reason == "max_tokens"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -113,6 +113,20 @@ async def test_an_answer_that_was_cut_off(
     assert story[-1] == ("turn", "Once upon", [], "length", 5)
     (warning,) = warnings
     assert warning.startswith('agent "solo": the answer was cut off at the output limit')
+
+
+async def test_a_call_without_a_table_of_arguments_is_not_executed_if_the_answer_was_cut_off(
+    provider: ScriptedProvider, tmp_path: Path, dialect: Dialect, streams: bool
+) -> None:
+    """Nor does its provider get back what it does not take."""
+    if dialect == "google":
+        pytest.skip("has tables only, and refuses to read others")
+    broken = Call("list_directory", cast("Any", "no table"), "c1")
+    cut = Says("", [broken, CALLS[0]], thinking=THOUGHT, stop_reason=CUT[dialect])
+    story, _ = await conversation(provider, tmp_path, dialect, streams, cut, Says("done"))
+    ends = [each[2] for each in story if each[0] == "tool"]
+    assert [each.startswith("Error: this call was cut off") for each in ends] == [True, True]
+    assert "no table" not in json.dumps(provider.requests[1].body)
 
 
 async def test_an_answer_that_nobody_wants_to_give(

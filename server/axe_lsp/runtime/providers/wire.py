@@ -223,6 +223,12 @@ def parse_arguments(text: str) -> Mapping[str, Json]:
     return usable_arguments(value) if isinstance(value, dict) else {}
 
 
+def with_arguments(call: dict[str, Json], name: str) -> dict[str, Json]:
+    """A call as the provider wants it back: its arguments are an object, also if they came as a JSON text."""
+    given = call.get(name)
+    return {**call, name: dict(parse_arguments(given))} if isinstance(given, str) else call
+
+
 def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
     """The arguments; none if a model that went astray has nested them as no tool wants them.
 

@@ -27,10 +27,10 @@ from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
     WireError,
-    parse_arguments,
     read_call,
     stated,
     tool_schema,
+    with_arguments,
     without_budget,
 )
 
@@ -268,14 +268,8 @@ def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
     has_thought = {kind for kind, _ in blocks} & {"thinking", "redacted_thinking"}
     if not (has_thought or is_paused):
         return None
-    return [_returned(block) for kind, block in blocks if kind != "text" or block["text"].text()]
-
-
-def _returned(block: Node) -> dict[str, Json]:
-    """A block as the provider wants it back: its input is an object, also if it came as a JSON text."""
-    table = block.table()
-    given = table.get("input")
-    return {**table, "input": dict(parse_arguments(given))} if isinstance(given, str) else table
+    kept = (block.table() for kind, block in blocks if kind != "text" or block["text"].text())
+    return [with_arguments(block, "input") for block in kept]
 
 
 class AnthropicStream(SseStream):
@@ -311,7 +305,7 @@ class AnthropicStream(SseStream):
             block[name] = Node(block)[name].text() + "".join(parts)
         for index, parts in self._inputs.items():
             if any(parts):
-                self._blocks.setdefault(index, {})["input"] = parse_arguments("".join(parts))
+                self._blocks.setdefault(index, {})["input"] = "".join(parts)
         self._body["content"] = [self._blocks[index] for index in sorted(self._blocks)]
         # In whatever blocks it came: what has been shown is the answer.
         return replace(decode(self._body), content="".join(self._text))

@@ -19,7 +19,6 @@ from axe_lsp.runtime.messages import (
     Response,
     ResponseFormat,
     Tool,
-    ToolCall,
     ToolResult,
 )
 from axe_lsp.runtime.providers.event_stream import EventStreamParser, StreamMessage
@@ -30,13 +29,13 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     StreamDecoder,
     WireError,
-    parse_arguments,
     parse_json,
+    read_call,
     returnable,
     stated,
     to_json,
     tool_schema,
-    usable_arguments,
+    with_arguments,
     without_budget,
 )
 from axe_lsp.runtime.providers.wires import anthropic
@@ -178,11 +177,7 @@ def decode(body: Json) -> Response:
     return Response(
         content="".join(block["text"].text() for block in blocks),
         tool_calls=tuple(
-            ToolCall(
-                call["toolUseId"].text(),
-                call["name"].text(),
-                usable_arguments(call["input"].table()),
-            )
+            read_call(call["toolUseId"].text(), call["name"].text(), call["input"])
             for call in calls
         ),
         stop_reason=stop_reason,
@@ -202,8 +197,13 @@ def decode(body: Json) -> Response:
 
 def _returned(blocks: Sequence[Node]) -> list[Json]:
     """The blocks as the model wants them back: as they came, but for what would be refused."""
-    found = returnable((block.table() for block in blocks), "toolUse", "input")
+    found = returnable(map(_with_arguments, blocks), "toolUse", "input")
     return [block for block in found if (block.get("text") or "-").strip()]
+
+
+def _with_arguments(block: Node) -> dict[str, Json]:
+    table, call = block.table(), block["toolUse"]
+    return {**table, "toolUse": with_arguments(call.table(), "input")} if call.value else table
 
 
 class BedrockStream(StreamDecoder):
@@ -283,8 +283,7 @@ class BedrockStream(StreamDecoder):
         if "text" in parts:
             yield {"text": parts["text"]}
         if index in self._calls:
-            arguments = dict(parse_arguments(parts.get("input", "")))
-            yield {"toolUse": {**self._calls[index], "input": arguments}}
+            yield {"toolUse": {**self._calls[index], "input": parts.get("input", "")}}
 
 
 stream_decoder = BedrockStream
