@@ -293,11 +293,12 @@ async def test_a_list_of_tools_that_is_not_valid_is_an_error_with_the_place(
             await work.run("bot")
 
 
+@pytest.mark.parametrize("default", ["float('nan')", "json.loads('[' * 300 + ']' * 300)"])
 async def test_a_tool_whose_schema_can_not_be_sent_is_left_out(
-    provider: ScriptedProvider, tmp_path: Path
+    provider: ScriptedProvider, tmp_path: Path, default: str
 ) -> None:
-    ending = """
-        TOOLS.append({"name": "x", "inputSchema": {"type": "object", "default": float("nan")}})
+    ending = f"""
+        TOOLS.append({{"name": "x", "inputSchema": {{"type": "object", "default": {default}}}}})
         serve()
     """
     provider.script("m-bot", TELL, Says("done"))

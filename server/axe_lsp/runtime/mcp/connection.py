@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import math
 import re
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
@@ -30,13 +31,19 @@ from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of
 from axe_lsp.runtime.mcp.elicitation import Elicit, Elicitation
 from axe_lsp.runtime.mcp.stdio_server import ServerProcess, start_server
 from axe_lsp.runtime.messages import Image, Json
-from axe_lsp.runtime.providers.wire import parse_json
+from axe_lsp.runtime.providers.wire import is_deeper, parse_json
 from axe_lsp.tasks import Tasks
 
 _Result = TypeVar("_Result")
 
 _BEGINS_AS_TABLE = re.compile(rb'\s*\{\s*"')
 """JSON, and not a table as Python writes it."""
+
+_DEEPEST_TOOL = 250
+"""Levels of what a server says of a tool."""
+
+_UNFIT: Json = {"type": "object", "default": math.nan}
+"""In place of a schema that is nested too deeply: one that can't be sent either."""
 
 _MAX_PAGES = 100
 """A server whose list of tools never ends is asked no further."""
@@ -515,7 +522,7 @@ def _message_in(line: bytes) -> Any:
     except ValueError:
         with suppress(ValueError):
             value = parse_json(line)
-            return jsonrpc_message_adapter.validate_python(value, by_name=False)
+            return jsonrpc_message_adapter.validate_python(_with_flat_tools(value), by_name=False)
     is_answer = isinstance(value, dict) and "jsonrpc" in value and "method" not in value
     if is_answer and type(value.get("id")) is int:
         error = ErrorData(code=PARSE_ERROR, message="the answer of the server is not valid")
@@ -523,6 +530,19 @@ def _message_in(line: bytes) -> Any:
     if value is None and _BEGINS_AS_TABLE.match(line) and b'"jsonrpc"' in line:
         raise McpError("the server has sent a message that can't be read")
     return None
+
+
+def _with_flat_tools(message: Json) -> Json:
+    """A message whose tools the SDK takes. For one that is nested too deeply it would refuse all."""
+    result = message.get("result") if isinstance(message, dict) else None
+    if isinstance(result, dict) and isinstance(result.get("tools"), list):
+        result["tools"] = [
+            {"name": each.get("name"), "inputSchema": _UNFIT}
+            if isinstance(each, dict) and is_deeper(each, _DEEPEST_TOOL)
+            else each
+            for each in result["tools"]
+        ]
+    return message
 
 
 def _tells_of_changes(client: Any) -> bool:

@@ -234,12 +234,17 @@ def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
 
     So the tool says what is missing, as for text that is no JSON, and the run goes on.
     """
-    level: list[Json] = [arguments]
-    for _ in range(_DEEPEST):
-        level = [item for value in level for item in _items_of(value)]
+    return {} if is_deeper(arguments, _DEEPEST) else arguments
+
+
+def is_deeper(value: Json, levels: int) -> bool:
+    """Whether a value is nested in more levels."""
+    level = [value]
+    for _ in range(levels):
+        level = [item for each in level for item in _items_of(each)]
         if not level:
-            return arguments
-    return {}
+            return False
+    return True
 
 
 def returnable(
