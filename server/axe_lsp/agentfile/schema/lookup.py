@@ -109,7 +109,10 @@ class Lookup:
 
     def statement_at(self, offset: int) -> Entry | None:
         """The `key = value` that holds `offset`, of a table and not of a table within a value."""
-        return part_at(self._statements, offset)
+        index = bisect_right(self._starts, offset) - 1
+        if index < 0 or offset >= self._statements[index].range.end:
+            return None
+        return self._statements[index]
 
     def place(self, path: KeyPath) -> TextRange | None:
         """The name of the key or table where it is written first, in a header or before a value."""
@@ -185,6 +188,11 @@ class Lookup:
     def _statements(self) -> Sequence[Entry]:
         """Every entry of a table, in written order."""
         return [entry for table in self.parse.document.tables for entry in table.entries]
+
+    @cached_property
+    def _starts(self) -> Sequence[int]:
+        """Where they begin: a thousand findings look there, each a dozen times."""
+        return [each.range.start for each in self._statements]
 
     @cached_property
     def paths(self) -> frozenset[KeyPath]:
