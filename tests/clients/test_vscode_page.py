@@ -27,6 +27,18 @@ if TYPE_CHECKING:
 PAGES = {**TRUSTING, "axe.editor.showRuns": "page"}
 
 
+_COVERED = """turn => {
+    turn.style.width = '440px';
+    const line = document.createRange();
+    line.selectNodeContents(turn.querySelector('summary'));
+    const buttons = turn.querySelector('.toolbar').getBoundingClientRect();
+    const isCovered = [...line.getClientRects()].some(each => each.right > buttons.left && each.top < buttons.bottom);
+    turn.style.width = '';
+    return isCovered;
+}"""
+"""Whether the buttons of a turn cover the end of its line, in a page of usual width."""
+
+
 @pytest.mark.editor
 def test_a_run_is_a_page_that_is_read_and_answered(
     extension: Path, provider: ScriptedProvider, tmp_path: Path
@@ -40,7 +52,8 @@ def test_a_run_is_a_page_that_is_read_and_answered(
     text = "# Plan\n\nThis is **bold** and <b>no markup</b>.\n\n- one\n- two\n"
     command = Call("run_command", {"command": "echo done > made.txt"})
     streams = Answer(Says(text, [command]), hold=hold)
-    answers = [Says("It is *made*."), Says("Because of **you**.")]
+    because = "\n\n".join(["Because of **you**.", *["And so on."] * 60])
+    answers = [Says("It is *made*."), Says(because)]
     fails = Refuses(400, "no such model")
     provider.script("m-writer", streams, *answers, fails, Says("Yes, I am *sure*."))
     put_server_into(project).symlink_to(server_program())
@@ -90,6 +103,9 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         page.locator("article .turn > summary").first.click()
         page.locator("article .text h4", has_text="Plan").wait_for()
 
+        assert page.locator("html").evaluate("each => each.scrollHeight <= innerHeight")
+        page.locator("article .turn > .toolbar").first.wait_for()
+        assert not page.locator("article .turn").first.evaluate(_COVERED)
         box.fill("Sure?")
         box.press("Enter")
         page.locator("article .error", has_text="no such model").wait_for()
