@@ -11,6 +11,7 @@ import {
   Uri,
   window,
   workspace,
+  type CodeLens,
   type Diagnostic,
   type Hover,
   type TextDocument,
@@ -42,6 +43,15 @@ describe('The extension', () => {
     const hovers = await commands.executeCommand<Hover[]>('vscode.executeHoverProvider', lead.uri, position);
     const said = hovers.flatMap(({ contents }) => contents).map((each) => (typeof each === 'string' ? each : each.value));
     assert.match(said.join('\n'), /provider/);
+  });
+
+  it('shows lenses that run the agent by a command that VS Code can not forget', async () => {
+    const lead = await show('axe/agents/lead.toml');
+    const lenses = await commands.executeCommand<CodeLens[]>('vscode.executeCodeLensProvider', lead.uri);
+    const run = lenses.find(({ command }) => command?.title === 'Run')?.command;
+    assert.ok(run);
+    assert.equal(run.arguments, undefined);
+    assert.ok((await commands.getCommands(true)).includes(run.command));
   });
 
   it('takes what is typed, and settings that change', async () => {

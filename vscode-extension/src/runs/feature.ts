@@ -72,11 +72,38 @@ export function showRuns(
   };
 }
 
+/** Our commands that show what is at work, in place of the server's. */
+const SHOWN: Record<string, string> = { 'axe.run': 'axeLsp.run', 'axe.preview': 'axeLsp.preview' };
+
 /** The lenses of the server name its own commands, which tell nothing while they are at work. */
 export const lensCommands: NonNullable<Middleware['executeCommand']> = (command, given, next) => {
-  const ours = { 'axe.run': 'axeLsp.run', 'axe.preview': 'axeLsp.preview' }[command];
+  const ours = SHOWN[command];
   const params: { uri?: string } | undefined = given[0];
   return ours && params?.uri ? commands.executeCommand(ours, Uri.parse(params.uri)) : next(command, given);
+};
+
+/** Commands of lenses by the document that they are for. */
+const ofDocuments = new Map<string, Disposable>();
+
+/**
+ * Lenses that run and preview get a command without arguments, one for each document. VS Code keeps the arguments of a
+ * command elsewhere, and forgets those of lenses that it still shows if two of its requests for lenses overlap: "Actual
+ * command not found, wanted to execute axe.run" (seen in VS Code 1.93), and pressing does nothing from then on.
+ */
+export const lensesWithoutArguments: NonNullable<Middleware['provideCodeLenses']> = async (document, token, next) => {
+  const lenses = await next(document, token);
+  for (const lens of lenses ?? []) {
+    const ours = lens.command && SHOWN[lens.command.command];
+    if (lens.command && ours) {
+      const { title, tooltip } = lens.command;
+      const command = `${ours} ${document.uri.toString()}`;
+      if (!ofDocuments.has(command)) {
+        ofDocuments.set(command, commands.registerCommand(command, () => commands.executeCommand(ours, document.uri)));
+      }
+      lens.command = { title, command, ...(tooltip && { tooltip }) };
+    }
+  }
+  return lenses;
 };
 
 /** The command and its button are there while there is something to stop. */

@@ -10,7 +10,7 @@ import {
   type ErrorHandler,
 } from 'vscode-languageclient/node';
 import { agentFiles } from '../agentFiles';
-import { lensCommands } from '../runs/feature';
+import { lensCommands, lensesWithoutArguments } from '../runs/feature';
 import type { Search, Server } from './programs';
 import { Restarts } from './restarts';
 import type { ServerState } from './state';
@@ -173,6 +173,7 @@ function newClient(server: Server, env: NodeJS.ProcessEnv, log: LogOutputChannel
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       middleware: {
         executeCommand: lensCommands,
+        provideCodeLenses: lensesWithoutArguments,
         handleWorkDoneProgress: (token, params, next) => {
           if (String(token).startsWith(READING)) {
             listener.onReading(params.kind !== 'end');
