@@ -34,8 +34,8 @@ TESTS = Path(__file__).parent
 PROCESS_FOLDERS = tuple(
     TESTS / name
     for name in (
-        *("benchmarks", "clients", "conformance", "e2e", "hosting", "security"),
-        *("runtime/copies", "runtime/mcp"),
+        *("benchmarks", "clients", "e2e", "hosting", "security"),
+        *("recorded/axe", "runtime/copies", "runtime/mcp"),
     )
 )
 """Folders of which every test starts a process."""

@@ -130,7 +130,7 @@ class Answer:
 
     `match` is a part of the request's body that the answer is meant for. `repeat` makes the answer
     good for any number of requests. `whole` answers unstreamed, although a stream was asked for.
-    `pace` is the time between the pieces of a stream, in seconds.
+    `delay` is the time before the answer, `pace` the time before each piece of its body, in seconds.
     """
 
     what: Says | Refuses | Raw
@@ -138,6 +138,7 @@ class Answer:
     hold: Hold | None = None
     repeat: bool = False
     whole: bool = False
+    delay: float = 0
     pace: float = 0
 
 
@@ -306,6 +307,7 @@ class ScriptedProvider:
         hold = answer.hold
         if hold and not hold.chunk and not await hold.keep(reader):
             return False
+        await asyncio.sleep(answer.delay)
         reason = http.client.responses.get(status, "Unknown")
         lines = [f"HTTP/1.1 {status} {reason}"]
         lines += [f"{name}: {value}" for name, value in headers.items()]
