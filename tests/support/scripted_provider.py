@@ -70,12 +70,16 @@ class Refuses:
 
 @dataclass(frozen=True)
 class Raw:
-    """An answer byte by byte. With `cut` the connection ends after so many bytes of the body."""
+    """An answer byte by byte. With `cut` the connection ends after so many bytes of the body.
+
+    With `chunk` the body is sent in HTTP chunks of that many bytes.
+    """
 
     body: bytes = b""
     status: int = 200
     headers: dict[str, str] = field(default_factory=dict)
     cut: int | None = None
+    chunk: int = 0
 
 
 class Hold:
@@ -356,6 +360,9 @@ def _rendered(
 ) -> tuple[int, dict[str, str], Sequence[bytes], int | None]:
     """Status, headers, the chunks of the body, and where it is cut."""
     what, dialect = answer.what, received.dialect
+    if isinstance(what, Raw) and what.chunk:
+        pieces = _http_chunks(what.body, what.chunk)
+        return what.status, {"Transfer-Encoding": "chunked", **what.headers}, pieces, None
     if isinstance(what, Raw):
         headers = {"Content-Length": str(len(what.body)), **what.headers}
         return what.status, headers, [what.body], what.cut
@@ -378,9 +385,19 @@ def _whole(status: int, body: Any) -> tuple[int, dict[str, str], Sequence[bytes]
 def _streamed(
     dialect: Dialect, says: Says, model: str
 ) -> tuple[int, dict[str, str], Sequence[bytes], None]:
-    pieces = [b"%x\r\n%b\r\n" % (len(p), p) for p in stream_chunks(dialect, says, model)]
+    pieces = [_http_chunk(piece) for piece in stream_chunks(dialect, says, model)]
     headers = {"Content-Type": content_type(dialect, True), "Transfer-Encoding": "chunked"}
-    return 200, headers, [*pieces, b"0\r\n\r\n"], None
+    return 200, headers, [*pieces, _http_chunk(b"")], None
+
+
+def _http_chunks(body: bytes, size: int) -> list[bytes]:
+    """A body in chunks of `size` bytes, as HTTP/1.1 transfers them."""
+    pieces = (body[start : start + size] for start in range(0, len(body), size))
+    return [*map(_http_chunk, pieces), _http_chunk(b"")]
+
+
+def _http_chunk(piece: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(piece), piece)
 
 
 def _set(future: Future[None]) -> None:

@@ -151,6 +151,7 @@ class ProviderError(RunError):
     `may_pass`: the same request may succeed if it is sent again; without it, the category decides.
     `was_shared`: other requests to the provider were in flight at the same time.
     `codes` are the provider's words for programs: code, type, and the field that is at fault.
+    `is_garbled_call`: the model has written a tool call that the provider can't read.
     """
 
     kind = "api"
@@ -164,6 +165,7 @@ class ProviderError(RunError):
         may_pass: bool | None = None,
         *,
         codes: tuple[str, ...] = (),
+        is_garbled_call: bool = False,
     ) -> None:
         super().__init__(f"{category}: {message}")
         self.category = category
@@ -173,13 +175,16 @@ class ProviderError(RunError):
         self.was_shared = False
         self.may_pass = category in PASSING if may_pass is None else may_pass
         self.codes = codes
+        self.is_garbled_call = is_garbled_call
         self.reason = category
         self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
 
     def reworded(self, message: str) -> ProviderError:
         """The same failure in other words."""
         told = (self.status, self.retry_after, self.may_pass)
-        error = ProviderError(self.category, message, *told, codes=self.codes)
+        error = ProviderError(
+            self.category, message, *told, codes=self.codes, is_garbled_call=self.is_garbled_call
+        )
         error.was_shared, error.hint = self.was_shared, self.hint
         return error
 

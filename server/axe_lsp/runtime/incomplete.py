@@ -15,6 +15,15 @@ CUT_OFF: frozenset[Incomplete] = frozenset({"length", "context_window"})
 REFUSED: frozenset[Incomplete] = frozenset({"refusal", "content_filter"})
 """Answers that the model or a filter has refused. Their partial text is not a result."""
 
+CONTRADICTORY = frozenset(
+    {
+        *("tool_calls", "function_call", "tool_use"),  # which promise a call
+        *("load", "unload"),  # Ollama, of a request that was taken for one without messages
+        *("network_error", "error"),  # of the service behind OpenRouter, as Z.ai has it
+    }
+)
+"""Stop reasons that contradict an answer with neither text nor calls."""
+
 _WORDS: Mapping[Incomplete, str] = {
     "length": "the answer was cut off at the output limit",
     "context_window": "the answer was cut off because the context window is full",

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from msgspec import Struct, field
 
 from axe_lsp.agentfile.agent_definition import Params
-from axe_lsp.runtime.incomplete import Incomplete
+from axe_lsp.runtime.incomplete import CONTRADICTORY, Incomplete
+from axe_lsp.runtime.sources import Source
 from axe_lsp.runtime.usage import Usage
 
 Json = Any
@@ -182,6 +183,8 @@ class Response(Struct, frozen=True, omit_defaults=True):
     `cost` is in US dollars, None where nobody knows and for what was not paid for. `original` is
     the answer as the provider wants to have it back together with the results of its calls. Where a
     paused answer has a token, `continuation`, that goes back instead, and what follows is its other part.
+    `native_stop_reason` is the word of the service behind the one that was asked (OpenRouter). `sources` are
+    the pages and files that the answer is based on. `unread` names content that is no text, such as a picture, "" for none.
     """
 
     content: str = ""
@@ -198,6 +201,22 @@ class Response(Struct, frozen=True, omit_defaults=True):
     incomplete_detail: str = ""
     thoughts: str = ""
     continuation: str = ""
+    native_stop_reason: str = ""
+    sources: tuple[Source, ...] = ()
+    unread: str = ""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the answer has neither text nor tool calls."""
+        return not (self.tool_calls or self.content.strip())
+
+    @property
+    def contradiction(self) -> str:
+        """The stop reason that contradicts an empty answer, such as one that promises calls; "" for none."""
+        if not self.is_empty or self.incomplete or self.unread:
+            return ""
+        reasons = self.native_stop_reason, self.stop_reason
+        return next((reason for reason in reasons if reason in CONTRADICTORY), "")
 
     @property
     def usage(self) -> Usage:

@@ -8,6 +8,7 @@ import zlib
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.runtime.errors import ProviderError
@@ -247,7 +248,7 @@ def test_a_stream_is_put_together_from_single_bytes() -> None:
     whole = answer(
         THOUGHT, HIDDEN, {"text": "So: é"}, USE, reason="tool_use", inputTokens=3, outputTokens=4
     )
-    assert response == bedrock.decode(whole)
+    assert response == replace(bedrock.decode(whole), unread="a picture")
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,27 @@ def test_a_status_without_a_name_is_a_number() -> None:
         (400, "Please reduce the length of the messages or completion.", "context_overflow"),
         (400, "invalid params, context window exceeds limit", "context_overflow"),
         (400, "prompt too long; exceeded max context length by 9 tokens", "context_overflow"),
+        (400, {"message": "no", "type": "too_many_prompt_tokens"}, "context_overflow"),
+        (400, "The total length of all messages is too long.", "context_overflow"),
+        (
+            400,
+            "Input Tokens Exceeded: Number of input tokens exceeds maximum length.",
+            "context_overflow",
+        ),
+        (
+            429,
+            "Request too large for gpt-4o on tokens per min (TPM): Limit 30000, Requested 30001.",
+            "context_overflow",
+        ),
+        (
+            429,
+            "Rate limit reached for gpt-4o: Limit 30000, Used 29000, Requested 2000.",
+            "rate_limit",
+        ),
+        (429, "Too many tokens, please wait before trying again.", "rate_limit"),
+        (400, "Incorrect API key provided.", "auth"),
+        (400, {"message": "Invalid API key"}, "auth"),
+        (429, "Your team has either used all available credits or reached its limit.", "quota"),
         (
             429,
             {
@@ -201,6 +222,7 @@ def test_what_the_service_behind_openrouter_has_said_is_shown() -> None:
         (400, {"x_should_retry": "true"}, True),
         (429, {"x_should_retry": "false", "retry_after": "3"}, False),
         (500, {"x_should_retry": "maybe"}, True),
+        (413, {"x_should_retry": "true"}, False),
     ],
 )
 def test_which_requests_may_be_sent_again(
@@ -238,3 +260,41 @@ def test_an_answer_may_hold_an_error(body: Any, text: str) -> None:
 @pytest.mark.parametrize("body", [{}, {"error": None}, {"message": {"content": "x"}}, [], None, 5])
 def test_an_answer_without_one_holds_none(body: Any) -> None:
     assert reported(body) is None
+
+
+def test_refusal_reads_code_beside_the_message_of_xai() -> None:
+    body = json.dumps({"code": "invalid-argument", "error": "Unknown field."}).encode()
+    error = refusal(400, body)
+    assert (str(error), error.codes[0]) == ("bad_request: Unknown field.", "invalid-argument")
+
+
+def test_refusal_reads_error_in_an_event_of_a_stream() -> None:
+    body = b'event: error\r\ndata: {"error": {"type": "overloaded_error", "message": "m"}}\r\n\r\n'
+    assert str(refusal(500, body)) == "overloaded: m"
+
+
+GARBLED_CALLS = [
+    {"message": "no", "code": "tool_use_failed", "failed_generation": "{"},
+    {"message": "no", "code": "output_parse_failed"},
+    "Failed to call a function. Please adjust your prompt.",
+    "Failed to generate tool_calls. Please adjust your prompt.",
+    "error parsing tool call: raw='{\"path\"', err=unexpected end of JSON input",
+    "XML syntax error on line 12: element <function> closed by </parameter>",
+    "Failed to parse tool call arguments as JSON: [json.exception.parse_error.101]",
+    "Failed to parse input at pos 131: <tool_call>",
+    'unexpected tokens remaining in message header: Some("to=functions.find")',
+]
+
+
+@pytest.mark.parametrize("error", GARBLED_CALLS)
+def test_error_about_a_call_that_the_service_cannot_read_is_a_garbled_call(error: Any) -> None:
+    assert refused(500, error).is_garbled_call
+    in_stream = reported({"error": error})
+    assert in_stream is not None
+    assert in_stream.is_garbled_call
+    assert in_stream.reworded("other words").is_garbled_call
+
+
+@pytest.mark.parametrize("error", ["tools are not supported", {"message": "no", "code": "boom"}])
+def test_other_errors_are_no_garbled_calls(error: Any) -> None:
+    assert not refused(400, error).is_garbled_call

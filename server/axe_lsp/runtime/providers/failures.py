@@ -51,11 +51,21 @@ _BY_WORDS: tuple[tuple[str, ProviderErrorCategory], ...] = (
         r"|exceeds the available context size"  # llama.cpp until 2025
         r"|(greater|longer) than the (model's )?context length|context length of only"  # LM Studio, Together
         r"|context window exceeds limit|exceeded model token limit"  # MiniMax, Kimi
-        r"|reduce the length of the messages|exceeded (max )?context length",  # Groq, Ollama
+        r"|reduce the length of the messages|exceeded (max )?context length"  # Groq, Ollama
+        r"|too_many_prompt_tokens|total length of all messages is too long"  # Perplexity
+        r"|input tokens exceeded|number of input tokens exceeds"  # Nova on Bedrock
+        r"|prompt exceeds max(imum)? length|tokens_limit_reached|too many tokens: "  # Z.ai, GitHub, Cohere
+        # A limit for each minute that the request alone is above, so that no wait helps (OpenAI, Groq).
+        r"|request too large for .*\blimit \d+, (used \d+, )?requested \d+",
         "context_overflow",
     ),
     (
+        r"(?i)incorrect api key|\binvalid[ _]api[ _]?key\b|api key not valid|invalid x-api-key",
+        "auth",
+    ),
+    (
         r"(?i)insufficient_quota|billing_hard_limit_reached|credit balance is too low"
+        r"|used all available credits"  # xAI
         r"|RequestsPerDay|TokensPerDay|spend_limit_reached|organization_billing_unavailable",
         "quota",
     ),
@@ -63,6 +73,16 @@ _BY_WORDS: tuple[tuple[str, ProviderErrorCategory], ...] = (
     ("(?i)server busy", "overloaded"),
 )
 """Words anywhere in an error that decide, whatever the status is."""
+
+_GARBLED = (
+    r"(?i)tool_use_failed|output_parse_failed|tool call validation failed|failed to call a function"  # Groq
+    r"|failed to generate tool_calls"  # Cerebras
+    r"|error parsing tool call|xml syntax error on line \d"  # Ollama
+    r"|failed to parse tool call|failed to parse input at pos|does not match the expected \S+ format"  # llama.cpp
+    r"|unexpected tokens remaining in message header"  # Harmony, in vLLM
+    r"|malformed_function_call|malformed_tool_use"  # Google and Bedrock behind OpenRouter
+)
+"""Words of an error about a tool call that the service itself can't read. Asked again, the model may write another one."""
 
 _BY_KIND: Mapping[str, ProviderErrorCategory] = {
     "API_KEY_INVALID": "auth",
@@ -136,7 +156,15 @@ def refusal(
     message = usual + otherwise if fault.message in ("", usual) else fault.message
     wait = _wait(fault, message, category, headers, now)
     may_pass = _may_pass(status, category, headers, wait)
-    return ProviderError(category, _explained(message, fault), status, wait, may_pass, codes=kinds)
+    return ProviderError(
+        category,
+        _explained(message, fault),
+        status,
+        wait,
+        may_pass,
+        codes=kinds,
+        is_garbled_call=_is_garbled_call(fault.message, kinds),
+    )
 
 
 def reported(body: Json) -> ProviderError | None:
@@ -149,7 +177,13 @@ def reported(body: Json) -> ProviderError | None:
     message = fault.message or f"error {fault.kinds[0]}"
     category = _decided(fault, fault.kinds) or _general(fault.kinds)
     wait = _wait(fault, message, category, {}, None)
-    return ProviderError(category, _explained(message, fault), retry_after=wait)
+    return ProviderError(
+        category,
+        _explained(message, fault),
+        retry_after=wait,
+        codes=fault.kinds,
+        is_garbled_call=_is_garbled_call(message, fault.kinds),
+    )
 
 
 def raise_reported(body: Json) -> None:
@@ -162,7 +196,9 @@ def raise_reported(body: Json) -> None:
 def _may_pass(
     status: int, category: ProviderErrorCategory, headers: Mapping[str, str], wait: float | None
 ) -> bool:
-    """Whether the same request may be sent again. What the service itself says wins."""
+    """Whether the same request may be sent again. What the service itself says wins, but of one that is too large."""
+    if category == "context_overflow":  # It would be too large again.
+        return False
     told = headers.get("x-should-retry", "").strip().lower()
     if told in ("true", "false"):
         return told == "true"
@@ -195,6 +231,10 @@ def _decided(fault: _Fault, kinds: Collection[str]) -> ProviderErrorCategory | N
     return next(chain(by_words, by_kind), None)
 
 
+def _is_garbled_call(message: str, kinds: Collection[str]) -> bool:
+    return bool(re.search(_GARBLED, "\n".join((message, *kinds))))
+
+
 def _general(kinds: Collection[str]) -> ProviderErrorCategory:
     """The kind of an error that has no status."""
     known = (_WITHOUT_STATUS[kind] for kind in kinds if kind in _WITHOUT_STATUS)
@@ -222,8 +262,8 @@ def _fault_in(body: Json, *, refused: bool = False) -> _Fault:
     error = body.get("error")
     if error is None and refused:
         error = body
-    if isinstance(error, str):
-        return _Fault(error)
+    if isinstance(error, str):  # xAI has the code beside it.
+        return _Fault(error, kinds=tuple(_kinds(body)) if refused else ())
     return _fault_of(error) if isinstance(error, dict) else _Fault()
 
 
@@ -290,10 +330,16 @@ def _raw_message(raw: Json) -> str:
 
 
 def _json(body: bytes) -> Json:
+    """Return the JSON in the body of an error, also of one in an event of a stream that was requested."""
+    lines = [line.strip() for line in body.splitlines()]
+    event = b"".join(line[len(_DATA) :] for line in lines if line.startswith(_DATA))
     try:
-        return parse_json(body)
+        return parse_json(event or body)
     except WireError:
         return None
+
+
+_DATA = b"data:"
 
 
 def _status_text(status: int) -> str:

@@ -32,7 +32,7 @@ from axe_lsp.runtime.certificates import read_ahead
 from axe_lsp.runtime.errors import AgentError, ConfigError, NoAnswerError, ProviderError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import UserConfig, load_user_config
-from axe_lsp.runtime.messages import Request, Response, ResponseFormat
+from axe_lsp.runtime.messages import Delta, Request, Response, ResponseFormat
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.providers.body import encode_body, forget_originals, with_readable
@@ -272,15 +272,31 @@ class HttpProvider:
         restrictions: Restrictions,
         on_delta: OnDelta | None,
     ) -> Response:
-        """The answer to a request, which is sent once more if the model has garbled a call.
+        """Answer a request, which is sent once more if its answer is a slip.
 
-        Not after text was shown to the user, since it can't be taken back.
+        That is a garbled call, also one that the service reports as an error, or an empty answer that its stop
+        reason contradicts. Not after text was shown to the user, since it can't be taken back.
         """
-        response = await self._post(service, exchange, restrictions, on_delta)
-        was_shown = on_delta is not None and response.content
-        if response.incomplete != "malformed_call" or was_shown:
-            return response
-        return _in_addition(await self._post(service, exchange, restrictions, on_delta), response)
+        was_shown = False
+
+        def show(delta: Delta) -> None:
+            nonlocal was_shown
+            was_shown = was_shown or bool(delta.text)
+            if on_delta is not None:
+                on_delta(delta)
+
+        listener = show if on_delta is not None else None
+        spent = Response()
+        try:
+            response = await self._post(service, exchange, restrictions, listener)
+            is_slip = response.incomplete == "malformed_call" or bool(response.contradiction)
+            if was_shown or not is_slip:
+                return response
+            spent = response
+        except ProviderError as error:
+            if was_shown or not error.is_garbled_call:
+                raise
+        return _in_addition(await self._post(service, exchange, restrictions, listener), spent)
 
     async def _post(
         self,
@@ -334,9 +350,11 @@ class HttpProvider:
 
 
 def _in_addition(response: Response, spent: Response) -> Response:
-    """The answer with the tokens of another one that was paid for as well."""
+    """The answer with the tokens of another one that was paid for as well, and its cost if the service states it."""
+    costs = (response.cost, spent.cost)
     return replace(
         response,
+        cost=response.cost if None in costs else sum(filter(None, costs)),
         input_tokens=response.input_tokens + spent.input_tokens,
         output_tokens=response.output_tokens + spent.output_tokens,
         cache_read_tokens=response.cache_read_tokens + spent.cache_read_tokens,

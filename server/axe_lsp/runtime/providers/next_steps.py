@@ -27,7 +27,16 @@ _IS_LOADING = "Loading model"
 _WHO_ASKS = 401
 """The status of a key that is refused; 403 means what it may be used for."""
 
+_BAD_REQUEST = 400
+"""The status with which xAI and Google refuse a key."""
+
 _NOT_FOUND = 404
+
+GARBLED_CALL = (
+    "The model wrote a tool call that the provider can't read, and did so again when it was asked once more. "
+    "Try another model, or fewer tools with simpler parameters"
+)
+"""The next step after a call that can't be read."""
 
 
 class Asked(Struct, frozen=True):
@@ -47,8 +56,10 @@ class Asked(Struct, frozen=True):
 
 def next_step(error: ProviderError, asked: Asked) -> str:
     """What helps, "" if nothing is known."""
-    if error.status == _WHO_ASKS:
+    if error.status == _WHO_ASKS or (error.status == _BAD_REQUEST and error.category == "auth"):
         return _about_key(asked)
+    if error.is_garbled_call:
+        return GARBLED_CALL
     if WRONG_PLACE in error.message:
         return ""
     if _names_model(error, asked.model):
@@ -57,9 +68,7 @@ def next_step(error: ProviderError, asked: Asked) -> str:
         return (
             f"Check the base URL, which is that of {asked.base_url_origin}. {asked.url} was asked"
         )
-    if error.message == _IS_LOADING:
-        return "Try again when the server has loaded the model, or set `[retry]` in the agent file"
-    return _about_connection(error.message, asked)
+    return _about_server(error.message, asked)
 
 
 _IS_NO_ID = "is not a valid model ID"
@@ -103,8 +112,10 @@ def _about_model(asked: Asked) -> str:
     return f"{endpoint[1]}/models lists the models of this server" if endpoint else ""
 
 
-def _about_connection(message: str, asked: Asked) -> str:
-    """Advice about a server that can't be reached."""
+def _about_server(message: str, asked: Asked) -> str:
+    """Advice about a server that can't be reached, or has not loaded the model yet."""
+    if message == _IS_LOADING:
+        return "Try again when the server has loaded the model, or set `[retry]` in the agent file"
     if message != "connection refused" and not message.startswith("the host can't be "):
         return ""
     if asked.base_url_origin:

@@ -40,35 +40,62 @@ async def read_answer(
     heard: Callable[[], object] = bool,
     model: str = "",
 ) -> Response:
-    """The answer, piece by piece if it is streamed. Who asked for a stream may get none.
+    """Read an answer as what its server sends, a stream or one body, whichever was requested.
 
     A stream of server-sent events is read as such whatever its media type is, as the official clients do.
+    With `on_delta` the pieces of a stream are shown as they arrive.
     `heard` is called whenever a piece of a stream arrives, also if it adds nothing to the answer. A key that
     a provider repeats goes no further. `model` is the one that was asked. Raises WireError or ProviderError.
     """
     shape = wire_format.SHAPE
-    if on_delta is None:
-        return _ready(_decode(wire_format, await answer.read()), shape, key, model)
     pieces = answer.chunks() if shape.is_binary else answer.lines()
-    if answer.media_type not in shape.stream_types:
-        begun = [piece async for piece in _beginning(pieces)]
-        if not (_EVENTS in shape.stream_types and begun[-1:] and begun[-1].startswith(_FIELDS)):
-            begun += [piece async for piece in pieces]
-            body = (b"" if shape.is_binary else b"\n").join(begun)
-            response = _ready(_decode(wire_format, body), shape, key, model)
-            if response.content or response.thoughts:
-                on_delta(Delta(response.content, response.thoughts))
-            return response
-        pieces = _chain(begun, pieces)
+    begun = [piece async for piece in _beginning(pieces)]
+    first = begun[-1] if begun else b""
+    is_stream_type = answer.media_type in shape.stream_types
     tags = TagSplitter(model) if shape.has_tags else None
-    reader = _Reader(wire_format.stream_decoder(), key, on_delta, heard, tags)
-    return _ready(await reader.read(pieces), shape, key, model)
+    reader = _Reader(wire_format.stream_decoder(), key, on_delta or _unshown, heard, tags)
+    if _begins_stream(first, shape, is_stream_type=is_stream_type):
+        return _ready(await reader.read(_chain(begun, pieces)), shape, key, model)
+    begun += [piece async for piece in pieces]
+    body = (b"" if shape.is_binary else b"\n").join(begun)
+    try:
+        value = parse_json(body)
+    except WireError:
+        is_in_lines = is_stream_type or not (shape.is_binary or _EVENTS in shape.stream_types)
+        if not (is_in_lines and first.startswith(_JSON)):
+            raise
+        return _ready(await reader.read(_chain(begun, pieces)), shape, key, model)
+    if value is None:  # Which would read as an object without anything in it.
+        raise WireError("it is null")
+    response = _ready(wire_format.decode(value), shape, key, model)
+    if on_delta is not None and (response.content or response.thoughts):
+        on_delta(Delta(response.content, response.thoughts))
+    return response
+
+
+def _unshown(_delta: Delta) -> None:
+    """Take a piece of an answer that is shown as a whole."""
+
+
+def _begins_stream(first: bytes, shape: Shape, *, is_stream_type: bool) -> bool:
+    """Whether an answer is a stream by its first bytes that are not blank, else by its media type.
+
+    A stream in lines of JSON (Ollama) begins as one body does, so its media type decides.
+    """
+    if shape.is_binary:  # The length of its first message, in four bytes, begins with a zero.
+        return first.startswith(b"\0") or (is_stream_type and not first.startswith(_JSON))
+    if _EVENTS not in shape.stream_types:
+        return is_stream_type
+    return first.startswith(_FIELDS) or (is_stream_type and not first.startswith(_JSON))
 
 
 _EVENTS = "text/event-stream"
 
 _FIELDS = (b"data:", b"event:", b"id:", b"retry:", b":")
 """How the first line of server-sent events begins. JSON begins with none of these."""
+
+_JSON = (b"{", b"[")
+"""How an answer in one body begins, and JSON that a server puts between events as it is."""
 
 
 async def _beginning(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
@@ -84,13 +111,6 @@ async def _chain(begun: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIte
         yield piece
     async for piece in rest:
         yield piece
-
-
-def _decode(wire_format: WireFormat, body: bytes) -> Response:
-    value = parse_json(body)
-    if value is None:  # Which would read as an object without anything in it.
-        raise WireError("it is null")
-    return wire_format.decode(value)
 
 
 def _ready(response: Response, shape: Shape, key: str, model: str) -> Response:

@@ -152,7 +152,7 @@ def learnt(
 ) -> Restrictions | None:
     """The restrictions with what the error says of them, if the server may be asked again in another way."""
     about_one_picture = _ONE_PICTURE in error.message or not PICTURE_CODES.isdisjoint(error.codes)
-    if error.status not in _REFUSING or about_one_picture:
+    if error.status not in _REFUSING or about_one_picture or error.is_garbled_call:
         return None
     said = "\n".join((error.message, *error.codes))
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))

@@ -86,6 +86,10 @@ def without_budget(model: str) -> str:
     )
 
 
+PICTURE = "a picture"
+"""The name of a picture in an answer, for `Response.unread`."""
+
+
 class Shape(Struct, frozen=True):
     """The shape of the requests and answers of a wire, as other modules need it.
 

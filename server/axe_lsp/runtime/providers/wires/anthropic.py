@@ -22,6 +22,7 @@ from axe_lsp.runtime.messages import (
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.sse import SseStream
+from axe_lsp.runtime.providers.stated_usage import stated_cost
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
     Node,
@@ -33,6 +34,7 @@ from axe_lsp.runtime.providers.wire import (
     with_arguments,
     without_budget,
 )
+from axe_lsp.runtime.sources import Source, sources_of
 
 VERSION = "2023-06-01"
 """The version of the API, which each request has to name."""
@@ -257,7 +259,26 @@ def decode(body: Json) -> Response:
         cache_write_tokens=written,
         original=_original(blocks, is_paused=stop_reason == "pause_turn"),
         thoughts="".join(block["thinking"].text() for kind, block in blocks if kind == "thinking"),
+        cost=stated_cost(usage.table()),
+        sources=_sources(blocks),
     )
+
+
+def _sources(blocks: Sequence[tuple[str, Node]]) -> tuple[Source, ...]:
+    """Return the sources that the text cites, else the results of the search. An error of the search has none."""
+    cited = [
+        citation.table()
+        for kind, block in blocks
+        if kind == "text"
+        for citation in block["citations"].items()
+    ]
+    results = [
+        result.table()
+        for kind, block in blocks
+        if kind == "web_search_tool_result" and isinstance(block["content"].value, list)
+        for result in block["content"].items()
+    ]
+    return sources_of(cited or results)
 
 
 def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
@@ -354,6 +375,9 @@ class AnthropicStream(SseStream):
         kind = delta["type"].text()
         if kind == "input_json_delta":
             self._inputs.setdefault(index, []).append(delta["partial_json"].text())
+        elif kind == "citations_delta":
+            block = self._blocks.setdefault(index, {"type": "text"})
+            block["citations"] = [*(block.get("citations") or ()), delta["citation"].table()]
         elif kind in _DELTAS:
             part = delta[_DELTAS[kind]].text()
             self._parts.setdefault((index, _DELTAS[kind]), []).append(part)

@@ -5,8 +5,10 @@ Fields are those of AWS's own model of the service, in botocore 1.44 (`bedrock-r
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from urllib.parse import quote
+
+from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.incomplete import Incomplete
@@ -25,6 +27,7 @@ from axe_lsp.runtime.providers.event_stream import EventStreamParser, StreamMess
 from axe_lsp.runtime.providers.failures import raise_reported, reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
 from axe_lsp.runtime.providers.wire import (
+    PICTURE,
     Node,
     Shape,
     StreamDecoder,
@@ -39,6 +42,7 @@ from axe_lsp.runtime.providers.wire import (
     without_budget,
 )
 from axe_lsp.runtime.providers.wires import anthropic
+from axe_lsp.runtime.sources import sources_of
 
 SHAPE = Shape(
     stream_types=frozenset({"application/vnd.amazon.eventstream"}),
@@ -60,6 +64,9 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
     "malformed_model_output": "malformed_call",
 }
 """The meaning of a `stopReason`. Every other one means a complete answer."""
+
+_UNREAD = {"image": PICTURE, "audio": "audio", "video": "a video", "document": "a document"}
+"""The blocks that hold something else than text."""
 
 
 def path(model: str, stream: bool) -> str:
@@ -169,13 +176,18 @@ def decode(body: Json) -> Response:
     if message.value is None:
         raise ProviderError("server", "response contains no message")
     blocks, usage = message["content"].items(), answer["usage"]
-    calls = [block["toolUse"] for block in blocks if block["toolUse"].value is not None]
+    answered = {block["toolResult"]["toolUseId"].text() for block in blocks} - {""}
+    calls = [
+        block["toolUse"]
+        for block in blocks
+        if block["toolUse"].value is not None and not _is_answered(block["toolUse"], answered)
+    ]
     stop_reason = answer["stopReason"].text()
     why = _INCOMPLETE.get(stop_reason)
     read = usage["cacheReadInputTokens"].integer()
     written = usage["cacheWriteInputTokens"].integer()
     return Response(
-        content="".join(block["text"].text() for block in blocks),
+        content="".join(map(_text_of, blocks)),
         tool_calls=tuple(
             read_call(call["toolUseId"].text(), call["name"].text(), call["input"])
             for call in calls
@@ -192,7 +204,32 @@ def decode(body: Json) -> Response:
         thoughts="".join(
             block["reasoningContent"]["reasoningText"]["text"].text() for block in blocks
         ),
+        sources=sources_of(
+            _source_entry(citation)
+            for block in blocks
+            for citation in block["citationsContent"]["citations"].items()
+        ),
+        unread=next(
+            (_UNREAD[name] for block in blocks for name in block.table() if name in _UNREAD), ""
+        ),
     )
+
+
+def _is_answered(call: Node, answered: Collection[str]) -> bool:
+    """Whether the service itself has executed a call, as of Nova's code interpreter and Claude's server tools."""
+    return call["type"].text() == "server_tool_use" or call["toolUseId"].text() in answered
+
+
+def _text_of(block: Node) -> str:
+    """Return the text of a block, which stands in parts where it has citations."""
+    cited = block["citationsContent"]["content"].items()
+    return block["text"].text() + "".join(part["text"].text() for part in cited)
+
+
+def _source_entry(citation: Node) -> Json:
+    """Return a citation with the address of a web page, which stands in its location, beside its title."""
+    web = citation["location"]["web"]
+    return {**citation.table(), **web.table()}
 
 
 def _returned(blocks: Sequence[Node]) -> list[Json]:
@@ -211,7 +248,8 @@ class BedrockStream(StreamDecoder):
 
     def __init__(self) -> None:
         self._messages = EventStreamParser()
-        self._calls: dict[int, dict[str, Json]] = {}
+        self._starts: dict[int, dict[str, dict[str, Json]]] = {}
+        self._lists: dict[int, dict[str, list[Json]]] = {}
         self._parts: dict[int, dict[str, list[str]]] = {}
         self._stop_reason: str | None = None
         self._usage: Json = None
@@ -235,7 +273,10 @@ class BedrockStream(StreamDecoder):
         content = [block for index in self._parts for block in self._blocks(index)]
         message = {"role": "assistant", "content": content}
         body = {"output": {"message": message}, "stopReason": self._stop_reason}
-        return decode({**body, "usage": self._usage})
+        response = decode({**body, "usage": self._usage})
+        # Its bytes are not kept.
+        has_image = any("image" in started for started in self._starts.values())
+        return replace(response, unread=PICTURE) if has_image else response
 
     def _take(self, message: StreamMessage) -> Delta:
         kind = message.headers.get(":message-type")
@@ -245,12 +286,18 @@ class BedrockStream(StreamDecoder):
         event = Node(parse_json(message.payload), name or "event")
         index = event["contentBlockIndex"].integer()
         if name == "contentBlockStart":
-            call = event["start"]["toolUse"]
-            if call.value is not None:
-                self._calls[index] = call.table()
-                self._parts.setdefault(index, {})
+            for kind in _STARTED:
+                if event["start"][kind].value is not None:
+                    self._starts.setdefault(index, {})[kind] = event["start"][kind].table()
+                    self._parts.setdefault(index, {})
         elif name == "contentBlockDelta":
-            return self._add(self._parts.setdefault(index, {}), event["delta"])
+            delta, lists = event["delta"], self._lists.setdefault(index, {})
+            if delta["citation"].value is not None:
+                lists.setdefault("citations", []).append(delta["citation"].table())
+            lists.setdefault("results", []).extend(
+                each.value for each in delta["toolResult"].items()
+            )
+            return self._add(self._parts.setdefault(index, {}), delta)
         elif name == "messageStop":
             self._stop_reason = event["stopReason"].text()
         elif name == "metadata":
@@ -280,10 +327,22 @@ class BedrockStream(StreamDecoder):
             signature = {"signature": parts["signature"]} if "signature" in parts else {}
             text = {"text": parts.get("thought", ""), **signature}
             yield {"reasoningContent": {"reasoningText": text}}
-        if "text" in parts:
+        citations = self._lists.get(index, {}).get("citations")
+        if citations:
+            content = [{"text": parts.get("text", "")}]
+            yield {"citationsContent": {"content": content, "citations": citations}}
+        elif "text" in parts:
             yield {"text": parts["text"]}
-        if index in self._calls:
-            yield {"toolUse": {**self._calls[index], "input": parts.get("input", "")}}
+        started = self._starts.get(index, {})
+        if "toolUse" in started:
+            yield {"toolUse": {**started["toolUse"], "input": parts.get("input", "")}}
+        if "toolResult" in started:
+            results = self._lists.get(index, {}).get("results", [])
+            yield {"toolResult": {**started["toolResult"], "content": results}}
+
+
+_STARTED = ("toolUse", "toolResult", "image")
+"""The blocks that begin with an event of their own."""
 
 
 stream_decoder = BedrockStream

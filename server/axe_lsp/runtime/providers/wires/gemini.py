@@ -27,6 +27,7 @@ from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import SseStream
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
+    PICTURE,
     Node,
     Shape,
     WireError,
@@ -36,6 +37,7 @@ from axe_lsp.runtime.providers.wire import (
     usable_arguments,
     without_budget,
 )
+from axe_lsp.runtime.sources import Source, sources_of
 
 SHAPE = Shape(any_version=True, messages="contents")
 
@@ -95,6 +97,10 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
     "CONTINUATION": "paused",
 }
 """By finish reason; `IMAGE_…` are filters as well. All others cut the answer off."""
+
+
+_UNREAD = {"image": PICTURE, "audio": "audio", "video": "a video"}
+"""Names of data by the beginning of its media type."""
 
 
 def path(model: str, stream: bool) -> str:
@@ -223,8 +229,31 @@ def decode(body: Json) -> Response:
         original=_returned(parts) or None,
         thoughts=_text(parts, thoughts=True),
         continuation=candidate["continuationToken"].text(),
+        sources=_sources(candidate),
+        unread=_unread(parts),
         **_end(candidate, bool(calls), blocked),
     )
+
+
+def _sources(candidate: Node) -> tuple[Source, ...]:
+    """Return the sources of a grounded answer; else the pages that were read, and the texts that it quotes."""
+    chunks = candidate["groundingMetadata"]["groundingChunks"].items()
+    grounding = [
+        entry for chunk in chunks for entry in chunk.table().values() if isinstance(entry, dict)
+    ]
+    pages = [page.table() for page in candidate["urlContextMetadata"]["urlMetadata"].items()]
+    quoted = candidate["citationMetadata"]
+    quotes = [
+        quote.table() for name in ("citations", "citationSources") for quote in quoted[name].items()
+    ]
+    return sources_of(grounding or [*pages, *quotes])
+
+
+def _unread(parts: Sequence[Node]) -> str:
+    """Return the name of content that is no text, such as a picture."""
+    data = (part[name] for part in parts for name in ("inlineData", "fileData"))
+    kinds = (each["mimeType"].text().partition("/")[0] for each in data if each.value is not None)
+    return next((_UNREAD.get(kind, "a file") for kind in kinds), "")
 
 
 def _returned(parts: Sequence[Node]) -> list[Json]:
@@ -264,6 +293,7 @@ class GeminiStream(SseStream):
         self._usage: dict[str, Json] = {}
         self._candidate: dict[str, Json] = {}
         self._parts: list[dict[str, Json]] = []
+        self._index: int | None = None
         self._goes_on = False
 
     @property
@@ -293,10 +323,9 @@ class GeminiStream(SseStream):
         chunk = Node(body, "chunk")
         _keep(self._usage, chunk["usageMetadata"])
         _keep(self._body, chunk, ("candidates", "usageMetadata"))
-        candidates = chunk["candidates"].items()
-        if not candidates:
+        candidate = self._first_candidate(chunk)
+        if candidate is None:
             return Delta()
-        candidate = candidates[0]
         if self._candidate.get("finishReason"):
             self._goes_on = True
         elif candidate["finishReason"].value:
@@ -308,6 +337,16 @@ class GeminiStream(SseStream):
             self._add(table, text)
         _keep(self._candidate, candidate, ("content",))
         return Delta(told[False], told[True])
+
+    def _first_candidate(self, chunk: Node) -> Node | None:
+        """Return what a chunk has of the first candidate, which is the answer."""
+        for candidate in chunk["candidates"].items():
+            index = candidate["index"].integer()
+            if self._index is None:
+                self._index = index
+            if index == self._index:
+                return candidate
+        return None
 
     def _add(self, part: dict[str, Json], text: str) -> None:
         """Keep a part. Pieces of a text are one part, unless one of them is signed."""

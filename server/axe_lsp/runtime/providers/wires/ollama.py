@@ -10,6 +10,7 @@ from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
+    PICTURE,
     Node,
     Shape,
     StreamDecoder,
@@ -135,6 +136,7 @@ def decode(body: Json) -> Response:
         incomplete="length" if is_cut else None,
         incomplete_detail="num_predict or num_ctx" if is_cut else "",
         thoughts=thoughts,
+        unread=PICTURE if answer["image"].value or message["images"].value else "",
         original=original or None,
         input_tokens=answer["prompt_eval_count"].integer(),
         output_tokens=answer["eval_count"].integer(),

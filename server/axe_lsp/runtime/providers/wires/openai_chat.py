@@ -22,9 +22,11 @@ from axe_lsp.runtime.messages import (
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import WIRE_ADVICE, Restrictions
 from axe_lsp.runtime.providers.sse import SseStream
+from axe_lsp.runtime.providers.stated_usage import stated_cost, token_counts
 from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
+    PICTURE,
     Node,
     Shape,
     WireError,
@@ -36,6 +38,7 @@ from axe_lsp.runtime.providers.wire import (
     to_json,
     without_budget,
 )
+from axe_lsp.runtime.sources import Source, sources_of
 
 SHAPE = Shape(
     any_version=True,
@@ -64,6 +67,17 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
     "content_filter": "content_filter",
 }
 """By `finish_reason`. `max_tokens`, which is not documented, means a whole answer, as in axe."""
+
+_SEARCHED = ("search_results", "citations", "web_search")
+"""The fields of an answer that list what a service has found in the web."""
+
+_MALFORMED = frozenset(
+    {
+        *("MALFORMED_FUNCTION_CALL", "MALFORMED_RESPONSE", "UNEXPECTED_TOOL_CALL"),
+        *("MALFORMED_TOOL_USE", "MALFORMED_MODEL_OUTPUT"),
+    }
+)
+"""The stop reasons of Google and Bedrock for a call that can't be read, in upper case."""
 
 
 def path(_model: str, _stream: bool) -> str:
@@ -160,12 +174,20 @@ def decode(body: Json) -> Response:
     choices = answer["choices"].items()
     if not choices:
         raise ProviderError("server", "response contains no choices")
-    choice, usage = choices[0], answer["usage"]
+    choice = choices[0]
+    usage = answer["usage"] if answer["usage"].value is not None else choice["usage"]
     message, reason = choice["message"], choice["finish_reason"].text()
-    _raise_failed(choice, reason)
+    native_reason = choice["native_finish_reason"].text()
+    is_malformed = any(map(_is_malformed, (reason, native_reason)))
+    if not is_malformed:
+        _raise_failed(choice, reason)
     calls = message["tool_calls"].items()
     content, refusal = _text_of(message["content"]), message["refusal"].text()
     is_refused = bool(refusal) and not content
+    incomplete = "malformed_call" if is_malformed else _incomplete(reason)
+    tokens = token_counts(
+        usage["prompt_tokens"].integer(), usage["completion_tokens"].integer(), usage.table()
+    )
     return Response(
         content=content or refusal,
         tool_calls=tuple(
@@ -174,15 +196,69 @@ def decode(body: Json) -> Response:
         ),
         model=answer["model"].text(),
         stop_reason=reason,
-        input_tokens=usage["prompt_tokens"].integer(),
-        output_tokens=usage["completion_tokens"].integer(),
-        cache_read_tokens=usage["prompt_tokens_details"]["cached_tokens"].integer(),
-        cache_write_tokens=usage["prompt_tokens_details"]["cache_write_tokens"].integer(),
-        cost=_cost(usage["cost"].value),
+        native_stop_reason=native_reason,
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
+        cache_read_tokens=tokens.read,
+        cache_write_tokens=tokens.written,
+        cost=stated_cost(usage.table()),
         original=_original(message, calls),
-        incomplete=_INCOMPLETE.get(reason, "refusal" if is_refused else None),
+        incomplete=incomplete or ("refusal" if is_refused else None),
+        incomplete_detail=(native_reason or reason) if is_malformed else "",
         thoughts=_thoughts_of(message),
+        sources=_sources(answer, message),
+        unread=_unread(message),
     )
+
+
+def _is_malformed(reason: str) -> bool:
+    """Whether a stop reason says that the model's call can't be read.
+
+    OpenRouter has Google's reason and Bedrock's as `native_finish_reason`, Google's OpenAI endpoint its own behind
+    `function_call_filter: `.
+    """
+    return reason.rpartition(": ")[2].upper() in _MALFORMED
+
+
+def _incomplete(reason: str) -> Incomplete | None:
+    """Return why an answer is not whole. Google's OpenAI endpoint names the filter behind a colon."""
+    return _INCOMPLETE.get(reason) or _INCOMPLETE.get(reason.partition(": ")[0])
+
+
+def _sources(answer: Node, message: Node) -> tuple[Source, ...]:
+    """Return the sources: annotations of the message, else what the service lists of its search.
+
+    Perplexity and xAI list addresses (`citations`), Perplexity also pages (`search_results`), Z.ai `web_search`,
+    and Groq the results of `executed_tools`.
+    """
+    fields, lists = message.table(), answer.table()
+    cited = [
+        part.get("url_citation", part)
+        for part in _objects(fields.get("annotations"))
+        if part.get("type", "url_citation") in ("url_citation", "file_citation")
+    ]
+    searched = [
+        entry for key in _SEARCHED if isinstance(lists.get(key), list) for entry in lists[key]
+    ]
+    for tool in _objects(fields.get("executed_tools")):
+        results = tool.get("search_results")
+        searched += _objects(results.get("results") if isinstance(results, dict) else None)
+    return sources_of(cited or searched)
+
+
+def _objects(value: Json) -> list[Mapping[str, Json]]:
+    """Return the objects in a list, none of another value."""
+    return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
+
+
+def _unread(message: Node) -> str:
+    """Return the name of content that is no text: pictures (OpenRouter's `images`, parts) and audio."""
+    fields = message.table()
+    content, audio = fields.get("content"), fields.get("audio")
+    kinds = [part.get("type") for part in _objects(content)]
+    if fields.get("images") or "image_url" in kinds:
+        return PICTURE
+    return "audio" if isinstance(audio, dict) and audio.get("data") else ""
 
 
 def _raise_failed(choice: Node, reason: str) -> None:
@@ -192,12 +268,6 @@ def _raise_failed(choice: Node, reason: str) -> None:
         raise ProviderError("server", "the provider ended the answer with an error")
     if reason == "insufficient_system_resource":
         raise ProviderError("overloaded", "insufficient_system_resource")
-
-
-def _cost(value: Json) -> float | None:
-    """The cost of the answer in dollars, as OpenRouter reports it."""
-    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and value >= 0 else None
 
 
 def _original(message: Node, calls: Sequence[Node]) -> Json:
@@ -234,10 +304,18 @@ def _thoughts_of(message: Node) -> str:
     for name in _THOUGHTS:
         if isinstance(thought := fields.get(name), str) and thought:
             return thought
+    if thought := _detailed_thoughts(fields.get("reasoning_details")):
+        return thought
     if not isinstance(fields.get("content"), list):
         return ""
     thinking = (part["thinking"] for part in message["content"].items())
     return "".join(map(_text_of, thinking))
+
+
+def _detailed_thoughts(details: Json) -> str:
+    """Return the text in `reasoning_details` (OpenRouter's form), which Snowflake sends without another field."""
+    texts = (part.get(name) for part in _objects(details) for name in ("text", "summary"))
+    return "".join(text for text in texts if isinstance(text, str))
 
 
 class OpenAIStream(SseStream):
@@ -249,8 +327,11 @@ class OpenAIStream(SseStream):
         self._content: list[str | list[Json]] = []
         self._refusal: list[str] = []
         self._fields: dict[str, Json] = {}
+        self._unreturned: dict[str, Json] = {}
         self._calls: list[_PartialCall] = []
         self._finish_reason = ""
+        self._native_reason = ""
+        self._index: int | None = None
         self._usage: Mapping[str, Json] = {}
         self._complete = self._goes_on = False
 
@@ -275,11 +356,16 @@ class OpenAIStream(SseStream):
         calls = sorted(self._calls, key=lambda call: call.index)
         message: dict[str, Json] = {
             **self._fields,
+            **self._unreturned,
             "content": _joined(self._content),
             "refusal": "".join(self._refusal),
             "tool_calls": [call.whole() for call in calls],
         }
-        choice = {"message": message, "finish_reason": self._finish_reason}
+        choice = {
+            "message": message,
+            "finish_reason": self._finish_reason,
+            "native_finish_reason": self._native_reason,
+        }
         response = decode({**self._head, "choices": [choice], "usage": self._usage})
         # Text beside a refusal has been shown, and so has the refusal.
         shown = _text_of(Node(message["content"])) + message["refusal"]
@@ -300,19 +386,13 @@ class OpenAIStream(SseStream):
     def _take(self, body: Json) -> Delta:
         raise_reported(body)
         chunk = Node(body, "chunk")
-        # A long answer has thousands of chunks, nearly all of which say something new in one field.
-        told = chunk.table()
-        for key in ("id", "model"):
-            if told.get(key) != self._head.get(key):
-                self._head[key] = chunk[key].text() or self._head.get(key)
-        if told.get("usage") is not None:
-            self._usage = chunk["usage"].table() or self._usage
-        choices = chunk["choices"].items()
-        if not choices:
+        self._keep_head(chunk)
+        choice = self._first_choice(chunk)
+        if choice is None:
             return Delta()
-        choice = choices[0]
-        reason = choice["finish_reason"].text()
-        _raise_failed(choice, reason)
+        if choice["usage"].value is not None:  # Moonshot
+            self._usage = choice["usage"].table() or self._usage
+        reason = self._reason_in(choice)
         delta = choice["delta"]
         if self._finish_reason:
             told = delta.table()
@@ -323,6 +403,39 @@ class OpenAIStream(SseStream):
         if delta.value is None and not self._has_answer:
             delta = choice["message"]  # Of a server that answers at once, in one event or in none.
         return self._add(delta)
+
+    def _keep_head(self, chunk: Node) -> None:
+        """Keep what a chunk has beside its choices."""
+        # A long answer has thousands of chunks, nearly all of which say something new in one field.
+        told = chunk.table()
+        for key in ("id", "model"):
+            if told.get(key) != self._head.get(key):
+                self._head[key] = chunk[key].text() or self._head.get(key)
+        for key in _SEARCHED:
+            if told.get(key):
+                self._head[key] = told[key]
+        if told.get("usage") is not None:
+            self._usage = chunk["usage"].table() or self._usage
+
+    def _reason_in(self, choice: Node) -> str:
+        """Return the stop reason in a piece of a choice, "" if there is none yet. Raises ProviderError for a failure."""
+        reason, native_reason = (
+            choice[name].text() for name in ("finish_reason", "native_finish_reason")
+        )
+        if not any(map(_is_malformed, (reason, native_reason))):
+            _raise_failed(choice, reason)
+        self._native_reason = native_reason or self._native_reason
+        return reason
+
+    def _first_choice(self, chunk: Node) -> Node | None:
+        """Return what a chunk has of the first choice, which is the answer: with `n` in [params.extra] there are more."""
+        for choice in chunk["choices"].items():
+            index = choice["index"].integer()
+            if self._index is None:
+                self._index = index
+            if index == self._index:
+                return choice
+        return None
 
     def _add(self, delta: Node) -> Delta:
         added = delta.table()
@@ -339,6 +452,8 @@ class OpenAIStream(SseStream):
         for key, value in added.items():
             if key not in _OWN_FIELDS:
                 self._fields[key] = _merged(key, self._fields.get(key), value)
+            elif key in ("annotations", "audio"):
+                self._unreturned[key] = _merged(key, self._unreturned.get(key), value)
         return Delta(text + refusal, _thoughts_of(delta))
 
     def _take_call(self, part: Node) -> None:

@@ -27,7 +27,9 @@ from axe_lsp.runtime.messages import (
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import SseStream
+from axe_lsp.runtime.providers.stated_usage import stated_cost, token_counts
 from axe_lsp.runtime.providers.wire import (
+    PICTURE,
     Node,
     Shape,
     WireError,
@@ -38,6 +40,7 @@ from axe_lsp.runtime.providers.wire import (
     to_json,
     tool_schema,
 )
+from axe_lsp.runtime.sources import Source, sources_of
 
 SHAPE = Shape(any_version=True, messages="input", has_tags=True)
 
@@ -52,6 +55,18 @@ _THOUGHT_DELTAS = frozenset(
     {"response.reasoning_summary_text.delta", "response.reasoning_text.delta"}
 )
 _LAST = frozenset({"response.completed", "response.incomplete", "response.failed"})
+
+_UNREAD = {
+    "image_generation_call": PICTURE,
+    **dict.fromkeys(
+        (
+            *("computer_call", "custom_tool_call", "local_shell_call", "shell_call"),
+            *("apply_patch_call", "mcp_approval_request"),
+        ),
+        "a call of a tool that is not offered ({})",
+    ),
+}
+"""The items that hold something else than text. Those of tools that the service itself executes are no part of the answer."""
 
 _OUTPUT_LIMIT = "max_output_tokens"
 
@@ -113,6 +128,10 @@ def decode(body: Json) -> Response:
     raise_reported(body)
     given, status = answer["output"], answer["status"].text()
     output = [(item["type"].text(), item) for item in given.items()]
+    if status in ("queued", "in_progress"):  # With `background` in [params.extra].
+        # To send the request again would begin another one.
+        message = f"the response is {status}: the service answers in the background, which is not waited for"
+        raise ProviderError("server", message, may_pass=False)
     if status in ("failed", "cancelled") or given.value is None:
         raise ProviderError("server", f"the response is {status}" if status else "no output")
     _add_call_ids(answer, output)
@@ -126,7 +145,9 @@ def decode(body: Json) -> Response:
     reason = answer["incomplete_details"]["reason"].text()
     incomplete, detail = _incomplete(status, reason, is_refused)
     usage = answer["usage"]
-    of_input = usage["input_tokens_details"]
+    tokens = token_counts(
+        usage["input_tokens"].integer(), usage["output_tokens"].integer(), usage.table()
+    )
     return Response(
         content="".join(part[_TEXTS[kind]].text() for kind, part in parts if kind in _TEXTS),
         tool_calls=tuple(
@@ -141,15 +162,41 @@ def decode(body: Json) -> Response:
         ),
         model=answer["model"].text(),
         stop_reason=reason or status,
-        input_tokens=usage["input_tokens"].integer(),
-        output_tokens=usage["output_tokens"].integer(),
-        cache_read_tokens=of_input["cached_tokens"].integer(),
-        cache_write_tokens=of_input["cache_write_tokens"].integer(),
+        input_tokens=tokens.input,
+        output_tokens=tokens.output,
+        cache_read_tokens=tokens.read,
+        cache_write_tokens=tokens.written,
+        cost=stated_cost(usage.table()),
         original=[item.table() for _, item in output] or None,
         incomplete=incomplete,
         incomplete_detail=detail,
         thoughts=_thoughts(item for kind, item in output if kind == "reasoning"),
+        sources=_sources(answer, output, parts),
+        unread=next((_UNREAD[kind].format(kind) for kind, _ in output if kind in _UNREAD), ""),
     )
+
+
+def _sources(
+    answer: Node, output: Sequence[tuple[str, Node]], parts: Sequence[tuple[str, Node]]
+) -> tuple[Source, ...]:
+    """Return the sources that the text cites, else those that the service's searches list.
+
+    Files that the model has made (`file_path`, `container_file_citation`) are no sources.
+    """
+    cited = [
+        annotation.table()
+        for _, part in parts
+        for annotation in part["annotations"].items()
+        if annotation["type"].text() in ("url_citation", "file_citation")
+    ]
+    found = [
+        entry.value
+        for kind, item in output
+        if kind in ("web_search_call", "file_search_call")
+        for entry in (*item["action"]["sources"].items(), *item["results"].items())
+    ]
+    listed = answer["citations"].value  # xAI
+    return sources_of(cited or found or (listed if isinstance(listed, list) else ()))
 
 
 def _incomplete(status: str, reason: str, is_refused: bool) -> tuple[Incomplete | None, str]:
