@@ -517,7 +517,7 @@ On import, `sonnet` and the like mean the newest model of that name in the [tabl
 model gets the one of `--model`, or a placeholder that `axe-lsp check` reports.
 
 MCP servers (programs and addresses) are converted if the agent may use all of their tools; axe has no limits
-such as `enabled_tools`. Keys that limit nothing, such as `startup_timeout_sec`, are reported and left out. Codex ignores servers of
+such as `enabled_tools`. Keys that limit nothing, such as `tool_timeout_sec`, are reported and left out. Codex ignores servers of
 an agent, and Gemini CLI and Vibe have their own forms of keys, so these are reported instead.
 
 ## Tools

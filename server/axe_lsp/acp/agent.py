@@ -291,6 +291,7 @@ def _servers_meant(
                 tuple(each.args),
                 {pair.name: pair.value for pair in each.env},
                 of_client=True,
+                required=False,
             )
         )
     return tuple(servers)

@@ -12,6 +12,9 @@ from axe_lsp.agentfile.text.ranges import quoted
 
 STDIO = "stdio"
 
+STARTUP_TIMEOUT = 30
+"""Seconds within which a server has to list its tools."""
+
 VARIABLE = r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}"
 """How a header or a value of `env` names an environment variable."""
 
@@ -25,7 +28,8 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     `transport` is `sse` or `streamable-http` for an address, and `stdio` for a command. `cwd` is
     relative to the working directory of the run. The command has the variables of `pass_env` and
     `env`, beside a few that programs need to work. One that is `of_client` is in no file: a client has
-    named it for a session. Its values are literal, and a run goes on without it.
+    named it for a session. Its values are literal. Without a server that is not `required` a run goes on.
+    `startup_timeout` is in seconds.
     """
 
     name: str
@@ -37,6 +41,8 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
     env: Mapping[str, str] = field(default_factory=dict)
     pass_env: tuple[str, ...] = ()
     cwd: str = ""
+    required: bool = True
+    startup_timeout: int = STARTUP_TIMEOUT
     of_client: bool = False
 
     @property

@@ -10,13 +10,16 @@ from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.agentfile.rights import SERVER, Reach
 from axe_lsp.agentfile.text.amounts import counted
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import agrees
 from axe_lsp.runtime.agent_search import agent_search
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.agent_files import AgentFolders, Lookup, agent_places
 from axe_lsp.runtime.files.workspace_folders import project_of_tests
+from axe_lsp.runtime.mcp.seen_tools import recall
 from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.runs import Resolve
 from axe_lsp.runtime.safety.trust import (
@@ -73,6 +76,7 @@ def _trust(options: argparse.Namespace) -> int:
         for reach in request.reaches:
             never = f"; never allowed: {escaped(reach.refused)}" if reach.refused else ""
             print(f"  {escaped(str(reach))}{never}")
+            _print_instructions(reach, workspace)
         if not is_trusted and not request.refused:
             wanted.append(request)
     question, way_out = f"Allow this in {_shown(workspace)}", "--yes allows it without a question"
@@ -82,6 +86,13 @@ def _trust(options: argparse.Namespace) -> int:
         store.add(wanted)
         print(f"Allowed in {_shown(workspace)} until {_changing(wanted)} changes.")
     return int(ExitCode.CONFIG) if any(each.refused for each in found) else 0
+
+
+def _print_instructions(reach: Reach, workspace: Path) -> None:
+    """Show what an MCP server told the model in the last run, which only a run can hear of it."""
+    seen = recall(os.environ, workspace, reach.place) if reach.key == SERVER else None
+    if seen is not None and seen.instructions:
+        print(f"    its instructions for the model, in the last run: {quoted(seen.instructions)}")
 
 
 def _trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:

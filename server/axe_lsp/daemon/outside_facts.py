@@ -147,6 +147,7 @@ def _servers(question: Question, path_context: PathContext) -> Iterator[KnownSer
             is_trusted=is_trusted,
             tools=tuple(SeenTool(*each) for each in seen.tools) if seen else None,
             seen=seen.time if seen else "",
+            instructions=seen.instructions if seen else "",
         )
 
 

@@ -134,6 +134,8 @@ def server_markdown(server: Server, known: KnownServer) -> str:
         lines += [f"  - {_tool_line(each)}" for each in known.tools[:_SHOWN_TOOLS]]
         rest = len(known.tools) - _SHOWN_TOOLS
         lines += [f"  - … {rest:,} more"] if rest > 0 else []
+    if known.instructions:
+        lines.append(f"- its instructions for the model: {as_code(known.instructions)}")
     head, place, *rows = lines
     return "\n\n".join((head, place, "\n".join(rows)))
 

@@ -44,6 +44,7 @@ from axe_lsp.runtime.safety.questions import (
     no_answer,
     reply,
 )
+from axe_lsp.runtime.structured.arguments import fit_arguments
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
 
@@ -97,7 +98,7 @@ class Calls:
                 return self._ask(call, call.question)
             call.take_answer(responses)
         else:
-            arguments = params.arguments or {}
+            arguments = fit_arguments(params.arguments or {}, tool.input)
             complaint = await asyncio.to_thread(tool.check, arguments)
             if complaint:
                 return _result(f"{tool.name} error: {complaint}", is_error=True)

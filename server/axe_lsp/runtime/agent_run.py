@@ -184,7 +184,8 @@ class AgentRun:
         async with self._servers(prepared, known) as remote:
             own = tuple(each for each in prepared.request.tools if each.name not in known)
             if first is None or not prepared.request.tools:
-                prepared = prepared.with_tools(remote.tools or self._recorded_tools(prepared))
+                tools = remote.tools or self._recorded_tools(prepared)
+                prepared = prepared.with_tools(tools, remote.instructions)
             if first is None and self._log.before is not None:
                 prepared = prepared_after(prepared, self._log.before)
             await self._talk(prepared, remote, own)

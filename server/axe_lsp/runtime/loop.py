@@ -607,7 +607,8 @@ async def _call_remote(
     try:
         # A server may change files of the copy here.
         async with remote_copy.alike() if remote_copy is not None else nullcontext():
-            return await call_remote(call, remote, run, approve, secrets)
+            heard = around.clock.progress
+            return await call_remote(call, remote, run, approve, secrets, heard=heard)
     except ToolError as error:
         return ToolResult(call.id, str(error), is_error=True)
 

@@ -41,13 +41,15 @@ class ToolParameter(Struct, frozen=True, omit_defaults=True):
 class Tool(Struct, frozen=True, omit_defaults=True):
     """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept.
 
-    A tool that comes from elsewhere has the JSON Schema of its arguments instead.
+    A tool that comes from elsewhere has the JSON Schema of its arguments instead. `server` is the name of its
+    MCP server, "" if it has none.
     """
 
     name: str
     description: str
     parameters: Mapping[str, ToolParameter] = field(default_factory=dict)
     schema: Mapping[str, Json] | None = None
+    server: str = ""
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True):
@@ -149,7 +151,8 @@ class Request(Struct, frozen=True, omit_defaults=True):
 
     Of `params` the wire formats read what has no field of its own here. `continuation` is the token of
     an answer that the provider shall go on with. `session` names the conversation for a provider's cache. `kept` is what a provider keeps for the next turn. All
-    requests of a conversation share it.
+    requests of a conversation share it. `server_instructions` are those of MCP servers, which follow the system
+    prompt; recordings do not hold them.
     """
 
     model: str
@@ -163,6 +166,7 @@ class Request(Struct, frozen=True, omit_defaults=True):
     session: str = ""
     continuation: str = ""
     kept: dict[str, Any] = field(default_factory=dict)
+    server_instructions: str = ""
 
 
 class Delta(Struct, frozen=True, gc=False):

@@ -62,11 +62,12 @@ class Prepared(Struct, frozen=True):
     output: Output | None = None
     caller: Caller = Caller()
 
-    def with_tools(self, more: tuple[Tool, ...]) -> Prepared:
-        """The same agent with further tools."""
-        if not more:
+    def with_tools(self, more: tuple[Tool, ...], instructions: str = "") -> Prepared:
+        """Return the same agent with further tools, and with the instructions for them of MCP servers."""
+        if not (more or instructions):
             return self
-        request = replace(self.request, tools=(*self.request.tools, *more))
+        tools = (*self.request.tools, *more)
+        request = replace(self.request, tools=tools, server_instructions=instructions)
         return replace(self, request=request)
 
     @property

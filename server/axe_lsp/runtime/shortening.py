@@ -76,7 +76,8 @@ def tokens_in(characters: int) -> int:
 def tokens_of_rest(request: Request) -> int:
     """About how many tokens a request has beside its messages."""
     tools = sum(len(tool.description) + len(argument_text(tool.schema)) for tool in request.tools)
-    return (len(request.system) + tools) // _CHARACTERS_PER_TOKEN
+    system = len(request.system) + len(request.server_instructions)
+    return (system + tools) // _CHARACTERS_PER_TOKEN
 
 
 def shortened(messages: Sequence[Message], least: int, wanted: int) -> Shortened | None:

@@ -98,7 +98,7 @@ class KnownServer(Struct, frozen=True):
 
     `program` is where its command lies, `is_allowed` whether a rule of the user allows to start it,
     `is_trusted` whether the agent file may use it without a question. `tools` are those that a run has
-    seen at the time `seen`; None if no run has.
+    seen at the time `seen`; None if no run has. `instructions` is the beginning of those that it gave to the model.
     """
 
     program: str = ""
@@ -106,6 +106,7 @@ class KnownServer(Struct, frozen=True):
     is_trusted: bool = False
     tools: tuple[SeenTool, ...] | None = None
     seen: str = ""
+    instructions: str = ""
 
 
 class Facts(Struct, frozen=True):

@@ -387,11 +387,31 @@ def test_a_server_that_is_a_command_is_converted(lines: str, table: dict[str, An
 def test_a_key_that_limits_nothing_is_reported_and_does_not_keep_a_server_back() -> None:
     text = (
         'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n[mcp_servers.s]\n'
-        'command = "npx"\nstartup_timeout_sec = 60\nrequired = true'
+        'command = "npx"\ntool_timeout_sec = 60'
     )
     result = to("axe", text, source="codex")
     assert tomli.loads(result.text)["mcp_servers"] == [{"name": "s", "command": "npx"}]
-    assert {"mcp_servers.s.startup_timeout_sec", "mcp_servers.s.required"} <= set(lost(result))
+    assert "mcp_servers.s.tool_timeout_sec" in lost(result)
+
+
+@pytest.mark.parametrize(
+    ("lines", "table"),
+    [
+        (
+            "startup_timeout_sec = 60.0\nrequired = false",
+            {"required": False, "startup_timeout": 60},
+        ),
+        ("startup_timeout_ms = 5_000\nrequired = true", {"startup_timeout": 5}),
+    ],
+)
+def test_the_start_of_a_server_is_converted_from_codex(lines: str, table: dict[str, Any]) -> None:
+    text = (
+        'name = "a"\ndescription = "d"\ndeveloper_instructions = "i"\n[mcp_servers.s]\n'
+        f'command = "npx"\n{lines}'
+    )
+    result = to("axe", text, source="codex")
+    assert tomli.loads(result.text)["mcp_servers"] == [{"name": "s", "command": "npx", **table}]
+    assert not [each for each in lost(result) if "mcp_servers" in each]
 
 
 @pytest.mark.parametrize(("target", "kind"), [("claude", "stdio"), ("copilot", "local")])

@@ -15,7 +15,6 @@ import pytest
 
 from axe_lsp.agentfile.mcp_servers import written_server
 from axe_lsp.runtime.events import ToolEnd
-from axe_lsp.runtime.mcp import connection
 from axe_lsp.runtime.safety.approval import Approval, Approve, allowed
 from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
@@ -165,8 +164,8 @@ async def test_a_server_that_fails_to_list_again_keeps_its_tools(
         def call(name):
             note = {"jsonrpc": "2.0", "method": "notifications/tools/list_changed"}
             print(json.dumps(note), flush=True)
-            TOOLS.clear()
-            TOOLS.append(None)  # No tool.
+            global TOOLS
+            TOOLS = 7  # No list.
             return {"content": [{"type": "text", "text": name}]}
         serve(call)
     """
@@ -178,7 +177,7 @@ async def test_a_server_that_fails_to_list_again_keeps_its_tools(
 
 
 async def test_a_server_that_never_lists_again_costs_its_time_and_no_more(
-    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     ending = """
         def call(name):
@@ -197,8 +196,8 @@ async def test_a_server_that_never_lists_again_costs_its_time_and_no_more(
         serve(call)
     """
     provider.script("m-bot", Says(calls=[Call("tell", {})]), Says("done"))
-    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
-        monkeypatch.setattr(connection, "LISTING_SECONDS", 6)
+    server = plain_server(tmp_path, ending, startup_timeout=6)
+    async with bench(provider, tmp_path, bot(server)) as work:
         assert (await work.run("bot")).content == "done"
     assert offered(provider, 1) == ["tell"]
     assert any("no answer within 6s" in each for each in work.notes)

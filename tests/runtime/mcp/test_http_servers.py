@@ -22,8 +22,7 @@ from axe_lsp.runtime.errors import (
     RunTimeoutError,
 )
 from axe_lsp.runtime.events import ToolBegin, ToolEnd
-from axe_lsp.runtime.mcp import connection
-from axe_lsp.runtime.mcp.server_tools import access_to, coerced
+from axe_lsp.runtime.mcp.server_tools import access_to
 from axe_lsp.runtime.runs import RunRequest
 from axe_lsp.runtime.safety.approval import Approval, allowed
 from axe_lsp.runtime.safety.questions import Answer as Reply
@@ -309,11 +308,10 @@ async def test_what_is_no_mcp_server_is_named(
     tmp_path: Path,
     transport: str,
     answer: Raw,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(connection, "LISTING_SECONDS", 3)
     provider.script("", Answer(answer, repeat=True))
     table = {"name": "s", "url": f"{provider.url}/mcp", "transport": transport}
+    table |= {"startup_timeout": 3}
     async with bench(provider, tmp_path, bot(table)) as work:
         with pytest.raises(McpServerError) as error:
             await asyncio.wait_for(work.run("bot"), PATIENCE)
@@ -447,31 +445,6 @@ def assert_nothing_goes_on(work: Bench) -> None:
 
 
 # -- in detail
-
-
-def test_arguments_become_what_the_schema_asks_for() -> None:
-    schema = {
-        "properties": {
-            "i": {"type": "integer"},
-            "n": {"type": "number"},
-            "b": {"type": "boolean"},
-            "s": {"type": "string"},
-            "o": {"anyOf": [{"type": "integer"}]},
-            "x": True,
-        }
-    }
-    assert coerced({"i": "7", "n": "1.5", "b": "T", "s": "7", "o": "7"}, schema) == {
-        "i": 7,
-        "n": 1.5,
-        "b": True,
-        "s": "7",
-        "o": "7",
-    }
-    untouched = {"i": "7.5", "n": "many", "b": "yes", "x": "1", "more": "1"}
-    assert coerced(untouched, schema) == untouched
-    typed = {"i": 7, "n": None, "b": False}
-    assert coerced(typed, schema) == typed
-    assert coerced({"a": "1"}, {}) == {"a": "1"}
 
 
 def test_only_references_in_braces_are_filled_in(tmp_path: Path) -> None:

@@ -287,10 +287,65 @@ async def test_an_odd_result_is_one_all_the_same_or_an_error_at_once(
 async def test_a_list_of_tools_that_is_not_valid_is_an_error_with_the_place(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    ending = "TOOLS.append({'name': 'x', 'inputSchema': {'type': 'array'}})\nserve()"
-    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
-        with pytest.raises(McpServerError, match=r"tools\.1\.inputSchema\.type: Input should be"):
+    async with bench(provider, tmp_path, bot(plain_server(tmp_path, "TOOLS = 7\nserve()"))) as work:
+        with pytest.raises(McpServerError, match=r"tools: Input should be a valid list"):
             await work.run("bot")
+
+
+@pytest.mark.parametrize(
+    ("tool", "name", "fault"),
+    [
+        ({"name": "x", "inputSchema": {"type": "array"}}, "x", "inputSchema.type: Input should be"),
+        ({"name": "x", "inputSchema": 7}, "x", "inputSchema: Input should be"),
+        ({"name": "x", "inputSchema": {}, "description": 7}, "x", "description: Input should be"),
+        ({"inputSchema": {}}, "without a name", "name: Field required"),
+        (7, "without a name", "Input should be"),
+    ],
+)
+async def test_a_tool_that_is_not_valid_is_left_out_and_the_others_stay(
+    provider: ScriptedProvider, tmp_path: Path, tool: Json, name: str, fault: str
+) -> None:
+    provider.script("m-bot", TELL, Says("done"))
+    server = plain_server(tmp_path, f"TOOLS.append({tool!r})\nserve()")
+    async with bench(provider, tmp_path, bot(server)) as work:
+        await work.run("bot")
+    assert results(provider) == ["tell"]
+    (warning,) = work.warnings
+    assert warning.startswith(f'tool "{name}" of MCP server "plain" is left out: {fault}')
+
+
+@pytest.mark.parametrize("schema", [{}, {"anyOf": [{"type": "object"}]}, None])
+async def test_a_tool_without_the_type_of_its_schema_is_offered(
+    provider: ScriptedProvider, tmp_path: Path, schema: Json
+) -> None:
+    provider.script("m-bot", Says("done"))
+    tool = {"name": "x", "inputSchema": schema}
+    server = plain_server(tmp_path, f"TOOLS.append({tool!r})\nserve()")
+    async with bench(provider, tmp_path, bot(server)) as work:
+        await work.run("bot")
+    tell, other = provider.asked("m-bot")[0].body["tools"]
+    assert (tell["function"]["name"], other["function"]["name"]) == ("tell", "x")
+    assert other["function"]["parameters"]["type"] == "object"
+    assert work.warnings == []
+
+
+async def test_a_run_goes_on_without_a_server_that_is_not_required(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    (tmp_path / "more").mkdir()
+    servers = (
+        plain_server(tmp_path),
+        {"name": "none", "command": "axe-test-no-such-program", "required": False},
+        {"name": "far", "url": "http://127.0.0.1:9/mcp", "transport": "sse", "required": False},
+        plain_server(tmp_path / "more", "sys.exit(3)", name="dead", required=False),
+        plain_server(tmp_path, name="key", env={"K": "${AXE_TEST_UNSET}"}, required=False),
+    )
+    provider.script("m-bot", TELL, Says("done"))
+    async with bench(provider, tmp_path, bot(*servers)) as work:
+        assert (await work.run("bot")).content == "done"
+    assert results(provider) == ["tell"]
+    named = [each.split(": ")[0] for each in work.warnings]
+    assert sorted(named) == [f'without MCP server "{n}"' for n in ("dead", "far", "key", "none")]
 
 
 @pytest.mark.parametrize("default", ["float('nan')", "json.loads('[' * 300 + ']' * 300)"])
@@ -431,16 +486,16 @@ async def test_a_line_without_an_end_ends_the_connection(
 
 
 async def test_a_server_that_says_nothing_fails_in_time(
-    provider: ScriptedProvider, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    provider: ScriptedProvider, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(connection, "LISTING_SECONDS", 6)
     ending = """
         print("waiting for the moon", file=sys.stderr, flush=True)
         sys.stdin.read()
     """
-    async with bench(provider, tmp_path, bot(plain_server(tmp_path, ending))) as work:
+    server = plain_server(tmp_path, ending, startup_timeout=6)
+    async with bench(provider, tmp_path, bot(server)) as work:
         with pytest.raises(
-            McpServerError, match="no answer within 6s; it wrote: waiting for the moon"
+            McpServerError, match=r"no answer within 6s \(.*\); it wrote: waiting for the moon"
         ):
             await work.run("bot")
         assert bearing(f"{tmp_path}/plain_server.py") == {}

@@ -87,7 +87,7 @@ async def test_an_input_that_does_not_fit_is_refused_before_the_child_starts(
 ) -> None:
     provider.script(
         "m-lead",
-        Says(calls=[reads(depth=1), reads(path="a", depth="1"), reads(path="b")]),
+        Says(calls=[reads(depth=1), reads(path="a", depth="one"), reads(path="b")]),
         Says("done"),
     )
     provider.script("m-reader", Says("read"))

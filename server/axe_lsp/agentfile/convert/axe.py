@@ -154,13 +154,26 @@ def _table(server: McpServer) -> dict[str, Any]:
     if server.is_command:
         return {"name": server.name, **command_table(server), **_beside(server)}
     table: dict[str, Any] = {"name": server.name, "url": server.url, "transport": server.transport}
-    return {**table, "headers": dict(server.headers)} if server.headers else table
+    headers = {"headers": dict(server.headers)} if server.headers else {}
+    return {**table, **headers, **_beside(server)}
 
 
 def _beside(server: McpServer) -> dict[str, Any]:
-    """Keys of a server that is a command, which only axe-lsp and Codex have."""
-    passed = {"pass_env": list(server.pass_env)} if server.pass_env else {}
-    return {**passed, **({"cwd": server.cwd} if server.cwd else {})}
+    """Keys that only axe-lsp and Codex have."""
+    beside = {
+        "pass_env": [*server.pass_env],
+        "cwd": server.cwd,
+        "required": server.required,
+        "startup_timeout": server.startup_timeout,
+    }
+    usual = McpServer("")
+    unset = {
+        "pass_env": [],
+        "cwd": "",
+        "required": usual.required,
+        "startup_timeout": usual.startup_timeout,
+    }
+    return {key: value for key, value in beside.items() if value != unset[key]}
 
 
 AXE = Format(

@@ -10,6 +10,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.convert.intermediate import FIELDS, READING, Agent, Notes
 from axe_lsp.agentfile.convert.output_file import OutputFile, under
@@ -83,6 +84,7 @@ class Reading:
         """
         left = dict(table) if isinstance(table, Mapping) else {}
         without = [each for each in _LIMITS_NOTHING if left.pop(each, None) is not None]
+        start = _take_start(left)
         reason, server = read_server(name, left)
         names = [each.format(name) for each in self.format.server_tools]
         listed = [each for each in names if each in (self.listed or ())]
@@ -98,7 +100,7 @@ class Reading:
         for each in without:
             self.notes.lost(f"{key}.{name}.{each}", _LIMITS_NOTHING[each])
         self.source_keys["servers"] = key
-        self.agent.servers += (server,)
+        self.agent.servers += (replace(server, **start),)
 
     def take_rest(self) -> None:
         """Report every key that no rule has taken."""
@@ -295,10 +297,7 @@ _KINDS = {"sse": "sse", "http": "streamable-http", "streamable-http": "streamabl
 
 
 _LIMITS_NOTHING: Mapping[str, str] = {
-    "startup_timeout_sec": "a server has 30 seconds to start",
-    "startup_timeout_ms": "a server has 30 seconds to start",
     "tool_timeout_sec": "a call may take as long as the run",
-    "required": "a run always needs its servers",
     "supports_parallel_tool_calls": "calls wait for those that may change something",
     "default_tools_approval_mode": "calls are asked about unless a rule of the user allows them",
 }
@@ -377,6 +376,23 @@ def described_server(writing: Writing, server: McpServer, kind: str) -> dict[str
         if value:
             writing.lost("servers", f"`{key}` of {server.name} has no counterpart")
     return {"type": kind, **command_table(server)}
+
+
+def _take_start(left: dict[str, Any]) -> dict[str, Any]:
+    """Take what a table says of the start of its server, in the words of axe-lsp or of Codex."""
+    start: dict[str, Any] = {}
+    is_required = left.pop("required", None)
+    if isinstance(is_required, bool):
+        start["required"] = is_required
+    for key, unit in (
+        ("startup_timeout_ms", 1000),
+        ("startup_timeout_sec", 1),
+        ("startup_timeout", 1),
+    ):
+        seconds = left.pop(key, None)
+        if isinstance(seconds, int | float) and seconds > 0:
+            start["startup_timeout"] = max(1, round(seconds / unit))
+    return start
 
 
 def _what_is_left(left: dict[str, Any]) -> str:

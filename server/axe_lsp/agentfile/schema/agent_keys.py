@@ -258,6 +258,19 @@ KEYS: tuple[KeySpec, ...] = (
             "The folder in which it starts, relative to the working directory and below it.",
             default='"."',
         ),
+        row(
+            "required",
+            KeyType.BOOLEAN,
+            "Whether a run ends if the server can't be reached or started. `false`: the run goes on without its "
+            "tools, with a warning.",
+            default="true",
+        ),
+        count(
+            "startup_timeout",
+            "Seconds within which the server has to start and to list its tools.",
+            default="30",
+            minimum=1,
+        ),
         since=EXTENSION,
     ),
     # -- the provider, and limits

@@ -22,6 +22,7 @@ from axe_lsp.runtime.children.delegation import (
 )
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolOutcome, ToolResult
+from axe_lsp.runtime.structured.arguments import fit_arguments
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.structured.schemas import Check
@@ -91,7 +92,8 @@ async def call_typed(
     """Execute one call of such a tool. Always returns an outcome."""
     from axe_lsp.runtime.structured.schemas import canonical_json
 
-    arguments = dict(call.arguments)
+    assert typed.tool.schema is not None
+    arguments = fit_arguments(call.arguments, typed.tool.schema)
     if complaint := await typed.check.on_loop(arguments):
         text = f"{call.name} error: {complaint}"
         return ToolOutcome(ToolResult(call.id, text, is_error=True))

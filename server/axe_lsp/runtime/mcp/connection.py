@@ -15,7 +15,7 @@ import re
 from base64 import b64decode
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager, suppress
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from itertools import takewhile
 from pathlib import Path
@@ -25,7 +25,7 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp import __version__
-from axe_lsp.agentfile.mcp_servers import McpServer
+from axe_lsp.agentfile.mcp_servers import McpServer, is_secret_name
 from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of
 from axe_lsp.runtime.mcp.elicitation import Elicit, Elicitation
@@ -47,9 +47,6 @@ _UNFIT: Json = {"type": "object", "default": math.nan}
 
 _MAX_PAGES = 100
 """A server whose list of tools never ends is asked no further."""
-
-LISTING_SECONDS = 30
-"""How long a server may take to say what it offers, at its start, after a second one, and after a change."""
 
 _CONNECT_SECONDS = 10.0
 """How long an address may take to accept a connection."""
@@ -78,6 +75,15 @@ _VISIT_NEEDED = -32042
 _MOST_OF_A_MESSAGE = 32 * 1024 * 1024
 """Bytes of an answer, or of an event in a stream."""
 
+
+_SESSION = "mcp-session-id"
+
+_NO_SESSION = 404
+_BAD_REQUEST = 400
+
+_UNAUTHORIZED = "401"
+
+_EXAMPLE = 'headers = { Authorization = "Bearer ${TOKEN}" }'
 
 _MOST_IMAGES = 20
 """Pictures of a result that are handed on."""
@@ -112,6 +118,22 @@ async def load_sdk() -> None:
     await asyncio.to_thread(_import_sdk)
 
 
+class _Link(Struct):
+    """One of the connections that are made to a server, one after the other. `over` ends it.
+
+    `is_lost`: the server no longer knows the session of it.
+    """
+
+    over: asyncio.Event
+    is_lost: bool = False
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether it has ended."""
+        return self.task is not None and self.task.done()
+
+
 class Access(Struct, frozen=True):
     """The way to a server, with secrets: the `headers` for an address; for a command, where it starts."""
 
@@ -121,7 +143,11 @@ class Access(Struct, frozen=True):
 
 
 class Connection:
-    """A connection, from `start` to `close`, which always comes last."""
+    """A connection, from `start` to `close`, which always comes last.
+
+    `instructions` are the server's for its tools, "" if it has none. `unusable_tools` are those of its list that
+    are not as the protocol wants them, with the fault of each.
+    """
 
     def __init__(self, server: McpServer, access: Access, elicit: Elicit) -> None:
         self.server = server
@@ -132,21 +158,24 @@ class Connection:
         self._asked: set[anyio.CancelScope] = set()
         self._has_changed = False
         self._tasks = Tasks()
-        self._over = asyncio.Event()
+        self._link = _Link(asyncio.Event())
         self._listed = asyncio.Event()
         self._tools: tuple[ServerTool, ...] = ()
+        self._listeners: set[Callable[[], None]] = set()
         self._client: Any = None
         self._refusal = ""
+        self._wants_oauth = False
+        self.instructions = ""
+        self.unusable_tools: dict[str, str] = {}
         self._process: ServerProcess | None = None
         self._hurries = False
         self._is_second_start = False
-        self._serving: asyncio.Task[None] | None = None
 
     def start(self) -> None:
         """Begin to connect."""
-        name = f"MCP server {self.server.name}"
-        self._serving = self._tasks.start(self._serve(), name)
-        self._serving.add_done_callback(_look_at)
+        self._link = link = _Link(asyncio.Event())
+        link.task = self._tasks.start(self._serve(link), f"MCP server {self.server.name}")
+        link.task.add_done_callback(_look_at)
 
     async def tools(self) -> tuple[ServerTool, ...]:
         """The tools of the server, as soon as it has listed them. Raises McpError."""
@@ -157,21 +186,22 @@ class Connection:
         return self._tools
 
     async def _within_limit(self, work: Awaitable[_Result]) -> _Result:
+        limit = self.server.startup_timeout
         try:
-            with anyio.fail_after(LISTING_SECONDS):
+            with anyio.fail_after(limit):
                 return await work
         except TimeoutError:
-            raise McpError(self.explained(f"no answer within {LISTING_SECONDS}s")) from None
+            reason = f"no answer within {limit}s (the key startup_timeout allows for more)"
+            raise McpError(self.explained(reason)) from None
 
     async def newest_tools(self) -> tuple[ServerTool, ...]:
         """The tools, listed once more if the server has said that they have changed. Raises McpError.
 
         Without a connection they are those that were listed last.
         """
-        assert self._serving is not None
-        if self._has_changed and self._listed.is_set() and not self._serving.done():
+        if self._has_changed and self._listed.is_set() and not self._link.is_over:
             self._has_changed = False
-            work = self._while_connected(_all_tools(self._client))
+            work = self._while_connected(self._all_tools(self._client))
             self._tools = await self._within_limit(work)
         return self._tools
 
@@ -180,27 +210,58 @@ class Connection:
         """Whether the server has welcomed us; what fails before is the connecting."""
         return self._client is not None
 
-    async def call(self, tool: str, arguments: Mapping[str, Json]) -> Answer:
+    async def call(
+        self, tool: str, arguments: Mapping[str, Json], heard: Callable[[], None]
+    ) -> Answer:
         """Have the server execute one of its tools. Raises McpError.
 
-        A process that has died is started once more, for the first call after that.
+        `heard` is called whenever the server says something meanwhile. A process that has died is started once
+        more, for the first call after that. A connection to an address is made anew for a call when it has ended,
+        or when the server has lost its session.
         """
-        assert self._serving is not None
-        if self.server.is_command and self._serving.done() and not self._is_second_start:
-            self._is_second_start = True
-            self._client, self._process = None, None
-            self._listed.clear()
-            self.start()
-        await self.tools()
+        if self._link.is_over or self._link.is_lost:
+            self._start_again(self._link)
         self._calls += 1
+        self._listeners.add(heard)
         try:
-            result = await self._while_connected(self._answer_of(tool, dict(arguments)))
+            result = await self._result_of(tool, dict(arguments))
         finally:
+            self._listeners.discard(heard)
             self._calls -= 1
             if not self._calls:  # Nobody waits for the answers.
                 for scope in (*self._asked,):
                     scope.cancel()
         return _answer(result)
+
+    async def _result_of(self, tool: str, arguments: dict[str, Json]) -> Any:
+        """Return the result of a call, which is sent again in a new session if the server has lost the old one.
+
+        It has not executed that call. "When a client receives HTTP 404 in response to a request containing an
+        `Mcp-Session-Id`, it MUST start a new session" (specification 2025-11-25, Session Management).
+        """
+        from mcp import MCPError
+
+        await self.tools()
+        link = self._link
+        try:
+            return await self._while_connected(self._answer_of(tool, arguments))
+        except McpError as error:
+            if not (link.is_lost and isinstance(error.__cause__, MCPError)):
+                raise
+        self._start_again(link)
+        await self.tools()
+        return await self._while_connected(self._answer_of(tool, arguments))
+
+    def _start_again(self, ended: _Link) -> None:
+        """Connect once more in place of a link, unless another call has done so. A command is started again once."""
+        if self._link is not ended or (self.server.is_command and self._is_second_start):
+            return
+        self._is_second_start = True
+        if self._calls <= 1:  # Others may still get their results.
+            ended.over.set()
+        self._client, self._process = None, None
+        self._listed.clear()
+        self.start()
 
     async def _answer_of(self, tool: str, arguments: dict[str, Json]) -> Any:
         """The result of a call, which is repeated once if the user has to visit an address before."""
@@ -208,7 +269,7 @@ class Connection:
         from mcp.types import ElicitRequestURLParams
 
         try:
-            return await self._client.call_tool(tool, arguments)
+            return await self._sent_call(tool, arguments)
         except MCPError as error:
             if error.code != _VISIT_NEEDED or not isinstance(error.data, dict):
                 raise
@@ -217,7 +278,19 @@ class Connection:
                 params = ElicitRequestURLParams.model_validate(each)
                 if (await self._ask(params)).action != "accept":
                     raise
-        return await self._client.call_tool(tool, arguments)
+        return await self._sent_call(tool, arguments)
+
+    async def _sent_call(self, tool: str, arguments: dict[str, Json]) -> Any:
+        """Send a call, with a token by which the server may report progress."""
+
+        async def progress(*_: object) -> None:
+            self._tell_listeners()
+
+        return await self._client.call_tool(tool, arguments, progress_callback=progress)
+
+    def _tell_listeners(self) -> None:
+        for heard in (*self._listeners,):
+            heard()
 
     async def _ask(self, params: Any) -> Any:
         """The user's answer to a question of the server. One is asked at a time, and only during a call."""
@@ -246,6 +319,7 @@ class Connection:
         return await self._ask(params)
 
     async def _heard(self, message: Any) -> None:
+        self._tell_listeners()
         if getattr(message, "method", "") == "notifications/tools/list_changed":
             self._has_changed = True
 
@@ -253,38 +327,39 @@ class Connection:
         """Say goodbye, and end the connection in any case."""
         self._hurries = hurries
         within = 3 * self._patience if self.server.is_command else _GOODBYE_SECONDS
-        self._over.set()
-        if self._serving is not None and self.is_connected:
-            await asyncio.wait({self._serving}, timeout=within)
+        self._link.over.set()
+        if self._link.task is not None and self.is_connected:
+            await asyncio.wait({self._link.task}, timeout=within)
         await self._tasks.stop(within)
 
     @property
     def _patience(self) -> float:
         return _GOODBYE_SECONDS if self._hurries else ENDING_SECONDS
 
-    async def _serve(self) -> None:
+    async def _serve(self, link: _Link) -> None:
         if not self.server.is_command:
+            answered = partial(self._answered, link)
             async with _connected(
-                self.server, self._access.headers, self._answered, self._options
+                self.server, self._access.headers, answered, self._options
             ) as client:
-                await self._stay(client)
+                await self._stay(client, link)
             return
         try:
-            await self._serve_process("auto")
+            await self._serve_process("auto", link)
         except Exception:
             process = self._process
             if self.is_connected or process is None or process.exit_code == _NOT_FOUND:
                 raise
             # Some end at the first request of the newer protocol.
-            await self._serve_process("legacy")
+            await self._serve_process("legacy", link)
 
-    async def _serve_process(self, mode: str) -> None:
+    async def _serve_process(self, mode: str, link: _Link) -> None:
         words = (self.server.command, *self.server.args)
         access = self._access
         self._process = process = await start_server(words, access.folder, access.environment)
         try:
             async with _client_of(process, mode, self._options) as client:
-                await self._stay(client)
+                await self._stay(client, link)
         finally:
             with anyio.CancelScope(shield=True):
                 await process.end(self._patience)
@@ -301,10 +376,12 @@ class Connection:
             "message_handler": self._heard,
         }
 
-    async def _stay(self, client: Any) -> None:
+    async def _stay(self, client: Any, link: _Link) -> None:
         self._client = client
+        self.instructions = client.instructions or ""
         _refuse_requests(client)
         _take_results_as_they_are(client)
+        self._leave_out_unusable_tools(client)
         async with anyio.create_task_group() as tasks:
             if _tells_of_changes(client):
                 is_heard = anyio.Event()
@@ -312,9 +389,9 @@ class Connection:
                 with anyio.move_on_after(_SUBSCRIBE_SECONDS):
                     await is_heard.wait()
             self._has_changed = False
-            self._tools = await _all_tools(client)
+            self._tools = await self._all_tools(client)
             self._listed.set()
-            await self._over.wait()
+            await link.over.wait()
             tasks.cancel_scope.cancel()
 
     async def _listen(self, client: Any, is_heard: anyio.Event) -> None:
@@ -342,31 +419,37 @@ class Connection:
 
     async def _while_connected(self, work: Awaitable[_Result]) -> _Result:
         """The result of `work`, which is given up when the connection ends."""
-        assert self._serving is not None
+        serving = self._link.task
+        assert serving is not None
         task = self._tasks.start(_awaited(work), f"asking MCP server {self.server.name}")
         task.add_done_callback(_look_at)
         try:
-            await asyncio.wait({task, self._serving}, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait({task, serving}, return_when=asyncio.FIRST_COMPLETED)
         finally:
             task.cancel()
         if task.done() and not task.cancelled() and task.exception() is None:
             return task.result()
-        ended: asyncio.Task[Any] = task if task.done() else self._serving
+        ended: asyncio.Task[Any] = task if task.done() else serving
         if self._process is not None and self._process.is_over:  # Which says more than the call.
-            await asyncio.wait({self._serving}, timeout=3 * ENDING_SECONDS)
-            ended = self._serving
+            await asyncio.wait({serving}, timeout=3 * ENDING_SECONDS)
+            ended = serving
         fault = None if ended.cancelled() or not ended.done() else ended.exception()
         if fault is None:
             raise McpError("the connection was closed")
         raise McpError(self.explained(_reason(fault))) from fault
 
-    async def _answered(self, response: Any) -> None:
+    async def _answered(self, link: _Link, response: Any) -> None:
         """Limit the answer. Remember with which status the server has refused the last request, if it has."""
         response.headers.pop("content-encoding", None)  # None was asked for, so none is decoded.
         if not response.headers.get("content-type", "").startswith("text/event-stream"):
             response.stream = _limited()(response.stream)
         is_refusal = response.status_code >= 400
         self._refusal = f"{response.status_code} {response.reason_phrase}" if is_refusal else ""
+        challenge = response.headers.get("www-authenticate", "")
+        self._wants_oauth = "resource_metadata" in challenge
+        # A GET for events may be unknown to a server that has the session.
+        if response.request.method == "POST" and _SESSION in response.request.headers:
+            link.is_lost |= await _says_session_is_lost(response)
 
     def explained(self, reason: str) -> str:
         """The reason for a fault: the SDK does not always tell the status, and never what a process has said about its end."""
@@ -376,7 +459,65 @@ class Connection:
             said = f"; it wrote: {errors}" if errors else ""
             return f"{reason}{ended}{said}"
         is_told = not self._refusal or self._refusal in reason
-        return reason if is_told else f"{reason} (HTTP {self._refusal})"
+        reason = reason if is_told else f"{reason} (HTTP {self._refusal})"
+        is_unauthorized = self._refusal.startswith(_UNAUTHORIZED)
+        return f"{reason}: {self._missing_proof()}" if is_unauthorized else reason
+
+    def _missing_proof(self) -> str:
+        """Say what a server lacks that wants to know who asks."""
+        headers = [name for name in self.server.headers if is_secret_name(name)]
+        if not headers:
+            way = "it wants a login with OAuth, which axe-lsp does not have; if it also takes a token, put it"
+            way = way if self._wants_oauth else "it wants a key or a token: put it"
+            return f"{way} into headers, such as {_EXAMPLE}"
+        name = headers[0]
+        variables = self.server.variables_of(self.server.headers[name])
+        source = f"the variable {variables[0]}, which" if variables else "its value, which"
+        login = (
+            " or fetch a new one, since its tokens come from a login with OAuth"
+            if self._wants_oauth
+            else ""
+        )
+        return f"it does not accept the header {name}: check {source} may be wrong or out of date{login}"
+
+    async def _all_tools(self, client: Any) -> tuple[ServerTool, ...]:
+        """Return the tools of all pages of the server's list."""
+        self.unusable_tools = {}
+        tools: list[ServerTool] = []
+        cursor = None
+        for _ in range(_MAX_PAGES):
+            page = await client.list_tools(cursor=cursor)
+            for tool in page.tools:
+                only_reads = bool(tool.annotations and tool.annotations.read_only_hint)
+                said = tool.description or ""
+                tools.append(ServerTool(tool.name, said, tool.input_schema, only_reads))
+            cursor = page.next_cursor
+            if cursor is None:
+                break
+        return tuple(tools)
+
+    def _leave_out_unusable_tools(self, client: Any) -> None:
+        """Have lists of tools read without those that are not as the protocol wants them.
+
+        The SDK would refuse the whole list.
+        """
+        dispatcher = client.session._dispatcher
+        send = dispatcher.send_raw_request
+
+        async def send_raw_request(method: str, *arguments: Any) -> Any:
+            result = await send(method, *arguments)
+            if method != "tools/list" or not isinstance(result.get("tools"), list):
+                return result
+            fault_of = partial(_fault_of_tool, client.protocol_version, result)
+            tools = [_with_type(each) for each in result["tools"]]
+            faults = [fault_of(each) for each in tools]
+            for tool, fault in zip(tools, faults, strict=True):
+                if fault:
+                    self.unusable_tools[_name_of(tool)] = fault
+            usable = [tool for tool, fault in zip(tools, faults, strict=True) if not fault]
+            return {**result, "tools": usable}
+
+        dispatcher.send_raw_request = send_raw_request
 
 
 def _import_sdk() -> None:
@@ -554,19 +695,49 @@ def _tells_of_changes(client: Any) -> bool:
     return is_modern and tools is not None and bool(tools.list_changed)
 
 
-async def _all_tools(client: Any) -> tuple[ServerTool, ...]:
-    tools: list[ServerTool] = []
-    cursor = None
-    for _ in range(_MAX_PAGES):
-        page = await client.list_tools(cursor=cursor)
-        for tool in page.tools:
-            only_reads = bool(tool.annotations and tool.annotations.read_only_hint)
-            said = tool.description or ""
-            tools.append(ServerTool(tool.name, said, tool.input_schema, only_reads))
-        cursor = page.next_cursor
-        if cursor is None:
-            break
-    return tuple(tools)
+def _with_type(tool: Json) -> Json:
+    """A tool whose schema has the type that all schemas of tools have. Some servers leave it out."""
+    if not isinstance(tool, dict):
+        return tool
+    schema = tool.get("inputSchema") or {}
+    return (
+        {**tool, "inputSchema": {"type": "object", **schema}} if isinstance(schema, dict) else tool
+    )
+
+
+def _fault_of_tool(version: str, result: Mapping[str, Json], tool: Json) -> str:
+    """Return why a tool of a list is not as a version of the protocol wants it; "" if it is."""
+    from mcp.types import ListToolsResult, methods
+
+    page = {**result, "tools": [tool]}
+    try:
+        with suppress(KeyError):  # A version without a schema for lists.
+            methods.validate_server_result("tools/list", version, page)
+        ListToolsResult.model_validate(page, by_name=False)
+    except ValueError as error:
+        fault = error.errors()[0] if hasattr(error, "errors") else {"loc": (), "msg": str(error)}
+        # A fault of the list itself is for the SDK to report.
+        return (
+            _place_of(fault).removeprefix("tools.0").lstrip(".: ")
+            if fault["loc"][:1] == ("tools",)
+            else ""
+        )
+    return ""
+
+
+def _name_of(tool: Json) -> str:
+    name = tool.get("name") if isinstance(tool, dict) else None
+    return name if isinstance(name, str) else "without a name"
+
+
+async def _says_session_is_lost(response: Any) -> bool:
+    """Whether a server refuses a request because it does not know its session. Many say so with the status 400."""
+    if response.status_code == _NO_SESSION:
+        return True
+    if response.status_code != _BAD_REQUEST:
+        return False
+    body: bytes = await response.aread()
+    return b"session" in body.lower()
 
 
 def _answer(result: Any) -> Answer:

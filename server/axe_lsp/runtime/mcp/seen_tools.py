@@ -40,10 +40,14 @@ class SeenTool(NamedTuple):
 
 
 class SeenServer(Struct, frozen=True):
-    """The tools of a server, and the time at which a run has seen them, as `2026-11-23T21:10:00Z`."""
+    """The tools of a server, and the time at which a run has seen them, as `2026-11-23T21:10:00Z`.
+
+    `instructions` is the beginning of those that it gives to models, "" if it gives none.
+    """
 
     tools: tuple[SeenTool, ...]
     time: str
+    instructions: str = ""
 
 
 class ToolNow(Struct, frozen=True):
@@ -55,29 +59,38 @@ class ToolNow(Struct, frozen=True):
 
 
 class _Stored(Struct, frozen=True, kw_only=True):
-    """The content of a file. `agreed` are the digests that the user has agreed to, by the names of tools."""
+    """The content of a file. `agreed` are the digests that the user has agreed to, by the names of tools.
+
+    `instructions` are the beginning and a digest of the server's instructions; None in files of earlier versions.
+    """
 
     version: int = 1
     server: str
     time: str
     tools: tuple[ToolNow, ...] = ()
     agreed: dict[str, str] = {}
+    instructions: tuple[str, str] | None = None
 
 
 class Changes(Struct, frozen=True):
     """The tools of which a server says something `other` than the user has agreed to.
 
-    Of the `new` ones among them the last run has not heard yet.
+    Of the `new` ones among them the last run has not heard yet. `instructions`: nor of the server's instructions.
     """
 
     other: frozenset[str] = frozenset()
     new: frozenset[str] = frozenset()
+    instructions: bool = False
 
 
 def remember(
-    environment: Environment, workspace: Path, place: str, tools: Collection[ToolNow]
+    environment: Environment,
+    workspace: Path,
+    place: str,
+    tools: Collection[ToolNow],
+    instructions: str = "",
 ) -> Changes:
-    """Keep the names and descriptions of a server's tools. `place` is as others may see it.
+    """Keep the names and descriptions of a server's tools, and its instructions. `place` is as others may see it.
 
     What a server says of a tool at first counts as agreed to. Raises OSError, or ConfigError without a home folder.
     """
@@ -89,15 +102,26 @@ def remember(
     other = frozenset(each.name for each in tools if agreed[each.name] != each.digest)
     new = frozenset(each.name for each in tools if heard.get(each.name) != each.digest)
     rows = [
-        ToolNow(escaped(each.name), _line(each.description), each.digest)
+        ToolNow(escaped(each.name), first_line(each.description), each.digest)
         for each in tools
         if len(each.name) <= _LONGEST_NAME
     ]
     now = datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
     kept = {**before, **agreed}
-    _write(path, _Stored(server=place, time=now, tools=tuple(rows[:_MOST_TOOLS]), agreed=kept))
+    said = (first_line(instructions), digest_of(instructions))
+    _write(
+        path,
+        _Stored(
+            server=place,
+            time=now,
+            tools=tuple(rows[:_MOST_TOOLS]),
+            agreed=kept,
+            instructions=said,
+        ),
+    )
     _forget_the_oldest(path.parent)
-    return Changes(other, other & new)
+    said_before = said if stored.instructions is None else stored.instructions
+    return Changes(other, other & new, said != said_before and bool(instructions))
 
 
 def agree(environment: Environment, workspace: Path, place: str, name: str, digest: str) -> None:
@@ -113,7 +137,9 @@ def recall(environment: Environment, workspace: Path, place: str) -> SeenServer 
     with contextlib.suppress(ConfigError):
         stored = _read(_file(environment, workspace, place))
         if stored is not None:
-            return SeenServer(tuple(map(_seen, stored.tools[:_MOST_TOOLS])), stored.time)
+            tools = tuple(map(_seen, stored.tools[:_MOST_TOOLS]))
+            said = first_line(stored.instructions[0]) if stored.instructions else ""
+            return SeenServer(tools, stored.time, said)
     return None
 
 
@@ -138,10 +164,11 @@ def _write(path: Path, stored: _Stored) -> None:
 
 def _seen(tool: ToolNow) -> SeenTool:
     """Shortened once more: others may have written the file."""
-    return SeenTool(tool.name[:_LONGEST_NAME], _line(tool.description))
+    return SeenTool(tool.name[:_LONGEST_NAME], first_line(tool.description))
 
 
-def _line(text: str) -> str:
+def first_line(text: str) -> str:
+    """Return the first line of a stranger's text that is not empty, shortened, with escapes for what nobody sees."""
     line = next((each.strip() for each in text.splitlines() if each.strip()), "")
     line = escaped(line)
     return line if len(line) <= _LONGEST_DESCRIPTION else f"{line[: _LONGEST_DESCRIPTION - 1]}…"

@@ -41,10 +41,11 @@ from axe_lsp.runtime.mcp.elicitation import AskForServer, Elicitor
 from axe_lsp.runtime.mcp.remote_tools import (
     RemoteTool,
     RemoteTools,
+    instructions_section,
     request_to_call,
     request_to_start,
 )
-from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, remember
+from axe_lsp.runtime.mcp.seen_tools import Changes, ToolNow, agree, first_line, remember
 from axe_lsp.runtime.messages import TOOL_NAME, Json, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import digest_of, valid_text
 from axe_lsp.runtime.processes import below_agents
@@ -52,6 +53,7 @@ from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY, Answer
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.structured.arguments import fit_arguments
 from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace, capped_text
 
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
@@ -100,8 +102,13 @@ async def remote_tools(
     """
     servers = await _usable(definition, around)
     environment = around.workplace.environment
-    ways = [access_to(each, around.workplace) for each in servers]
-    secrets = frozenset(secret for each in servers for secret in _secrets(each, environment))
+    ways: list[Access] = []
+    reached: list[McpServer] = []
+    for each in servers:
+        with _optional(each, around):
+            ways.append(access_to(each, around.workplace))
+            reached.append(each)
+    secrets = frozenset(secret for each in reached for secret in _secrets(each, environment))
 
     async def ask(server: str, text: str, choices: tuple[str, ...]) -> Answer:
         shown = tuple(redact(each, secrets) for each in choices)
@@ -109,7 +116,7 @@ async def remote_tools(
 
     connections = [
         Connection(each, way, Elicitor(each.name, ask, around.warn))
-        for each, way in zip(servers, ways, strict=True)
+        for each, way in zip(reached, ways, strict=True)
     ]
 
     found = _Collector(around, secrets, taken, definition.tool_policy.deny)
@@ -121,9 +128,14 @@ async def remote_tools(
                 await _begin(connection, around, secrets)
                 begun.append(connection)
         for connection in begun:
+            tools = None
             with _optional(connection.server, around):
-                await found.add(connection, await _listed(connection, secrets))
-        yield RemoteTools(found.tools, secrets, found.newest)
+                tools = await _listed(connection, secrets)
+            if tools is not None:
+                await found.add(connection, tools)
+        yield RemoteTools(
+            found.tools, secrets, found.newest, instructions_section(found.instructions)
+        )
     except anyio.get_cancelled_exc_class():
         is_cancelled = True
         raise
@@ -140,22 +152,24 @@ async def _usable(definition: AgentDefinition, around: RunAround) -> tuple[McpSe
         try:
             await load_sdk()
         except ModuleNotFoundError as error:
-            if definition.mcp_servers:
+            if any(each.required for each in definition.mcp_servers):
                 raise ConfigError(f"agents with [[mcp_servers]] need {SDK_MISSING}") from error
-            around.warn(f"the MCP servers of the client are not used: they need {SDK_MISSING}")
+            whose = "of the client " if around.of_client else ""
+            around.warn(f"the MCP servers {whose}are not used: they need {SDK_MISSING}")
             return ()
     return servers
 
 
 @contextmanager
 def _optional(server: McpServer, around: RunAround) -> Iterator[None]:
-    """A fault of a server of the client is a warning."""
+    """Make a fault of a server that is not required a warning."""
     try:
         yield
     except RunError as error:
-        if not server.of_client:
+        if server.required:
             raise
-        around.warn(f"without MCP server {quoted(server.name)} of the client: {error}")
+        whose = " of the client" if server.of_client else ""
+        around.warn(f"without MCP server {quoted(server.name)}{whose}: {error}")
 
 
 async def _begin(connection: Connection, around: RunAround, secrets: Collection[str]) -> None:
@@ -181,9 +195,15 @@ async def _admit(server: McpServer, around: RunAround, secrets: Collection[str])
 
 
 async def call_remote(
-    call: ToolCall, remote: RemoteTool, run: RunIds, approve: Approve, secrets: Collection[str]
+    call: ToolCall,
+    remote: RemoteTool,
+    run: RunIds,
+    approve: Approve,
+    secrets: Collection[str],
+    *,
+    heard: Callable[[], None],
 ) -> ToolResult:
-    """Execute a call, if that is allowed. Always returns a result."""
+    """Execute a call, if that is allowed. Always returns a result. `heard`: the server has said something."""
     if remote.changed or not remote.only_reads:
         request = request_to_call(call, remote, run, secrets)
         is_shown = False
@@ -199,13 +219,7 @@ async def call_remote(
         # Who has allowed everything beforehand has not seen what the server says now.
         if is_shown and remote.changed and remote.agree is not None:
             await remote.agree()
-    return await _executed(call, remote, secrets)
-
-
-def coerced(arguments: Mapping[str, Json], schema: Mapping[str, Json]) -> dict[str, Json]:
-    """The arguments, where texts become the numbers and truth values that the schema asks for."""
-    properties = schema.get("properties") or {}
-    return {name: _coerced(value, properties.get(name)) for name, value in arguments.items()}
+    return await _executed(call, remote, secrets, heard)
 
 
 def access_to(server: McpServer, workplace: Workplace) -> Access:
@@ -248,13 +262,15 @@ def _expanded(
     return {name: re.sub(VARIABLE, value_of, value) for name, value in texts.items()}
 
 
-async def _executed(call: ToolCall, remote: RemoteTool, secrets: Collection[str]) -> ToolResult:
+async def _executed(
+    call: ToolCall, remote: RemoteTool, secrets: Collection[str], heard: Callable[[], None]
+) -> ToolResult:
     assert remote.tool.schema is not None
     server = quoted(remote.connection.server.name)
     remote.note(f"[mcp] Routing tool {quoted(call.name)} to server {server}")
-    arguments = coerced(call.arguments, remote.tool.schema)
+    arguments = fit_arguments(call.arguments, remote.tool.schema)
     try:
-        answer = await remote.connection.call(call.name, arguments)
+        answer = await remote.connection.call(call.name, arguments, heard)
     except McpError as error:
         text = redact(f"MCP server {server}: {error}", secrets)
         return ToolResult(call.id, valid_text(text), is_error=True)
@@ -316,6 +332,7 @@ class _Collector:
         self._secrets = secrets
         self._changes: dict[Connection, Changes] = {}
         self.tools: dict[str, RemoteTool] = {}
+        self.instructions: dict[str, str] = {}
         self._taken = taken
         self._denied = tuple(denied)
         self._note = around.note
@@ -326,7 +343,14 @@ class _Collector:
     async def add(self, connection: Connection, found: Collection[ServerTool]) -> None:
         """Add a server's tools. Raises ConfigError when another server has one of them."""
         server = quoted(connection.server.name)
-        self._changes[connection] = await self._keep(connection.server, found)
+        instructions = redact(connection.instructions, self._secrets)
+        self.instructions[connection.server.name] = instructions
+        self._changes[connection] = await self._keep(connection.server, found, instructions)
+        if self._changes[connection].instructions:
+            self._warn_once(
+                f"MCP server {server} gives the model other instructions than in the last run: "
+                f"{quoted(first_line(instructions))}"
+            )
         before = len(self.tools)
         self._lists[connection] = found
         for each in self._usable(connection, found):
@@ -363,7 +387,8 @@ class _Collector:
         self._lists[connection] = found
         has_changed = found is not before and found != before
         if has_changed:
-            self._changes[connection] = await self._keep(connection.server, found)
+            instructions = self.instructions[connection.server.name]
+            self._changes[connection] = await self._keep(connection.server, found, instructions)
         return has_changed
 
     def _tell(self, before: Mapping[str, RemoteTool]) -> None:
@@ -391,6 +416,8 @@ class _Collector:
     ) -> Iterator[ServerTool]:
         """The tools that a model may have."""
         server = quoted(connection.server.name)
+        for name, fault in connection.unusable_tools.items():
+            self._warn_once(f"tool {quoted(name)} of MCP server {server} is left out: {fault}")
         for each in found:
             if each.name in self._taken:
                 conflict = "conflicts with built-in tool"
@@ -431,7 +458,12 @@ class _Collector:
             changed = _DURING
         self.tools[each.name] = RemoteTool(
             connection,
-            Tool(each.name, each.description, schema={"type": "object", **each.schema}),
+            Tool(
+                each.name,
+                each.description,
+                schema={"type": "object", **each.schema},
+                server=connection.server.name,
+            ),
             each.only_reads,
             self._note,
             definition,
@@ -451,14 +483,16 @@ class _Collector:
             self._changes[connection] = Changes(changes.other - {name})
             self.tools[name] = replace(now, changed="")
 
-    async def _keep(self, server: McpServer, tools: Collection[ServerTool]) -> Changes:
-        """Store the tools that a server offers now; returns those that differ from what the user knows."""
+    async def _keep(
+        self, server: McpServer, tools: Collection[ServerTool], instructions: str
+    ) -> Changes:
+        """Store what a server offers and says now; returns what differs from that which the user knows."""
         rows = [
             ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
             for each in tools
         ]
         try:
-            return await asyncio.to_thread(remember, *self._where(server), rows)
+            return await asyncio.to_thread(remember, *self._where(server), rows, instructions)
         except (OSError, ConfigError) as error:
             self._is_not_kept(server, error)
             return Changes()
@@ -490,30 +524,3 @@ def _can_be_sent(schema: Mapping[str, Json]) -> bool:
 def _digest(tool: ServerTool) -> str:
     """A short name for all that a server says of a tool."""
     return digest_of(json.dumps([tool.description, tool.schema, tool.only_reads], sort_keys=True))
-
-
-def _coerced(value: Json, schema: Json) -> Json:
-    wanted = schema.get("type") if isinstance(schema, dict) else None
-    read = _READERS.get(wanted) if isinstance(wanted, str) else None
-    if read is None or not isinstance(value, str):
-        return value
-    try:
-        return read(value)
-    except ValueError:
-        return value
-
-
-def _truth(text: str) -> bool:
-    """As axe reads it."""
-    if text in ("1", "t", "T", "true", "TRUE", "True"):
-        return True
-    if text in ("0", "f", "F", "false", "FALSE", "False"):
-        return False
-    raise ValueError(text)
-
-
-_READERS: Mapping[str, Callable[[str], Json]] = {
-    "integer": int,
-    "number": float,
-    "boolean": _truth,
-}

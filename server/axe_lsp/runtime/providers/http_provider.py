@@ -46,6 +46,7 @@ from axe_lsp.runtime.providers.restrictions import (
     brings_pictures,
     learnt,
     left_out,
+    left_out_tools,
     told_of,
     window_told,
 )
@@ -101,9 +102,18 @@ class Service(Struct, frozen=True):
         """How requests are written."""
         return format_of(self.wire)
 
-    def news(self, request: Request, restrictions: Restrictions) -> list[str]:
-        """The notes for the user about a request."""
-        return [*left_out(request, restrictions), *self.wire_format.dropped(request, restrictions)]
+    def news(
+        self, request: Request, restrictions: Restrictions, *, is_first: bool = True
+    ) -> list[str]:
+        """Return the notes for the user about a request, which `is_first` or one like those before.
+
+        MCP servers may change the tools of any request.
+        """
+        news = [*left_out_tools(request, restrictions)]
+        if is_first:
+            news += left_out(request, restrictions)
+            news += self.wire_format.dropped(request, restrictions)
+        return news
 
     def url(self, model: str, stream: bool) -> str:
         """Where a request goes."""
@@ -225,7 +235,7 @@ class HttpProvider:
             service = self._service(model)
             place = service.base_url, service.wire, model, request.response_format
             restrictions = self._restrictions.get(place, service.restrictions)
-            news = service.news(request, restrictions) if may_have_news else []
+            news = service.news(request, restrictions, is_first=may_have_news)
             if not service.may_lack_responses:  # Else the chat wire may have what this one lacks.
                 tell(news)
             try:

@@ -18,6 +18,7 @@ from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS, WIRES, Wire, WireTraits
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Message, Request, Response
+from axe_lsp.runtime.providers.tool_schemas import RefusedTool, offered_tools, refused_tool
 
 Field = Literal[
     "max_tokens",
@@ -52,7 +53,7 @@ class Restrictions(Struct, frozen=True):
     `current`: it is the provider's own, which knows all of its API. Those that stand in for it,
     proxies and compatible servers, are asked in the words of axe M7 (001-2, 001-3, 001-4). `provider`
     is the name of the service, for wires that have dialects. `efforts` are those that the model takes
-    of `params.effort`, none as long as it has not refused one.
+    of `params.effort`, none as long as it has not refused one. `refused_tools` are left out.
     """
 
     current: bool = False
@@ -60,11 +61,15 @@ class Restrictions(Struct, frozen=True):
     provider: str = ""
     wire: Wire = "openai-chat"
     efforts: tuple[str, ...] = ()
+    refused_tools: tuple[RefusedTool, ...] = ()
 
 
 def accepted(request: Request, restrictions: Restrictions) -> Request:
-    """The request without what may be left out and was refused."""
+    """The request as it is sent: without what may be left out and was refused, and with one system prompt."""
     params = request.params
+    if request.server_instructions:
+        system = request.system + request.server_instructions
+        request = replace(request, system=system, server_instructions="")
     if "temperature" in restrictions.refused:
         request = replace(request, temperature=None)
     unset = {"top_p": None, "top_k": None, "seed": None, "stop": ()}
@@ -76,6 +81,9 @@ def accepted(request: Request, restrictions: Restrictions) -> Request:
         request = replace(request, params=params)
     if "tools" in restrictions.refused:
         request = replace(request, tools=())
+    elif request.tools:
+        offered = offered_tools(request, restrictions.wire, restrictions.refused_tools)
+        request = replace(request, tools=offered.tools)
     if "images" in restrictions.refused and _has_images(request):
         messages = (_without_images(m) if _shows(m) else m for m in request.messages)
         request = replace(request, messages=tuple(messages))
@@ -113,6 +121,13 @@ def _without_images(message: Message) -> Message:
 def _told(text: str, images: int) -> str:
     note = f"[{images} picture{'s' if images > 1 else ''} left out: this model takes none]"
     return "\n\n".join(filter(None, (text, note))) if images else text
+
+
+def left_out_tools(request: Request, restrictions: Restrictions) -> tuple[str, ...]:
+    """Return a warning for each tool that the provider does not get because of its schema."""
+    if not request.tools or "tools" in restrictions.refused:
+        return ()
+    return offered_tools(request, restrictions.wire, restrictions.refused_tools).warnings
 
 
 def caches(request: Request, restrictions: Restrictions) -> bool:
@@ -154,6 +169,9 @@ def learnt(
     about_one_picture = _ONE_PICTURE in error.message or not PICTURE_CODES.isdisjoint(error.codes)
     if error.status not in _REFUSING or about_one_picture or error.is_garbled_call:
         return None
+    tool = _refused_tool(error, request, restrictions)
+    if tool is not None:
+        return replace(restrictions, refused_tools=(*restrictions.refused_tools, tool))
     said = "\n".join((error.message, *error.codes))
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
     field = next((field for field in sent if re.search(_REFUSALS[field], said)), None)
@@ -164,6 +182,15 @@ def learnt(
     if field == "effort" and efforts:
         return replace(restrictions, efforts=efforts)
     return replace(restrictions, refused=restrictions.refused | {field}) if field else None
+
+
+def _refused_tool(
+    error: ProviderError, request: Request, restrictions: Restrictions
+) -> RefusedTool | None:
+    """Return the tool that a refusal names, if it was sent."""
+    if not request.tools or "tools" in restrictions.refused:
+        return None
+    return refused_tool(error, request, restrictions.wire, restrictions.refused_tools)
 
 
 def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:

@@ -29,7 +29,9 @@ from axe_lsp.runtime.tools.tool import (
 )
 
 _LIMIT = 2000
-_WHOLE_NUMBER = re.compile(r"[+-]?[0-9]{1,18}")
+_WHOLE_NUMBER = re.compile(r"([+-]?[0-9]{1,18})(?:\.0*)?")
+"""Models also write 5.0 for 5."""
+
 _LONGEST_LINE = MAX_OUTPUT // 2
 
 
@@ -47,11 +49,13 @@ def _positive(call: ToolCall, name: str, default: int) -> int:
     text = call.argument(name)
     if not text:
         return default
-    if not _WHOLE_NUMBER.fullmatch(text):
+    found = _WHOLE_NUMBER.fullmatch(text)
+    if found is None:
         raise ToolError(f"invalid {name} {quoted(text)}: not a whole number")
-    if int(text) < 1:
+    number = int(found[1])
+    if number < 1:
         raise ToolError(f"{name} must be >= 1")
-    return int(text)
+    return number
 
 
 def _numbered(workplace: Workplace, path: str, offset: int, limit: int) -> str | Shown:
