@@ -33,6 +33,8 @@ from axe_lsp.daemon import project_severities
 from axe_lsp.features.describe import dearer, price
 from axe_lsp.features.rule import Rule
 from axe_lsp.features.rules import RULES
+from axe_lsp.runtime.safety.command_table import GIT, PROGRAMS, RUN_OPERANDS, RUNNERS
+from axe_lsp.runtime.safety.protected_places import PROTECTED_ENDINGS, PROTECTED_NAMES
 from axe_lsp.settings import SETTINGS, Setting
 from axe_lsp.testing import result
 
@@ -269,7 +271,8 @@ does not end the run.
 Tools work only inside the working directory: absolute paths, `..` and symbolic links that lead outside are refused.
 For commands this check is only a precaution against mistakes, because a command can construct any path.
 `write_file`, `edit_file` and `run_command` need approval: the editor or the terminal asks you and shows the exact
-change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` answer in advance. If nobody can be asked, or
+change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` answer in advance, except for
+[protected places](settings.md#protected-places). If nobody can be asked, or
 after a denial, the model gets an error result with the reason.
 
 Commands run with `sh -c`. Their environment has `PATH`, the locale and the user's name, but no keys. Their `HOME` is
@@ -705,7 +708,91 @@ def settings_page() -> str:
     rows = [
         f"| `axe.{each.name}` | `{json.dumps(each.default)}` | {each.doc} |" for each in SETTINGS
     ]
-    return "\n".join([_SETTINGS, *rows, ""])
+    return "\n".join(
+        [
+            _SETTINGS,
+            *rows,
+            _ALLOW_RULES.format(
+                programs=_names(PROGRAMS),
+                git=_names(name for name, row in GIT.items() if not row.runs_hooks),
+                hooks=_names(name for name, row in GIT.items() if row.runs_hooks),
+                runners=_names(RUNNERS),
+                open_to_all=_names(RUN_OPERANDS),
+                protected=_names(
+                    (*PROTECTED_NAMES, *(f"*{ending}" for ending in PROTECTED_ENDINGS))
+                ),
+            ),
+        ]
+    )
+
+
+def _names(names: Iterable[str]) -> str:
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+_ALLOW_RULES = """
+## Allow rules
+
+The rules of `axe.tools.allow` are the user's permanent permissions. `allow` in a [file of tests](testing.md) has the
+same rules. Anything that no rule allows causes a question.
+
+| rule | allows |
+|---|---|
+| `write_file`, `*_file`, `Write` | every call of these tools, except in protected places |
+| `write_file(docs/**)`, `edit_file(.github/**)` | changes of the files that the glob matches, also in protected places that it names |
+| `run_command(git diff)` | exactly this command, or with plain arguments after it |
+| `run_command(git diff *)` | also options after it, as far as they are known to be harmless |
+| `run_command` | every command |
+| `run_mcp(uvx mcp-server-git)`, `run_mcp(uvx mcp-server-git)#*` | the start of this MCP server; its tools |
+| `https://host/path#tool`, `https://host/path#*`, `*#*` | tools of MCP servers |
+| `*` | everything, except changes of files in protected places |
+
+### Commands
+
+A rule without `*` allows its own text, letter by letter, whatever the command does: also pipes, redirections and any
+option. With more words than that, or with `*`, it allows one plain command: no pipe, redirection, substitution,
+wildcard or second command, no variable in front that the rule does not have. What may come after the words of the rule
+depends on the program. `time`, `env`, `nice`, `timeout`, `uv run`, `npx`, `python -m` and their like stand for the
+program after them.
+
+- **Programs whose options are known**: only options that run no program, write no file and read no configuration, by
+  their whole names; options before a subcommand of git such as `-c`, `--git-dir` and `--work-tree` are not among them.
+  The programs are {programs}; and these subcommands of git: {git}. `sed` and `awk` need `--sandbox` in the rule, and
+  `sqlite3` needs `-safe`. `tar` may only list.
+- **Subcommands of git that run the repository's hooks**: {hooks}. The same, if the rule names the subcommand, such as
+  `run_command(git commit *)`; the rule then allows the hooks, too. All other subcommands, such as `push`, are allowed
+  by a rule with the whole command only.
+- **Project runners** execute the code of the project whatever their options are: {runners}. All options are allowed, except those that name a program, a
+  configuration or a place to write to, such as `pytest -p` and `make CC=…`; paths that lead out of the working
+  directory are not. Of programs with subcommands, those that build and test are allowed.
+- **All other programs**: plain arguments, and the options that the rule itself names. `run_command(gcc -O2 *)` allows
+  `gcc -O2 a.c`, but not `gcc -O2 -wrapper x a.c`. A plain argument begins with no sign, and has no `=` and, except
+  for `https://`, no colon.
+
+If a rule is about the program but does not allow the command, the question says which word is the reason, and has the
+narrowest rule that allows the command. Arguments that name a protected place are not allowed, except for programs
+that only read.
+
+A rule that allows all commands, because its program runs the program that its operands name, causes a warning:
+{open_to_all}.
+
+A rule for a command of git applies only if the configuration of the repository starts no program: with a key such as
+`core.fsmonitor`, `diff.x.textconv` or `filter.x.clean` in `.git/config`, of the repository or a submodule, or with the
+hook `post-index-change`, the command causes a question that names the key.
+
+### Protected places
+
+Changes of these files and folders are asked about each time, also if `*`, `write_file` or the answer "for this run"
+allows the tool, since other programs execute them or take rights from them: {protected}, and `axe` in the
+workspace's top folder, or with `agents` in it anywhere. Upper and lower case, invisible characters, trailing dots and
+spaces, and links make no difference. Only a rule that spells out the protected name allows such a change:
+`write_file(.github/**)` and `write_file(**/.envrc)` do, `write_file(**)` does not. `axe-lsp run --yes` denies it, and
+the message has the rule.
+
+Not protected is what the user starts knowingly, and agents are there to write: `conftest.py` and other tests, a
+`Makefile`, and the scripts of `package.json`. Whoever allows `pytest` or `make` allows this code. A whole command, and a
+rule that allows all commands (`run_command`, `*`), can change protected places: commands run without a sandbox.
+"""
 
 
 _SETTINGS = """\

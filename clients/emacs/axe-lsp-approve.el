@@ -152,8 +152,9 @@ To quit is to deny, or to give no answer to a model."
   (pcase (car (read-multiple-choice
                (concat (plist-get params :reason) ":")
                `((?y "allow" "Let the agent do this.")
-                 (?r ,(format "allow %s for this run" (or (plist-get params :forRun) "the same"))
-                     "Let all agents of this run do the same again.")
+                 ,@(when (plist-get params :subject) ; Not about protected places, which are asked about each time.
+                     `((?r ,(format "allow %s for this run" (or (plist-get params :forRun) "the same"))
+                           "Let all agents of this run do the same again.")))
                  (?n "deny" "Tell the model that it may not."))))
     (?y '(:decision "allow"))
     (?r '(:decision "allowForRun"))

@@ -89,9 +89,10 @@ SETTINGS: tuple[Setting, ...] = (
         "Tools that agents may use without approval: names or globs, such as `write_file` and `*_file`. A tool of an "
         "MCP server has the server's address, such as `https://host/path#tool` or `https://host/path#*`; `*#*` allows "
         "all of them. `run_mcp(uvx mcp-server-git)` allows starting this server, and `run_mcp(uvx mcp-server-git)#*` "
-        "its tools. `run_command(git diff)` allows this command with plain arguments; `run_command(git diff *)` also "
-        "allows options. No rule allows pipes, redirections, further commands, or options that run a program or write "
-        "a file, such as `-c`, `-exec` or `--output`. A rule without effect causes a warning.",
+        "its tools. `run_command(git diff)` allows this command, word for word or with plain arguments; "
+        "`run_command(git diff *)` also allows options. `write_file(docs/**)` and `edit_file(docs/**)` allow changes of "
+        "the files that a glob matches. The section *Allow rules* says which options and files rules allow. A rule "
+        "without effect causes a warning.",
         personal=True,
     ),
     Setting(

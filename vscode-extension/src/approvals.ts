@@ -123,12 +123,21 @@ export class Approvals implements Disposable {
   private async allowAlways({ question }: OpenApproval): Promise<void> {
     const subject = subjectOf(question);
     if (subject === undefined) {
-      void window.showInformationMessage('This cannot be allowed for good: allow it once, or for this run.');
+      void window.showInformationMessage('This cannot be allowed for good: allow it once.');
       return;
     }
     await this.memory.update(REMEMBERED, [...this.remembered(), subject]);
     const open = this.questions.all().filter((each) => each.kind === 'approval');
     open.filter((each) => subjectOf(each.question) === subject).forEach((each) => each.settle(ALLOWED));
+  }
+
+  /** A protected place is asked about each time: its question has no subject. */
+  private allowForRun(asked: OpenApproval): void {
+    if (subjectOf(asked.question) === undefined) {
+      void window.showInformationMessage('A change of a protected place is asked about each time: allow it once, or add a rule to axe.tools.allow.');
+      return;
+    }
+    asked.settle({ decision: 'allowForRun' });
   }
 
   private async denyAndSayWhy(asked: OpenApproval): Promise<void> {
@@ -206,7 +215,9 @@ export class Approvals implements Disposable {
   private async choose(asked: OpenApproval): Promise<void> {
     const { question } = asked;
     const items: (QuickPickItem & { choice: string })[] = [SHOW, DENY, INSTEAD, ALLOW].map((choice) => ({ choice, label: choice }));
-    items.push({ choice: FOR_RUN, label: forRunLabel(question) });
+    if (subjectOf(question) !== undefined) {
+      items.push({ choice: FOR_RUN, label: forRunLabel(question) });
+    }
     const always = alwaysOf(question);
     if (always) {
       items.push({ choice: ALWAYS, ...always });
@@ -255,7 +266,7 @@ export class Approvals implements Disposable {
       case ALLOW:
         return asked.settle(ALLOWED);
       case FOR_RUN:
-        return asked.settle({ decision: 'allowForRun' });
+        return this.allowForRun(asked);
       case DENY:
         return asked.settle(DENIED);
       case INSTEAD:

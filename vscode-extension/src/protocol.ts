@@ -222,10 +222,12 @@ export interface Question {
   readonly reason: string;
   readonly details: string;
   readonly change?: Change;
-  /** The same for calls that are the same as this one; absent in questions about trust. */
+  /** The same for calls that are the same as this one; absent in questions about trust and about protected places. */
   readonly subject?: string;
   /** What "for this run" allows: `this command`, `this file` or `this call`; absent in questions about trust. */
   readonly forRun?: string;
+  /** The narrowest rule of the setting `axe.tools.allow` that allows the call. */
+  readonly rule?: string;
   /** The tool call; absent in questions about trust. */
   readonly callId?: string;
   /** The question is withdrawn after it, if there is a limit. */

@@ -92,7 +92,7 @@ class Permissions:
             answer = _ANSWERS.get(chosen, _REFUSED)
             if question.tool == TRUST:
                 answer = _ANSWERS_ABOUT_TRUST.get(chosen, _REFUSED)
-            elif chosen in ("allow_always", "reject_always"):
+            elif question.subject and chosen in ("allow_always", "reject_always"):
                 self._always[subject] = answer
         if question.call_id is None:
             updates.end_call(call, is_error=answer.decision == "deny")
@@ -171,6 +171,8 @@ _ANSWERS_ABOUT_TRUST = {"allow_once": Answer("allowForRun"), "allow_always": Ans
 
 
 def _options(question: Question) -> list[Update]:
+    if question.is_protected:
+        return [_option("allow_once", "Allow"), _option("reject_once", "Deny")]
     what = question.for_run or "this call"
     return [
         _option("allow_once", "Allow"),

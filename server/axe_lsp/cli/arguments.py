@@ -92,7 +92,11 @@ def add_permissions(parser: Parser, *, go_on: str) -> None:
     """
     parser.set_defaults(no_history=False, record=None, replay=None, json=False, on="", go_on=go_on)
     add = parser.add_argument
-    add("--yes", action="store_true", help="let tools change files and run commands without asking")
+    add(
+        "--yes",
+        action="store_true",
+        help="let tools run commands and change files, except in protected places, without asking",
+    )
     add(
         "--trust",
         action="store_true",

@@ -223,7 +223,12 @@ class _TerminalUser:
         Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
         """
         if is_all_allowed:
-            return Approval(self.ask, ("*",))
+            refuse = refusing(self._output.warn, _ADVICE)
+
+            async def ask(question: Question) -> Answer:
+                return await (refuse if question.is_protected else self.ask)(question)
+
+            return Approval(ask, ("*",))
         if self.questions is None:
             return Approval(refusing(self._output.warn, _ADVICE), (ALL_SERVERS,))
         if steps is None:

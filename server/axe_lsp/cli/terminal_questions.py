@@ -16,10 +16,12 @@ from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.questions import ASK_USER, TRUST, Answer, Question, denial, reply
 
 _PROMPT = "Allow {tool}? [y]es, [a]lways {for_run} in this run, [N]o and what to do instead: "
+_PROTECTED_PROMPT = "Allow {tool} this once? [y]es, [N]o and what to do instead: "
 _TRUST_PROMPT = "Allow this? [y]es and until that changes, [a]lways in this run only, [N]o: "
 _OPEN_PROMPT = "Your answer (empty: none): "
 _CHOICE_PROMPT = "The number of an answer, or your own (empty: none): "
 _AGAIN = "Please answer y, a or n: "
+_AGAIN_PROTECTED = "Please answer y or n: "
 _LONGEST_LINE = 4096
 """Bytes, which is what a terminal gives at once."""
 
@@ -56,7 +58,7 @@ class TerminalQuestions:
             answer = _answer(question, line or "")
             if answer is not None:
                 return answer
-            _write(_AGAIN)
+            _write(_AGAIN_PROTECTED if question.is_protected else _AGAIN)
 
     async def _line(self) -> str | None:
         """The next input, None at the end. The cursor is at the start of a line afterwards."""
@@ -89,6 +91,8 @@ def _prompt(question: Question) -> str:
         return _TRUST_PROMPT
     if question.tool == ASK_USER:
         return _CHOICE_PROMPT if question.choices else _OPEN_PROMPT
+    if question.is_protected:
+        return _PROTECTED_PROMPT.format(tool=visible(question.tool))
     return _PROMPT.format(tool=visible(question.tool), for_run=question.for_run)
 
 
@@ -106,7 +110,7 @@ def _answer(question: Question, line: str) -> Answer | None:
     match word.lower().rstrip(",:;."), rest.strip():
         case "y" | "yes", "":
             return Answer("allow")
-        case "a" | "all" | "always", "":
+        case "a" | "all" | "always", "" if not question.is_protected:
             return Answer("allowForRun")
         case (("n" | "no" | ""), note):  # Enter alone is not a consent.
             return denial(note)

@@ -133,7 +133,7 @@ def _servers(question: Question, path_context: PathContext) -> Iterator[KnownSer
     if not question.servers:
         return
     from axe_lsp.runtime.mcp.seen_tools import recall
-    from axe_lsp.runtime.safety.allowances import START, is_allowed
+    from axe_lsp.runtime.safety.allowances import START, CheckedCall, is_allowed
 
     is_trusted = _is_trusted(question, path_context)
     for server in question.servers:
@@ -143,7 +143,7 @@ def _servers(question: Question, path_context: PathContext) -> Iterator[KnownSer
         yield KnownServer(
             program=shown_path(program or ""),
             is_allowed=bool(server.command)
-            and is_allowed(path_context.allowances, START, {}, rule),
+            and is_allowed(path_context.allowances, CheckedCall(START, {}, rule)),
             is_trusted=is_trusted,
             tools=tuple(SeenTool(*each) for each in seen.tools) if seen else None,
             seen=seen.time if seen else "",

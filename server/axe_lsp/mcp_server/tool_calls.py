@@ -285,7 +285,9 @@ def _form(question: Question) -> ElicitRequestFormParams:
             "Deny",
         ]
         choices = [
-            {"const": value, "title": name} for value, name in zip(DECISIONS, names, strict=True)
+            {"const": value, "title": name}
+            for value, name in zip(DECISIONS, names, strict=True)
+            if not (question.is_protected and value == "allowForRun")
         ]
         field = {"type": "string", "title": "Decision", "oneOf": choices}
     schema: dict[str, Any] = {"type": "object", "properties": {_KEY: field}, "required": [_KEY]}

@@ -466,6 +466,7 @@ class AgentRun:
         return Workplace(
             folder=prepared.prompt.folder,
             more_folders=tuple(map(Path, self._order.more_folders)),
+            workspace=None if self._is_copied(prepared.prompt.folder) else self._services.workspace,
             environment=self._services.environment,
             allowed_hosts=self._allowed_hosts(prepared),
             read_only=prepared.definition.read_only,
@@ -478,10 +479,14 @@ class AgentRun:
 
     def _editor(self, folder: Path) -> EditorOfRun | None:
         """The editor that has the files of a folder. None has those of a copy."""
-        copied, editor = self._order.copied, self._services.editor
-        if editor is None or (copied is not None and copied.has(folder)):
+        editor = self._services.editor
+        if editor is None or self._is_copied(folder):
             return None
         return EditorOfRun(editor, self._order.ids)
+
+    def _is_copied(self, folder: Path) -> bool:
+        """Whether a folder is in a copy."""
+        return self._order.copied is not None and self._order.copied.has(folder)
 
     async def _ask(
         self,

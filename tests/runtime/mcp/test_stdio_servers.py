@@ -17,7 +17,7 @@ from axe_lsp.agentfile.rights import asked_by_server
 from axe_lsp.runtime.errors import ConfigError, McpServerError, RunCancelledError
 from axe_lsp.runtime.mcp import connection, stdio_server
 from axe_lsp.runtime.runs import RunRequest
-from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault
+from axe_lsp.runtime.safety.allowances import CheckedCall, is_allowed, rule_fault
 from axe_lsp.runtime.safety.approval import Approval, allowed
 from axe_lsp.runtime.safety.questions import Answer as Reply
 from axe_lsp.runtime.safety.questions import Question
@@ -134,7 +134,8 @@ async def test_a_rule_allows_the_line_and_not_the_name(
 )
 def test_rules_for_the_start_of_a_server(rule: str, address: str, is_right: bool) -> None:
     assert rule_fault(rule) is None
-    assert is_allowed([rule], "run_mcp", {"command": "uvx git"}, address) is is_right
+    call = CheckedCall("run_mcp", {"command": "uvx git"}, address)
+    assert is_allowed([rule], call) is is_right
 
 
 def test_the_line_has_all_that_the_file_adds() -> None:

@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
 import pytest
 
-from axe_lsp.runtime.safety.allowances import is_allowed, rule_fault, rule_warning
+from axe_lsp.runtime.messages import Json
+from axe_lsp.runtime.safety.allowances import (
+    CheckedCall,
+    narrowest_rule,
+    near_miss,
+    rule_fault,
+    rule_warning,
+)
+from axe_lsp.runtime.safety.allowances import is_allowed as rules_allow
+from axe_lsp.runtime.safety.protected_places import changed_file_of
+
+
+def is_allowed(
+    rules: Sequence[str], tool: str, arguments: Mapping[str, Json], address: str = ""
+) -> bool:
+    return rules_allow(rules, CheckedCall(tool, arguments, address))
+
+
+def allows(rule: str, command: str, folder: Path | None = None) -> bool:
+    return rules_allow([rule], CheckedCall("run_command", {"command": command}, folder=folder))
 
 
 @pytest.mark.parametrize(
@@ -56,24 +78,27 @@ def test_no_other_rule_allows_tools_of_servers(rule: str) -> None:
     [
         ("issues/*", "such as `https://host/path#tool`"),
         ("*/*", "such as `https://host/path#tool`"),
-        ("run_command(git diff --output=x)", 'has the option "--output=x", which no rule allows'),
-        ("run_command(sh -c *)", 'has the option "-c", which no rule allows'),
-        ("run_command(find . -delete)", 'has the option "-delete", which no rule allows'),
-        ("run_command(sed -n *)", "add --sandbox to the rule"),
+        ("run_command(git diff --output=x *)", '"--output=x" is not an option of git'),
+        ("run_command(git -c a=b *)", '"-c" is not an option of git that rules allow'),
+        ("run_command(git push *)", '"git push" is not a subcommand that rules with `*` allow'),
+        ("run_command(find . -delete *)", '"-delete" is not an option of find'),
+        ("run_command(sed -n *)", "sed runs or writes what its operands say without --sandbox"),
         (
             "run_command(mawk *)",
-            "allows mawk to run or write what its operands say; name the whole",
+            "mawk runs or writes what its operands say; write the whole command",
         ),
-        ("run_command(git format-patch --output-directory x)", "which no rule allows"),
+        ("run_command(pytest -c x *)", '"-c" is an option of pytest that names a program'),
+        ("run_command(npm install *)", '"install" is not a subcommand of npm'),
         ("run_command(*)", "names no command"),
         ("run_mcp( )", "names no command"),
-        ("write_file(a.txt)", 'has parentheses behind "write_file"; only `run_command`'),
+        ("grep(a.txt)", 'has parentheses behind "grep"; only `run_command` takes a command'),
+        ("write_file([a)", 'has a glob that is malformed: "[a"'),
         ("run_command(echo ')", "a quotation mark that is not closed"),
     ],
 )
 def test_a_rule_without_effect_says_why(rule: str, fault: str) -> None:
     assert fault in (rule_fault(rule) or "")
-    command = rule.removeprefix("run_command(").removesuffix(")").removesuffix(" *")
+    command = rule.partition("(")[2].removesuffix(")").removesuffix(" *")
     assert not is_allowed([rule], "run_command", {"command": command})
     assert not is_allowed([rule], "run_command", {"command": f"{command} x"})
 
@@ -88,6 +113,10 @@ def test_a_rule_without_effect_says_why(rule: str, fault: str) -> None:
         "run_command(black --check src/a.py)",
         "run_command(go test -count=1)",
         "run_command(sed -n 5p a.txt)",
+        "run_command(git push origin main)",
+        "run_command(find . -delete)",
+        "run_command(gcc -O2 -c *)",
+        "write_file(docs/**)",
         "run_command(sed --sandbox -n *)",
         "run_command(git rev-parse --git-dir)",
         f"{GOOD}#*",
@@ -134,10 +163,9 @@ def test_options_are_allowed_only_by_a_rule_with_a_star(command: str) -> None:
     ("rule", "command"),
     [
         ("git *", "git rev-parse --git-dir"),
-        ("git *", "git init --bare x"),
         ("git *", "git log --oneline config run"),
         ("git *", "git -C sub status"),
-        ("git bisect *", "git bisect good"),
+        ("git bisect *", "git bisect log"),
         ("git config --get *", "git config --get user.name"),
         ("git log *", "git log --oneline -n 5 --diff-filter=A --format=fuller"),
         ("go test *", "go test -run X -v"),
@@ -149,7 +177,28 @@ def test_options_are_allowed_only_by_a_rule_with_a_star(command: str) -> None:
         ("rg *", "rg -n -i --hidden x src"),
         ("tar *", "tar tf a.tar"),
         ("make *", "make -j4 -C docs html"),
-        ("node --test *", "node --test --test-name-pattern=x"),
+        ("git -C sub *", "git -C sub log -5 -p"),
+        ("git commit *", "git commit -am 'a message'"),
+        ("git fetch *", "git fetch --prune origin"),
+        ("time git *", "time git show --stat HEAD"),
+        ("env A=1 git log *", "env A=1 git log --oneline"),
+        ("pytest *", "pytest -xvs tests/test_a.py::test_b -k 'a or b'"),
+        ("python -m pytest *", "python -m pytest -q --lf"),
+        ("uv run pytest *", "uv run pytest -q"),
+        ("npm test *", "npm test -- --watch=false"),
+        ("npm *", "npm run lint"),
+        ("cargo *", "cargo test --release -- --nocapture"),
+        ("go *", "go test -count=1 ./..."),
+        ("go test *", "go test -v -run=TestX ./pkg/..."),
+        ("mvn *", "mvn -q -B test -pl core"),
+        ("./gradlew *", "./gradlew test --info"),
+        ("tox *", "tox -e py312"),
+        ("gcc -O2 -c *", "gcc -O2 -c a.c b.c"),
+        ("gcc *", "gcc a.c"),
+        ("curl *", "curl https://example.com/a"),
+        ("head *", "head -20 a.txt"),
+        ("sort *", "sort -k2 -n a.txt"),
+        ("ls *", "ls -la src"),
         ("git *", "git diff -u"),
     ],
 )
@@ -233,6 +282,57 @@ def test_harmless_options_are_allowed_by_a_star(rule: str, command: str) -> None
         ("time rg *", "time rg --pre evil x"),
         ("make test", "make test SHELL=evil"),
         ("git diff --stat *", "git diff --stat --output=x"),
+        ("git *", "git push ./bare"),
+        ("git push", "git push ./bare"),
+        ("git *", "git submodule--helper foreach ./evil"),
+        ("git *", "git bisect--helper run ./evil"),
+        ("git *", "git --work-tree=.git checkout ."),
+        ("git *", "git checkout-index --prefix=.git/ -a"),
+        ("git *", "git daemon --access-hook=./evil"),
+        ("git *", "git commit -m x"),
+        ("git -C commit *", "git -C commit commit -m x"),
+        ("git commit *", "git commit"),
+        ("git commit *", "git commit -m x -S"),
+        ("git fetch *", "git fetch ./bare"),
+        ("git fetch *", "git fetch ext::evil"),
+        ("git *", "git log -- --output=x"),
+        ("git *", "git log --author --output=x"),
+        ("git *", "git branch evil"),
+        ("split *", "split --filter=evil a"),
+        ("gcc *", "gcc -wrapper evil a.c"),
+        ("gcc *", "gcc @options a.c"),
+        ("scp *", "scp -S evil a b"),
+        ("gdb *", "gdb -ex evil"),
+        ("go build *", "go build -ldflags=-extld=evil"),
+        ("go build *", "go build --ldflags=-extld=evil"),
+        ("go test *", "go test -test.cpuprofile=x"),
+        ("node *", "node data:text/javascript,evil"),
+        ("wget *", "wget -a .bashrc http://x"),
+        ("tar *", "tar --index-file=.bashrc -tf a.tar"),
+        ("tar *", "tar xf a.tar"),
+        ("tar *", "tar tf host:a.tar"),
+        ("uniq *", "uniq a F"),
+        ("xxd *", "xxd a F"),
+        ("vim *", "vim +evil"),
+        ("cp *", "cp a .git/hooks/pre-commit"),
+        ("cp *", "cp a ./.GIT/hooks/pre-commit"),
+        ("mv *", "mv a sub/../.github"),
+        ("pytest *", "pytest @arguments"),
+        ("pytest *", "pytest --rootdir=.."),
+        ("pytest *", "pytest -qp evil"),
+        ("pytest *", "pytest ../other"),
+        ("pytest *", "pytest --foo=/etc"),
+        ("pytest *", "pytest .github/evil.py"),
+        ("tox *", "tox -x testenv.commands=evil"),
+        ("tox *", "tox exec -- evil"),
+        ("npm *", "npm install evil"),
+        ("npm *", "npm --loglevel test install evil"),
+        ("mvn *", "mvn exec:exec"),
+        ("mvn *", "mvn test -Dexec.executable=evil"),
+        ("env *", "env -S evil"),
+        ("sudo -u git *", "sudo -u git status --porcelain"),
+        ("A=1 pytest *", "pytest -q"),
+        ("pytest *", "A=1 pytest -q"),
         ("git diff", "git diff; rm x"),
         ("git diff *", "git diff; rm x"),
         ("git diff *", "git diff --stat > x"),
@@ -279,3 +379,68 @@ def test_a_command_is_no_argument_of_another_tool() -> None:
     assert not is_allowed(["run_command(git diff)"], "write_file", arguments)
     assert not is_allowed(["write_file(git diff)"], "write_file", arguments)
     assert not is_allowed(["write_file(git diff)"], "run_command", arguments)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "git push ./bare",
+        "find . -delete",
+        "a | b > c",
+        "echo ')'",
+        "git diff --output=x",
+        "make a\nb",
+        "x=1",
+    ],
+)
+def test_whole_command_is_allowed_word_for_word(command: str) -> None:
+    assert allows(f"run_command({command})", command)
+    assert not allows(f"run_command({command})", f"{command} -x")
+
+
+@pytest.mark.parametrize(
+    ("call", "rule"),
+    [
+        (CheckedCall("run_command", {"command": " gcc -O2 a.c "}), "run_command(gcc -O2 a.c)"),
+        (CheckedCall("run_command", {"command": "a | b"}), "run_command(a | b)"),
+        (CheckedCall("run_command", {"command": "ls *"}), ""),
+        (CheckedCall("run_command", {"command": ""}), ""),
+        (CheckedCall("issues/create", {}, GOOD), f"{GOOD}#create"),
+        (CheckedCall("issues/create", {}), ""),
+        (CheckedCall("run_mcp", {}, "run_mcp(uvx git)"), "run_mcp(uvx git)"),
+        (CheckedCall("url_fetch", {}), "url_fetch"),
+    ],
+)
+def test_narrowest_rule_allows_the_call_and_no_other_one(call: CheckedCall, rule: str) -> None:
+    assert narrowest_rule(call) == rule
+    assert not rule or rules_allow([rule], call)
+
+
+def test_narrowest_rule_for_a_file_is_its_path(tmp_path: Path) -> None:
+    for name, glob in ((".github/a.yml", ".github/a.yml"), ("a[1]*.txt", r"a\[1]\*.txt")):
+        call = CheckedCall("write_file", {}, file=changed_file_of(tmp_path / name, [tmp_path]))
+        assert narrowest_rule(call) == f"write_file({glob})"
+        assert rules_allow([f"write_file({glob})"], call)
+
+
+def test_near_miss_names_the_word_and_the_rule_that_allows_it() -> None:
+    call = CheckedCall("run_command", {"command": "gcc -O2 a.c"})
+    assert near_miss(["write_file", "run_command(gcc *)"], call) == (
+        '`run_command(gcc *)` does not allow it, because "-O2" is an option that the rule does not name; '
+        "`run_command(gcc -O2 a.c)` would allow it"
+    )
+    assert near_miss(["run_command(git diff)"], call) == ""
+
+
+def test_operand_that_leads_by_a_link_to_a_protected_place_is_not_allowed(tmp_path: Path) -> None:
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "notes").symlink_to(".git")
+    assert not allows("run_command(cp *)", "cp a notes/config", tmp_path)
+    assert allows("run_command(cp *)", "cp a other/config", tmp_path)
+    assert allows("run_command(cp a .git/config)", "cp a .git/config", tmp_path)
+    assert allows("run_command(cat *)", "cat .git/config", tmp_path)
+
+
+def test_runner_may_be_given_a_path_of_the_working_directory(tmp_path: Path) -> None:
+    assert allows("run_command(pytest *)", f"pytest {tmp_path}/tests", tmp_path)
+    assert not allows("run_command(pytest *)", f"pytest {tmp_path}-other/tests", tmp_path)

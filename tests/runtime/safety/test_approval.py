@@ -9,7 +9,7 @@ import pytest
 
 from axe_lsp.runtime.events import RunIds, ToolEnd
 from axe_lsp.runtime.safety.approval import Approval, ApprovalRequest, Rehearsal, allowed
-from axe_lsp.runtime.safety.questions import Answer, Question, denial
+from axe_lsp.runtime.safety.questions import Answer, Question, denial, refusing
 from support.engines import agent, bench, running
 from support.scripted_provider import PATIENCE, Call, Says, ScriptedProvider, calls_agent
 
@@ -276,3 +276,72 @@ async def test_what_was_allowed_beforehand_is_not_asked_about(
     async with bench(provider, tmp_path, agents, approve=Approval(ask, [allowance])) as work:
         await work.run("a")
     assert (tmp_path / "a.txt").read_text() == "A"
+
+
+PROTECTED = Call("write_file", {"path": ".github/workflows/ci.yml", "content": "on: push\n"})
+
+
+@pytest.mark.parametrize("allowances", [(), ("*",), ("write_file", "edit_file(.github/**)")])
+async def test_protected_place_is_asked_about_each_time(
+    provider: ScriptedProvider, tmp_path: Path, allowances: tuple[str, ...]
+) -> None:
+    asked: list[Question] = []
+
+    async def ask(question: Question) -> Answer:
+        asked.append(question)
+        return Answer("allowForRun")
+
+    provider.script("m-a", Says(calls=[PROTECTED]), Says(calls=[PROTECTED]), Says("done"))
+    agents = agent("a", tools=["write_file"])
+    async with bench(provider, tmp_path, agents, approve=Approval(ask, allowances)) as work:
+        await work.run("a")
+    assert len(asked) == 2
+    assert asked[0].is_protected
+    assert asked[0].for_run is None
+    assert asked[0].rule == "write_file(.github/workflows/ci.yml)"
+    assert asked[0].reason == (
+        'agent "a" wants to write .github/workflows/ci.yml '
+        "(a protected place, which is asked about each time)"
+    )
+
+
+async def test_protected_place_is_not_asked_about_where_a_rule_names_it(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    async def ask(_: Question) -> Answer:
+        raise AssertionError
+
+    provider.script("m-a", Says(calls=[PROTECTED]), Says("done"))
+    agents = agent("a", tools=["write_file"])
+    approve = Approval(ask, ("write_file(.github/**)",))
+    async with bench(provider, tmp_path, agents, approve=approve) as work:
+        await work.run("a")
+    assert (tmp_path / ".github" / "workflows" / "ci.yml").read_text() == "on: push\n"
+
+
+async def test_denial_of_a_protected_place_names_the_rule_to_the_user_and_the_model() -> None:
+    warnings: list[str] = []
+    refuse = refusing(warnings.append, "advice")
+    run, rule = RunIds("x", "r", "a"), "write_file(.envrc)"
+    question = Question(run, "write_file", {}, 'agent "a" wants to write .envrc', "", rule=rule)
+    for _ in range(2):
+        answer = await refuse(question)
+        assert answer.decision == "deny"
+        assert f"`{rule}`" in answer.why
+    assert warnings == [
+        'agent "a" was not allowed to change a protected place: the rule `write_file(.envrc)` allows it '
+        '(agent "a" wants to write .envrc)'
+    ]
+
+
+async def test_question_says_why_a_rule_for_the_program_does_not_allow_the_command() -> None:
+    person = Person()
+    approve = Approval(person, ("run_command(gcc *)",))
+    person.answer_to("gcc -O2 a.c").set_result(Answer("deny"))
+    await approve(request("gcc -O2 a.c"))
+    (question,) = person.asked
+    assert question.rule == "run_command(gcc -O2 a.c)"
+    assert question.reason == (
+        'agent "a" wants to run a command (`run_command(gcc *)` does not allow it, because "-O2" is an '
+        "option that the rule does not name; `run_command(gcc -O2 a.c)` would allow it)"
+    )

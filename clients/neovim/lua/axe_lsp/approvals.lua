@@ -79,7 +79,11 @@ local function choose_decision(first)
       return (choice.label:gsub('%%s', question.forRun or 'this'))
     end,
   }
-  open(first, vim.ui.select, CHOICES, options, function(choice)
+  -- A protected place is asked about each time, and has no subject.
+  local choices = vim.tbl_filter(function(choice)
+    return question.subject ~= nil or choice.decision ~= 'allowForRun'
+  end, CHOICES)
+  open(first, vim.ui.select, choices, options, function(choice)
     if choice and choice.has_note and waiting[1] == first then
       open(first, vim.ui.input, { prompt = 'Instead: ' }, function(note)
         on_choice({ decision = 'deny', note = note })

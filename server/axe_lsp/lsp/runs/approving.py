@@ -37,7 +37,9 @@ _log = logging.getLogger(__name__)
 
 
 def _actions(question: Question) -> dict[str, Decision]:
-    """The titles of the buttons; that for the run says what it allows."""
+    """The titles of the buttons; that for the run says what it allows, and is missing if there is no such answer."""
+    if question.is_protected:
+        return {"Allow": "allow", "Deny": "deny"}
     words = (question.for_run or "").split()
     what = "".join(f" {word[0].upper()}{word[1:]}" for word in words)
     return {"Allow": "allow", f"Allow{what} for This Run": "allowForRun", "Deny": "deny"}

@@ -19,6 +19,7 @@ from axe_lsp.runtime.resuming.saved_files import keep_file_after, keep_file_befo
 from axe_lsp.runtime.run_log import RunLog
 from axe_lsp.runtime.run_result import Handover
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
+from axe_lsp.runtime.safety.protected_places import changed_file_of
 from axe_lsp.runtime.safety.questions import SAID_NO
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.tools.agreed_changes import AgreedChanges, digest_of_content
@@ -40,7 +41,7 @@ class Returning(Struct, frozen=True):
     `folder` is the one that it has a copy of; `changes` is that of its file. What it changes can be undone if
     it `is_undoable`. Questions hold none of the `secrets`. If the folder is itself a copy that is like one on
     another machine, `home` is that one. Nobody is asked about changes that they have `agreed` to before. If the folder is
-    a copy, `outer` are the changes in that which a person has agreed to.
+    a copy, `outer` are the changes in that which a person has agreed to; else it is in the `workspace`.
     """
 
     ids: RunIds
@@ -53,6 +54,7 @@ class Returning(Struct, frozen=True):
     home: RemoteCopy | None = None
     agreed: AgreedChanges = field(default_factory=AgreedChanges)
     outer: AgreedChanges | None = None
+    workspace: Path | None = None
 
 
 async def hand_over(copy: Copy, agent: Returning) -> Handover | None:
@@ -197,7 +199,9 @@ def _approval_request(file: Planned, agent: Returning, seen: list[Planned]) -> A
 
     tool = "write_file" if as_write else APPLY_CHANGES
     path = redact(file.path, agent.secrets)
-    return ApprovalRequest(agent.ids, tool, {"path": path}, rehearse, on_agreed=agree)
+    roots = (*filter(None, [agent.workspace]), agent.folder)
+    changed = changed_file_of(file.place, roots)
+    return ApprovalRequest(agent.ids, tool, {"path": path}, rehearse, on_agreed=agree, file=changed)
 
 
 async def _keep_before(files: Iterable[Planned], agent: Returning) -> None:

@@ -88,6 +88,7 @@ class WorkInCopy:
                 home=self._tree.remote_copies.get(home),
                 agreed=self._agreed,
                 outer=self._tree.agreed_changes.get(home),
+                workspace=None if home else self._services.workspace,
             ),
         )
         self._is_handed_over = True

@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import Json
 from axe_lsp.runtime.plain_text import digest_of, escaped, escaped_lines
-from axe_lsp.runtime.safety.allowances import is_allowed, is_for_everything
+from axe_lsp.runtime.safety.allowances import (
+    CheckedCall,
+    allowing_rule,
+    is_for_everything,
+    names_command,
+    narrowest_rule,
+    near_miss,
+)
+from axe_lsp.runtime.safety.protected_places import ChangedFile
 from axe_lsp.runtime.safety.questions import NOBODY, SAID_NO, Answer, Ask, Change, Question
 
 
@@ -42,13 +52,20 @@ class Rehearsal(Struct, frozen=True):
         )
 
 
+async def nothing_in_the_way() -> str:
+    """Return that a rule applies wherever it matches."""
+    return ""
+
+
 class ApprovalRequest(Struct, frozen=True):
     """A call that needs approval before it is executed. Its arguments contain no secrets.
 
     `address` is the address of the MCP server that is started, or whose tool is called, as in its agent file:
     for rules, and never shown. `call_id` is the id of the call in events. `rehearse` computes the effect of the
     call without executing it; it raises what the call would raise. If a tool `is_changed`, rules that name its
-    server do not apply to it. `on_agreed` is called if the user was asked and has agreed.
+    server do not apply to it. `on_agreed` is called if the user was asked and has agreed. `file` is the file that
+    the call changes, `folder` that of a command, and `obstacle` returns why no rule for single commands applies there,
+    or "".
     """
 
     run: RunIds
@@ -59,6 +76,14 @@ class ApprovalRequest(Struct, frozen=True):
     call_id: str | None = None
     is_changed: bool = False
     on_agreed: Callable[[], object] = bool
+    file: ChangedFile | None = None
+    folder: Path | None = None
+    obstacle: Callable[[], Awaitable[str]] = nothing_in_the_way
+
+    @property
+    def checked(self) -> CheckedCall:
+        """The call as rules see it."""
+        return CheckedCall(self.tool, self.arguments, self.address, self.file, self.folder)
 
 
 Approve = Callable[[ApprovalRequest], Awaitable[str]]
@@ -110,10 +135,15 @@ class Approval:
         rules = self.allowances
         if request.is_changed:
             rules = tuple(each for each in rules if is_for_everything(each))
-        if is_allowed(rules, request.tool, request.arguments, request.address):
+        rule, remark = allowing_rule(rules, request.checked), ""
+        if rule is None:
+            remark = near_miss(rules, request.checked)
+        elif names_command(rule):
+            remark = await request.obstacle()
+        if rule is not None and not remark:
             return ""
         rehearsal = await request.rehearse()
-        answer = await self.decide(_question(request, rehearsal))
+        answer = await self.decide(_question(request, rehearsal, remark))
         if answer.decision == "deny":
             return answer.why or SAID_NO
         # A link may have been turned round while the question was open.
@@ -129,7 +159,9 @@ class Approval:
 
     async def decide(self, question: Question) -> Answer:
         """Ask, unless it was answered with another question."""
-        if question.subject is None:  # Of trust or of `ask_user`: a question of its own.
+        if (
+            question.subject is None
+        ):  # Of `ask_user`, or about a protected place: never answered with another one.
             return await self._ask(question)
         subject = (question.run.root_run_id, question.tool, question.subject)
         if subject in self._for_run:  # Another question was answered meanwhile.
@@ -153,17 +185,25 @@ class Approval:
         return answer
 
 
-def _question(request: ApprovalRequest, rehearsal: Rehearsal) -> Question:
+def _question(request: ApprovalRequest, rehearsal: Rehearsal, remark: str) -> Question:
     shown = rehearsal.told(escaped_lines)
     purpose = shown.purpose.replace("\n", " ")
-    return Question(
+    call = request.checked
+    rule = narrowest_rule(call)
+    if call.is_protected:
+        remark = "a protected place, which is asked about each time"
+    question = Question(
         run=request.run,
         tool=request.tool,
         arguments=request.arguments,
-        reason=f"agent {quoted(escaped(request.run.agent))} wants to {purpose}",
+        reason=f"agent {quoted(escaped(request.run.agent))} wants to {purpose}"
+        + (f" ({escaped(remark)})" if remark else ""),
         details=shown.details,
         change=shown.change,
-        subject=digest_of(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}"),
-        for_run=rehearsal.for_run,
         call_id=request.call_id,
+        rule=escaped(rule) if rule and escaped(rule) == rule else None,
     )
+    if call.is_protected:
+        return question
+    subject = digest_of(rehearsal.subject or f"{rehearsal.purpose}\n{rehearsal.details}")
+    return replace(question, subject=subject, for_run=rehearsal.for_run)

@@ -36,7 +36,9 @@ class Question(JsonStruct, frozen=True):
 
     Calls of a tool with the same `subject` are answered together by `allowForRun`; `for_run` says
     in a few words what that is, for a button. Questions about trust have a `subject` only, those of
-    `ask_user` neither. Only the latter have `choices`.
+    `ask_user` and those about protected places neither. Only those of `ask_user` have `choices`.
+
+    `rule` is the narrowest rule of the setting `tools.allow` that allows the call, if there is one.
     """
 
     run: RunIds
@@ -49,6 +51,12 @@ class Question(JsonStruct, frozen=True):
     for_run: str | None = None
     choices: tuple[str, ...] | None = None
     call_id: str | None = None
+    rule: str | None = None
+
+    @property
+    def is_protected(self) -> bool:
+        """Whether it is about a change of a protected place, which no other answer and no `--yes` allows."""
+        return self.subject is None and self.tool not in (TRUST, ASK_USER)
 
 
 TRUST = "trust"
@@ -128,6 +136,8 @@ NOBODY_ANSWERS = Answer(
 
 def no_answer(question: Question) -> Answer:
     """The answer where no user can be asked."""
+    if question.is_protected:
+        return protected_denial(question)
     return NOBODY_ANSWERS if question.tool == ASK_USER else NOBODY
 
 
@@ -136,20 +146,37 @@ async def nobody(question: Question) -> Answer:
     return no_answer(question)
 
 
+def protected_denial(question: Question) -> Answer:
+    """The denial of a change of a protected place where no user can be asked, with the rule that allows it."""
+    remedy = (
+        f"only the user, or their rule `{question.rule}`, allows it"
+        if question.rule
+        else ("only the user allows it")
+    )
+    return Answer("deny", f"it is a protected place, and {remedy}; go on without it")
+
+
 def refusing(warn: Callable[[str], None], advice: str) -> Ask:
-    """Nobody can be asked. When an agent first wants something, the user hears what can be done."""
-    has_warned = False
+    """Nobody can be asked. When an agent first wants something, the user hears what can be done.
+
+    The user hears of each change of a protected place, since each needs a rule of its own.
+    """
+    warned: set[str] = set()
 
     async def refuse(question: Question) -> Answer:
-        nonlocal has_warned
         if question.tool in (TRUST, ASK_USER):  # The run or the model says what is missing.
             return no_answer(question)
-        if not has_warned:
-            has_warned = True
-            agent = quoted(question.run.agent)
-            warn(
-                f"agent {agent} wanted to use {question.tool}, which needs your approval: {advice}"
+        agent, topic = quoted(question.run.agent), ""
+        wanted = f"wanted to use {question.tool}, which needs your approval: {advice}"
+        if question.is_protected:
+            topic = question.rule or question.reason
+            allows = (
+                f"the rule `{question.rule}` allows it" if question.rule else "no rule allows it"
             )
-        return NOBODY
+            wanted = f"was not allowed to change a protected place: {allows} ({question.reason})"
+        if topic not in warned:
+            warned.add(topic)
+            warn(f"agent {agent} {wanted}")
+        return protected_denial(question) if question.is_protected else NOBODY
 
     return refuse

@@ -119,7 +119,8 @@ class Workplace(Struct, frozen=True):
     `agents` are the agent whose tools these are and those that call it, the root first.
     The `editor` is there if it is to read and write files, or to run commands.
     If the folder is in a copy on another machine, it is the `remote_copy`, and `watch` hears of it.
-    The tools may leave the folder for `more_folders`, which are absolute, too.
+    The tools may leave the folder for `more_folders`, which are absolute, too. The `workspace` of the run, of which the
+    folder may be a part, is None for a copy.
     """
 
     folder: Path
@@ -132,6 +133,7 @@ class Workplace(Struct, frozen=True):
     remote_copy: RemoteCopy | None = None
     watch: Watch | None = None
     more_folders: tuple[Path, ...] = ()
+    workspace: Path | None = None
 
     @property
     def folders(self) -> tuple[Path, ...]:
@@ -152,8 +154,7 @@ class BuiltinTool(Struct, frozen=True):
     `execute` returns the result or raises ToolError. What may change something that was there before
     the run needs approval, and has a `rehearse` which says what a call would do, or raises
     ToolError; `writes` is for what does nothing else. What `is_here` does not work in the folder, and so never on another
-    machine. `changes` gives the file that a call changes, or
-    raises ToolError.
+    machine. `changes` gives the file that a call changes, or raises ToolError.
     """
 
     definition: Tool

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve, Rehearsal
+from axe_lsp.runtime.safety.protected_places import ChangedFile, changed_file_of
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools.tool import BuiltinTool, Shown, ToolError, Workplace
 
@@ -119,5 +121,29 @@ def _approval_request(
             rehearsal = await tool.rehearse(call, workplace)
         return rehearsal.told(lambda text: redact(text, secrets))
 
-    arguments = redacted_table(call.arguments, secrets)
-    return ApprovalRequest(run, call.name, arguments, rehearse, call_id=call.event_id)
+    return ApprovalRequest(
+        run,
+        call.name,
+        redacted_table(call.arguments, secrets),
+        rehearse,
+        call_id=call.event_id,
+        file=_file_of_rules(tool, call, workplace),
+        folder=workplace.folder,
+        obstacle=partial(_obstacle, call, workplace),
+    )
+
+
+async def _obstacle(call: ToolCall, workplace: Workplace) -> str:
+    """Why no rule for single commands applies to a call in this folder, or ""."""
+    from axe_lsp.runtime.tools.git_configuration import configured_programs
+
+    return await configured_programs(call.argument("command"), workplace)
+
+
+def _file_of_rules(tool: BuiltinTool, call: ToolCall, workplace: Workplace) -> ChangedFile | None:
+    """The file that a call changes, as rules see it. Raises ToolError."""
+    if tool.changes is None:
+        return None
+    roots = (*filter(None, [workplace.workspace]), *workplace.folders)
+    spoken = Path(os.path.realpath(workplace.folder), call.argument("path"))
+    return changed_file_of(tool.changes(call, workplace), roots, spoken)
