@@ -283,6 +283,7 @@ class AgentRun:
             from axe_lsp.runtime.structured.output import settle
 
             self._output = await settle(conversation, prepared.output, go_on)
+        self._check_content(conversation.last, prepared.definition)
         self._remember(prepared, conversation.last.content, around)
 
     def _incomplete(self, answer: Response) -> None:
@@ -291,7 +292,32 @@ class AgentRun:
         reason = explained(answer.incomplete, answer.incomplete_detail)
         self._services.warn(f"agent {quoted(self._order.ids.agent)}: {reason}")
         if not answer.content:
-            raise NoTextError(reason)
+            # Imported late: hardly any run ends so.
+            from axe_lsp.runtime.providers.next_steps import GARBLED_CALL
+
+            is_garbled = answer.incomplete == "malformed_call"
+            raise NoTextError(reason, hint=GARBLED_CALL if is_garbled else "")
+
+    def _check_content(self, answer: Response, definition: AgentDefinition) -> None:
+        """Warn of an answer without text, or with content that is not shown. Raises NoTextError if that is all of it.
+
+        An agent with the keys of axe's first version ends without a word, as recorded of axe, unless its stop
+        reason says that the answer should not be empty.
+        """
+        who = f"agent {quoted(self._order.ids.agent)}"
+        if answer.unread:
+            if not answer.content.strip():
+                raise NoTextError(
+                    f"the answer has no text, only {answer.unread}, which is not read"
+                )
+            self._warn(f"{who}: the answer also has {answer.unread}, which is not read")
+        elif answer.contradiction:
+            self._warn(
+                f"{who}: the model answered nothing, twice, although its stop reason is {quoted(answer.contradiction)}"
+            )
+        elif not (answer.content.strip() or answer.incomplete) and definition.beyond_first_axe:
+            only = " but thoughts" if answer.thoughts else ""
+            self._warn(f"{who}: the model answered nothing{only}")
 
     async def _prepared(self, definition: AgentDefinition) -> Prepared:
         services = self._services

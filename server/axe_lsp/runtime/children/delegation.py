@@ -91,7 +91,13 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     context = call.argument("context") if passes_context else ""
     message = user_message(task, context)
     order = child_order(call, delegator, call.argument("agent"), task, message, context=context)
-    return await start_child(call, order, start)
+    # Recorded of axe: an agent with the keys of its first version reads an empty result.
+    empty = NO_TEXT if delegator.definition.beyond_first_axe else ""
+    return await start_child(call, order, start, empty)
+
+
+NO_TEXT = "(subagent returned no text)"
+"""The result of a child that has answered without text, for its caller's model."""
 
 
 def child_order(
@@ -141,18 +147,22 @@ def child_run_id(parent: str, turn: int, call: str) -> str:
     return short_digest(f"{parent}/{turn}/{call}")
 
 
-async def start_child(call: ToolCall, order: Order, start: Start) -> ToolOutcome:
-    """Make the run that a call asks for. Its text is the result, or why there is none."""
+async def start_child(
+    call: ToolCall, order: Order, start: Start, empty: str = NO_TEXT
+) -> ToolOutcome:
+    """Make the run that a call asks for. Its text is the result, `empty` for none, or why it has failed."""
     try:
-        result = _result_of(call, await start(order))
+        result = _result_of(call, await start(order), empty)
     except RunError as error:
         result = ToolResult(call.id, failure_text(error, order.ids.agent), is_error=True)
     return ToolOutcome(result, order.ids.run_id)
 
 
-def _result_of(call: ToolCall, child: RunResult) -> ToolResult:
+def _result_of(call: ToolCall, child: RunResult, empty: str) -> ToolResult:
     """The result for the caller's model, with what has become of changes in a copy."""
     result = _answer_of(call, child)
+    if not result.content.strip():
+        result = replace(result, content=empty or result.content)
     if child.handover is None:
         return result
     return replace(

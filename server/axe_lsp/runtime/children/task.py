@@ -29,9 +29,6 @@ TASK = "Task"
 Load = Callable[[str], AgentDefinition]
 """Finds an agent by its name. Raises ConfigError."""
 
-NO_TEXT = "(subagent returned no text)"
-"""The result of a child that ended without a word."""
-
 
 def task_tools(
     definition: AgentDefinition, depth: int, max_depth: int, load: Load
@@ -69,10 +66,7 @@ async def call_task(
     refusal = _refusal(call, config, delegator)
     if refusal:
         return ToolOutcome(ToolResult(call.id, refusal, is_error=True))
-    outcome = await start_child(call, _order(call, config, delegator), start)
-    if outcome.result.content.strip():
-        return outcome
-    return replace(outcome, result=replace(outcome.result, content=NO_TEXT))
+    return await start_child(call, _order(call, config, delegator), start)
 
 
 def _shown_types(config: TaskConfig, load: Load) -> Iterator[str]:

@@ -83,6 +83,11 @@ _INCOMPLETE: Mapping[str, Incomplete] = {
 }
 """The meaning of a `stop_reason`. Every other one means a complete answer."""
 
+_THINKING = ("thinking", "redacted_thinking")
+
+_EMPTY_BLOCK: dict[str, Json] = {"type": "text", "text": "(empty)"}
+"""The block in place of blank text alone, which the API refuses: "text content blocks must contain non-whitespace text"."""
+
 _NONE = Restrictions()
 
 _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
@@ -222,9 +227,15 @@ def encode_message(message: Message, marked: bool) -> list[Json]:
     role = "assistant" if message.role == "assistant" else "user"
     if marked:
         blocks[-1].update(_MARK)
-    elif _is_text(message):
+    elif _is_text(message) and not _is_blank(message):
         return [{"role": role, "content": message.content}]
     return [{"role": role, "content": blocks}]
+
+
+def _is_blank(message: Message) -> bool:
+    """Whether an answer is nothing but blank text, which the API refuses to take back."""
+    is_answer = message.role == "assistant" and not message.tool_calls
+    return is_answer and not message.content.strip()
 
 
 def _is_text(message: Message) -> bool:
@@ -286,7 +297,7 @@ def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
 
     The provider wants them back unchanged, but not a block without text, which it would refuse.
     """
-    has_thought = {kind for kind, _ in blocks} & {"thinking", "redacted_thinking"}
+    has_thought = {kind for kind, _ in blocks} & {*_THINKING}
     if not (has_thought or is_paused):
         return None
     kept = (block.table() for kind, block in blocks if kind != "text" or block["text"].text())
@@ -404,7 +415,7 @@ def _encode_tool(tool: Tool) -> dict[str, Json]:
 
 def _encode_blocks(message: Message) -> list[dict[str, Json]]:
     if message.original is not None:
-        return list(message.original)
+        return _without_blank_end(message.original)
     if message.tool_results:
         return [
             {
@@ -415,6 +426,8 @@ def _encode_blocks(message: Message) -> list[dict[str, Json]]:
             }
             for result in message.tool_results
         ]
+    if _is_blank(message):
+        return [{**_EMPTY_BLOCK}]
     blocks: list[dict[str, Json]] = [_encode_image(image) for image in message.images]
     if message.content or not message.tool_calls:
         blocks.append({"type": "text", "text": message.content})
@@ -423,6 +436,14 @@ def _encode_blocks(message: Message) -> list[dict[str, Json]]:
         for call in message.tool_calls
     ]
     return blocks
+
+
+def _without_blank_end(blocks: Sequence[dict[str, Json]]) -> list[dict[str, Json]]:
+    """Return the blocks of an answer, without the blank text of one that has nothing else but thoughts."""
+    said = [block for block in blocks if block.get("type") not in _THINKING]
+    if all(block.get("type") == "text" and not block["text"].strip() for block in said):
+        return [*(block for block in blocks if block not in said), {**_EMPTY_BLOCK}]
+    return list(blocks)
 
 
 def _with_images(text: str, images: Sequence[Image]) -> Json:

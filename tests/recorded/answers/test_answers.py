@@ -19,7 +19,7 @@ from axe_lsp.runtime.providers.http_provider import HttpProvider
 from axe_lsp.runtime.providers.provider import Exchange
 from support.scripted_provider import Answer, Raw, Received, Says, ScriptedProvider
 
-FILE = Path(__file__).parent / "answers" / "answers.jsonl.gz"
+FILE = Path(__file__).parent / "answers.jsonl.gz"
 RECORDINGS: list[dict[str, Any]] = [
     json.loads(line) for line in gzip.decompress(FILE.read_bytes()).decode().splitlines()
 ]
