@@ -43,7 +43,8 @@
             (axe-lsp-details--part "Error" (and ended (axe-lsp-words-problem ended)
                                                 (or (plist-get ended :error)
                                                     (plist-get ended :reason))))
-            (axe-lsp-details--part "Answer" (plist-get (axe-lsp-run-last-turn run) :text)))))
+            (axe-lsp-details--part "Answer" (plist-get (axe-lsp-run-last-turn run) :text))
+            (axe-lsp-details--part "Sources" (axe-lsp-details--sources (axe-lsp-run-last-turn run))))))
 
 (defun axe-lsp-details--turn (run item)
   "All about the turn ITEM of RUN."
@@ -61,6 +62,7 @@
                       (axe-lsp-words-used turn))
               (axe-lsp-details--part "Thinks" (axe-lsp-item-thought item))
               (axe-lsp-details--part "Says" (plist-get turn :text))
+              (axe-lsp-details--part "Sources" (axe-lsp-details--sources turn))
               (mapconcat (lambda (call)
                            (axe-lsp-details--part
                             (concat "Calls " (plist-get call :name))
@@ -80,6 +82,13 @@
 (defun axe-lsp-details--part (title text)
   "TEXT below TITLE; nothing if there is no text."
   (if (member text '(nil "")) "" (format "\n## %s\n\n%s\n" title text)))
+
+(defun axe-lsp-details--sources (turn)
+  "The pages and files that the answer of TURN cites, a line each."
+  (mapconcat (lambda (source)
+               (string-join (delq nil (list "-" (plist-get source :title) (plist-get source :url)))
+                            " "))
+             (plist-get turn :sources) "\n"))
 
 (defun axe-lsp-details--arguments (arguments)
   "The values of ARGUMENTS by name, texts as they are."

@@ -91,6 +91,17 @@ async def test_an_answer_that_comes_whole_is_told_and_one_that_streams_not_twice
     ]
 
 
+async def test_sources_follow_the_answer_as_links(told: Told) -> None:
+    told.begin()
+    page = {"url": "https://example.com/a", "title": "A [page]"}
+    told.turn_ends(text="It is so.", sources=[page, {"title": "notes.txt"}])
+    told.updates.close()
+    text = "".join(each["content"]["text"] for each in told.of("agent_message_chunk"))
+    assert text == (
+        "It is so.\n\n**Sources**\n\n1. [A \\[page\\]](https://example.com/a)\n2. notes.txt\n"
+    )
+
+
 async def test_an_answer_that_begins_again_is_another_message(told: Told) -> None:
     told.begin()
     told.hear("axe/text", turn=1, delta="half")

@@ -293,3 +293,29 @@ def test_the_cost_of_a_run_and_of_all_that_it_called(
     assert answer["tree"] == {"cost": 0.00267, "input_tokens": 2010, "output_tokens": 1005}
     _, _, err = home.call("run", "parent", "-v")
     assert "Cost:     $0.0021 ($0.0027 with all sub-agents)\n" in err
+
+
+SOURCE = "https://example.com/a"
+CITED = {"search_results": [{"title": "A page", "url": SOURCE}]}
+
+
+def test_sources_are_under_the_answer_of_an_agent_beyond_the_first_axe(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", tools=["read_file"]))
+    provider.script("m-solo", *[Says("It is so.", extra=CITED)] * 2)
+    code, out, err = home.call("run", "solo")
+    assert (code, out, err) == (0, "It is so.", f"Sources:\n1. A page {SOURCE}\n")
+    answer = json.loads(home.call("run", "solo", "--json")[1])
+    assert answer["sources"] == [{"title": "A page", "url": SOURCE}]
+    run_id = json.loads(home.call("history", "list", "--json")[1])[0]["runId"]
+    assert f"It is so.\n\nSources:\n1. A page {SOURCE}\n" in home.call("history", "show", run_id)[1]
+
+
+def test_sources_of_an_agent_of_the_first_axe_change_no_output_for_programs(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", *[Says("It is so.", extra=CITED)] * 2)
+    assert home.call("run", "solo") == (0, "It is so.", "")
+    assert "sources" not in json.loads(home.call("run", "solo", "--json")[1])

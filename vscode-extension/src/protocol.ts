@@ -161,11 +161,18 @@ export interface CompactionEnd extends RunEvent, Used {
 
 export type ContextEvent = ContextShortened | CompactionBegin | CompactionEnd;
 
+/** A page or a file that an answer cites: a file has no address, a page may have no title. */
+export interface Source {
+  readonly url?: string;
+  readonly title?: string;
+}
+
 export interface TurnEnd extends RunEvent, Used {
   readonly kind: 'end';
   readonly turn: number;
   readonly stopReason: string;
   readonly text: string;
+  readonly sources?: readonly Source[];
   readonly durationMs: number;
   readonly incomplete?: Incomplete;
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -180,7 +180,8 @@ class CompactionEnd(Event):
 class TurnEnd(Event):
     """The model has answered. Each of `tool_calls` has an `id`, a `name` and `arguments`.
 
-    `incomplete` is why the answer is not whole, None if it is.
+    `incomplete` is why the answer is not whole, None if it is. `sources` are the pages and files that it cites, each
+    with a `url`, a `title`, or both.
     """
 
     turn: int
@@ -194,6 +195,7 @@ class TurnEnd(Event):
     cache_write_tokens: int | None = None
     cost: float | None = None
     incomplete: Incomplete | None = None
+    sources: Sequence[Mapping[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,8 @@ class RunResult:
 
     `output` is the value of `content` for an agent with `[output]`; `cost` is in US dollars, None if
     it is not known, and `tree` what was used with all that the agent called, if that is more.
-    `incomplete` is why the answer is not whole, None if it is.
+    `incomplete` is why the answer is not whole, None if it is. `sources` are the pages and files that it cites, each
+    with a `url`, a `title`, or both.
     """
 
     run_id: str
@@ -43,6 +44,7 @@ class RunResult:
     cost: float | None = None
     tree: Mapping[str, Any] | None = None
     incomplete: Incomplete | None = None
+    sources: Sequence[Mapping[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,10 @@ from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
 from axe_lsp.runtime.children.delegation import CALL_AGENT, child_run_id
 from axe_lsp.runtime.children.task import TASK
+from axe_lsp.runtime.json_data import from_json
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.safety.questions import Question
+from axe_lsp.runtime.sources import Source, sources_markdown
 
 FilesBefore = Mapping[tuple[str, int, str], str | None]
 """The texts of files before the calls that have changed them, by run, turn and call; None for a later change."""
@@ -301,6 +303,8 @@ class Updates:
         run = self.runs[event["runId"]]
         if event["text"] and not run.is_heard:  # It came whole, or its pieces are not kept.
             self._say(event, event["text"], is_thought=False)
+        if sources := sources_markdown(from_json(tuple[Source, ...], event.get("sources", ()))):
+            self._say(event, f"\n\n{sources}\n", is_thought=False)
         self.cost += event.get("cost") or 0.0
         if run.depth == 0:
             self._show_use(run, event)

@@ -60,6 +60,7 @@ from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
+from axe_lsp.runtime.sources import sources_text
 
 if TYPE_CHECKING:
     from axe_lsp.cli.markdown import MarkdownStream
@@ -359,6 +360,21 @@ class _Output:
             self._written = result.content
             sys.stdout.write(self._styled(result.content))
         self._end_line()
+        self._show_sources(result)
+
+    def _show_sources(self, result: RunResult) -> None:
+        """Show the sources under the answer.
+
+        A program that reads standard output gets the answer alone. Agents with the keys of axe's first version
+        then write nothing to standard error, as axe does.
+        """
+        text = sources_text(result.sources)
+        if not text or self._json:
+            return
+        if sys.stdout.isatty():
+            print(f"\n{shown(text, sys.stdout)}")
+        elif self._calls.wanted:
+            print(shown(text, sys.stderr), file=sys.stderr)
 
     def gave_up(self, error: RunError) -> None:
         """The run has failed. As text, what a used-up budget was spent on counts as its answer."""

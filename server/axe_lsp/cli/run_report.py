@@ -26,6 +26,7 @@ from axe_lsp.runtime.events import (
     ToolEnd,
     TurnEnd,
 )
+from axe_lsp.runtime.json_data import to_json
 from axe_lsp.runtime.messages import argument_text
 from axe_lsp.runtime.outcome import status_of
 from axe_lsp.runtime.run_result import RunResult
@@ -181,6 +182,7 @@ def _later(result: RunResult, details: CallDetails) -> Mapping[str, object]:
     return {
         "refused": result.refused,
         "retry_attempts": result.retry_attempts,
+        **({"sources": [*map(to_json, result.sources)]} if result.sources else {}),
         "tool_call_details": [dict(sorted(call.items())) for call in details.calls],
     }
 

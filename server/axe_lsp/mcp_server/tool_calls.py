@@ -44,6 +44,7 @@ from axe_lsp.runtime.safety.questions import (
     no_answer,
     reply,
 )
+from axe_lsp.runtime.sources import sources_text
 from axe_lsp.runtime.structured.arguments import fit_arguments
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
@@ -242,7 +243,9 @@ def _outcome(call: _Call) -> CallToolResult:
         result = call.ended.result()
     except RunError as error:
         return _result(failure_text(error, call.tool.name), call.run.id, is_error=True)
-    answer = _result(result.content, call.run.id)
+    has_sources = result.sources and call.tool.output is None
+    text = f"{result.content}\n\n{sources_text(result.sources)}" if has_sources else result.content
+    answer = _result(text, call.run.id)
     if call.tool.output is not None:
         is_wrapped = not call.is_modern and call.tool.output.get("type") != "object"
         answer.structured_content = {"result": result.output} if is_wrapped else result.output

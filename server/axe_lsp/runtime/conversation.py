@@ -24,6 +24,7 @@ from axe_lsp.runtime.shortening import (
     tokens_in,
     tokens_of_rest,
 )
+from axe_lsp.runtime.sources import Source, merged_sources
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.compaction import Compaction
@@ -58,6 +59,7 @@ class Conversation:
         self._uncounted = tokens_of_rest(request)
         self._characters = characters_of(request.messages)
         self._paused: list[str] = []
+        self._paused_sources: tuple[Source, ...] = ()
         self._begun: Response | None = None
         self._pauses = 0
         self._calls: tuple[ToolCall, ...] = ()
@@ -84,8 +86,12 @@ class Conversation:
         if self.goes_on:
             self._pause(response)
             return ()
-        self.last = replace(response, content="".join((*self._paused, response.content)))
-        self._paused, self._begun, self._pauses = [], None, 0
+        self.last = replace(
+            response,
+            content="".join((*self._paused, response.content)),
+            sources=merged_sources(self._paused_sources, response.sources),
+        )
+        self._paused, self._paused_sources, self._begun, self._pauses = [], (), None, 0
         self.request = replace(self.request, continuation="")
         self._calls = _marked(response) if self.request.tools else ()
         if self._calls:
@@ -109,6 +115,7 @@ class Conversation:
         else:
             self._begun = None
             self._paused.append(response.content)
+            self._paused_sources = merged_sources(self._paused_sources, response.sources)
             self._append(Message("assistant", content=response.content, original=response.original))
         self._check_turns()
 
@@ -197,6 +204,7 @@ def _joined(begun: Response, rest: Response) -> Response:
         content=begun.content + rest.content,
         tool_calls=(*begun.tool_calls, *rest.tool_calls),
         original=[*(begun.original or ()), *(rest.original or ())] or None,
+        sources=merged_sources(begun.sources, rest.sources),
     )
 
 

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Literal
 
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
+from axe_lsp.runtime.sources import Source
 from axe_lsp.runtime.usage import BudgetLimit, Usage
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
@@ -255,7 +256,7 @@ def wait_reason(wait_ms: int | None) -> str:
 class TurnEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     """The provider has answered. Each of `tool_calls` is `{id, name, arguments}`.
 
-    `incomplete` is why the answer is not whole, None if it is.
+    `incomplete` is why the answer is not whole, None if it is. `sources` are the pages and files that it cites.
     """
 
     METHOD = "axe/turn"
@@ -271,6 +272,7 @@ class TurnEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     cache_write_tokens: int | None = None
     cost: float | None = None
     incomplete: Incomplete | None = None
+    sources: tuple[Source, ...] = ()
 
 
 class TextDelta(Event, frozen=True, kw_only=True):

@@ -479,6 +479,7 @@ def _turn_end(
         cost=response.cost,
         duration_ms=duration_ms,
         incomplete=response.incomplete,
+        sources=response.sources,
     )
 
 

@@ -44,6 +44,7 @@ def result_of(
         cost=used.cost if has_answer else None,
         tree=ledger.tree if ledger.tree != used else None,
         incomplete=last.incomplete,
+        sources=last.sources,
     )
 
 

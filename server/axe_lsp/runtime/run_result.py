@@ -5,6 +5,7 @@ from __future__ import annotations
 from axe_lsp.runtime.events import Status, Unapplied
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import Json, JsonStruct, written
+from axe_lsp.runtime.sources import Source
 from axe_lsp.runtime.usage import BudgetUse, Usage
 
 
@@ -35,7 +36,8 @@ class RunResult(JsonStruct, frozen=True):
     many requests were sent again because they had failed for a moment.
     `incomplete` is why the last answer is not whole, None if it is.
     `output` is the value of `content` where the agent's `[output]` says what that must be. `handover` is
-    for an agent that was called, has worked in a copy, and has changed something.
+    for an agent that was called, has worked in a copy, and has changed something. `sources` are the pages and
+    files that the last answer cites.
     """
 
     run_id: str
@@ -59,3 +61,4 @@ class RunResult(JsonStruct, frozen=True):
     tree: Usage | None = None
     incomplete: Incomplete | None = None
     handover: Handover | None = None
+    sources: tuple[Source, ...] = ()

@@ -7,6 +7,7 @@ entries, and `sources_of` reads them alike.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 
 from axe_lsp.runtime.json_data import Json, JsonStruct
 
@@ -50,12 +51,19 @@ def sources_of(entries: Iterable[Json]) -> tuple[Source, ...]:
     An entry is an address, or an object with an address or a title. Addresses other than of web pages
     (`javascript:`, `file:`) are kept as text, so that no client makes a link of them.
     """
+    return _unique(filter(None, map(_source, entries)))
+
+
+def merged_sources(first: tuple[Source, ...], second: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Return the sources of an answer that came in two parts."""
+    return _unique((*first, *second)) if first and second else first or second
+
+
+def _unique(sources: Iterable[Source]) -> tuple[Source, ...]:
     unique: dict[str, Source] = {}
-    for entry in entries:
-        source = _source(entry)
-        if source is not None and len(unique) < MAX_SOURCES:
-            unique.setdefault(source.url or source.title, source)
-    return tuple(unique.values())
+    for source in sources:
+        unique.setdefault(source.url or source.title, source)
+    return tuple(islice(unique.values(), MAX_SOURCES))
 
 
 def _source(entry: Json) -> Source | None:

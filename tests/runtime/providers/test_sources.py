@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.events import TurnEnd
+from axe_lsp.runtime.messages import Message, Request, Response
+from axe_lsp.runtime.safety.redaction import REDACTED
 from axe_lsp.runtime.sources import MAX_SOURCES, Source, sources_markdown, sources_of, sources_text
 from support.answers import aws_event
 from support.bodies import FORMATS
+from support.engines import agent, bench
+from support.scripted_provider import Raw, ScriptedProvider
 
 PAGE = Source("https://example.com/a", "A page")
 FILE = Source(title="notes.txt")
@@ -198,6 +204,38 @@ def test_source_without_a_web_address_is_text(entry: Any, source: Source) -> Non
 
 def test_entries_without_address_and_title_are_no_sources() -> None:
     assert sources_of([None, 3, {}, {"url": 3}, "", []]) == ()
+
+
+@pytest.mark.parametrize("streams", [False, True], ids=["whole", "streamed"])
+async def test_sources_are_in_the_event_and_in_the_result_without_the_key(
+    provider: ScriptedProvider, tmp_path: Path, streams: bool
+) -> None:
+    address = "https://example.com/?k=key-openai"
+    body = {
+        "choices": [{"message": {"content": "hm"}, "finish_reason": "stop"}],
+        "citations": [address],
+    }
+    chunk = {
+        "choices": [{"delta": {"content": "hm"}, "finish_reason": "stop"}],
+        "citations": [address],
+    }
+    answer = f"data: {json.dumps(chunk)}\n\n" if streams else json.dumps(body)
+    provider.script("m-solo", Raw(answer.encode()))
+    async with bench(provider, tmp_path, agent("solo"), streams=lambda _: streams) as work:
+        result = await work.run("solo")
+        (turn,) = work.of(TurnEnd)
+    assert turn.sources == result.sources
+    assert [source.url for source in result.sources] == [f"https://example.com/?k={REDACTED}"]
+
+
+def test_sources_of_a_paused_answer_are_those_of_all_its_parts() -> None:
+    talk = Conversation(Request("m", (Message("user", "ask"),)))
+    talk.receive(Response("a", incomplete="paused", sources=(PAGE,)))
+    talk.receive(Response("b", sources=(FILE, PAGE)))
+    assert (talk.last.content, talk.last.sources) == ("ab", (PAGE, FILE))
+    talk.receive(Response("c", incomplete="paused", continuation="t", sources=(PAGE,)))
+    talk.receive(Response("d", sources=(FILE,)))
+    assert (talk.last.content, talk.last.sources) == ("cd", (PAGE, FILE))
 
 
 def test_number_of_sources_is_limited() -> None:

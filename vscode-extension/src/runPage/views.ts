@@ -6,7 +6,7 @@ import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
 import { askingCall } from '../runs/calls';
 import { count, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
 import { childrenOf, idOf, mayContinue, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
-import { incompleteInWords, inWords } from '../runs/presenting';
+import { answerOf, incompleteInWords, inWords } from '../runs/presenting';
 
 /** Characters of a task in the heading of a called agent. */
 const HEADING = 120;
@@ -208,7 +208,7 @@ export class Telling {
       case 'run':
         return { ...view, ...ofRun(node) };
       case 'turn':
-        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', node.text) };
+        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', answerOf(node)) };
       case 'call':
         return { ...view, ...ofCall(node) };
     }

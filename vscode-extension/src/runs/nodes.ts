@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { AgentEnd, AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentEnd, AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, Source, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -56,6 +56,7 @@ export interface TurnNode extends Lasting {
   readonly number: number;
   readonly messages: number;
   text: string;
+  sources?: readonly Source[] | undefined;
   /** What the model thought before it answered. */
   thought: string;
   stopReason?: string;

@@ -205,3 +205,13 @@ function hasUsed(run: RunNode): boolean {
   const { inputTokens, outputTokens } = usedBy(run);
   return inputTokens + outputTokens > 0;
 }
+
+/** The answer of a turn as Markdown, with its sources as links below it. Titles are the provider's, so they are escaped. */
+export function answerOf({ text, sources = [] }: TurnNode): string {
+  const lines = sources.map(({ url = '', title = '' }, index) => {
+    const name = (title || url).replaceAll(/[\\`*_[\]<>!|#]/g, '\\$&');
+    const target = url.replaceAll('(', '%28').replaceAll(')', '%29').replaceAll('>', '%3E');
+    return `${index + 1}. ${url ? `[${name}](${target})` : name}`;
+  });
+  return lines.length > 0 ? [text.trimEnd(), '', '**Sources**', '', ...lines].join('\n') : text;
+}

@@ -192,7 +192,7 @@ function takeTurn(run: RunNode, event: TurnBegin | TurnRetry | TurnEnd): readonl
     turn.thought = '';
     turn.state = undefined;
   } else {
-    Object.assign(turn, { text: event.text, stopReason: event.stopReason, incomplete: event.incomplete, used: used(event) });
+    Object.assign(turn, { text: event.text, sources: event.sources, stopReason: event.stopReason, incomplete: event.incomplete, used: used(event) });
     close(turn, 'completed', turn.began + event.durationMs);
   }
   return [turn];

@@ -4,7 +4,7 @@
 import type { Happening } from '../protocol';
 import { count, duration, joined, money, roomMade, tokensInWords, whole } from './figures';
 import { durationOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
-import { incompleteInWords, inWords } from './presenting';
+import { answerOf, incompleteInWords, inWords } from './presenting';
 
 /** Of the result of a tool, events hold no more. */
 const MOST_CHARACTERS = 20_000;
@@ -84,7 +84,7 @@ function turnParts(turn: TurnNode, now: number, level: number): string[] {
     ...turn.contexts.flatMap((event) => [`- ${roomMade(event)}`, ...('summary' in event && event.summary ? [quoted(event.summary)] : [])]),
     ...(turn.thought ? [heading(level, THINKING), quoted(turn.thought)] : []),
     ...(turn.thought && turn.text ? [heading(level, ANSWER)] : []),
-    ...(turn.text ? [turn.text.trimEnd()] : []),
+    ...(turn.text ? [answerOf(turn).trimEnd()] : []),
     ...turn.calls.flatMap((call) =>
       call.child ? runParts(call.child, now, level) : [heading(level, call.name), ...callParts(call, now)],
     ),

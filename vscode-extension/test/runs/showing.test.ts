@@ -7,7 +7,7 @@ import { byDay } from '../../src/runs/days';
 import { passes } from '../../src/runs/filter';
 import { duration } from '../../src/runs/figures';
 import { usedBy, type RunNode, type TurnNode } from '../../src/runs/nodes';
-import { rowOf } from '../../src/runs/presenting';
+import { answerOf, rowOf } from '../../src/runs/presenting';
 import { RunTree } from '../../src/runs/runTree';
 import { timelineOf } from '../../src/runs/timeline';
 import { documentName, documentOf, exported } from '../../src/runs/writing';
@@ -254,4 +254,15 @@ test('a fork knows the run that it was made from', () => {
 
   assert.deepEqual(RunTree.remembered(past('f', START, { forkedFrom })).root.forkedFrom, forkedFrom);
   assert.equal(RunTree.remembered(past('l', START)).root.forkedFrom, undefined);
+});
+
+test('sources stand under the answer as links that a title cannot change', () => {
+  const sources = [{ url: 'https://example.com/(a)', title: 'A [page](x)' }, { url: 'https://example.com/b' }, { title: 'notes.txt' }];
+  const turn = firstTurn(new Script().begin(LEAD, 'x').turn(LEAD, 1).said(LEAD, 1, 'It is so.', { sources }));
+
+  assert.equal(
+    answerOf(turn),
+    'It is so.\n\n**Sources**\n\n1. [A \\[page\\](x)](https://example.com/%28a%29)\n2. [https://example.com/b](https://example.com/b)\n3. notes.txt',
+  );
+  assert.equal(answerOf({ ...turn, sources: [] }), 'It is so.');
 });

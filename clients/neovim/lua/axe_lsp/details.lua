@@ -25,6 +25,14 @@ local function answer(run)
   return run.last_turn and run.last_turn.text
 end
 
+--- The pages and files that the answer of a turn cites, a line each.
+local function sources(turn)
+  local lines = vim.tbl_map(function(source)
+    return '- ' .. vim.trim((source.title or '') .. ' ' .. (source.url or ''))
+  end, turn.sources or {})
+  return table.concat(lines, '\n')
+end
+
 local function of_run(run)
   local begun, ended = run.begun, run.ended
   local state = ended and ended.status or 'running'
@@ -38,6 +46,7 @@ local function of_run(run)
     part('Task', begun.task),
     part('Error', ended and words.problem(ended) and (ended.error or ended.reason)),
     part('Answer', answer(run)),
+    part('Sources', run.last_turn and sources(run.last_turn)),
   }
 end
 
@@ -55,6 +64,7 @@ local function of_turn(item)
     (turn.incomplete and words.incomplete(turn) .. ' · ' or '') .. words.seconds(turn.durationMs) .. ' · ' .. words.used(turn),
     part('Thinks', item.thought),
     part('Says', turn.text),
+    part('Sources', sources(turn)),
     part('Calls', table.concat(calls, '\n\n')),
   }
 end

@@ -13,7 +13,8 @@ from axe_lsp.agentfile.text.amounts import as_line, counted, duration
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.incomplete import in_words
-from axe_lsp.runtime.json_data import Json
+from axe_lsp.runtime.json_data import Json, from_json
+from axe_lsp.runtime.sources import Source, sources_text
 
 LONGEST = 100
 """Characters of a text of a run that are shown in its tree."""
@@ -153,7 +154,8 @@ class _Tree:
                 self._step(params, turn).text = _turn(params)
                 self._pay(params)
                 if params["runId"] == self.run_id:
-                    self.answer = params["text"]
+                    sources = sources_text(from_json(tuple[Source, ...], params.get("sources", ())))
+                    self.answer = f"{params['text']}\n\n{sources}" if sources else params["text"]
             case ("axe/turn", "retry") | ("axe/wait" | "axe/context" | "axe/place", _):
                 self._pause(method, params)
             case "axe/tool", "begin":

@@ -26,6 +26,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_json,
 )
 from axe_lsp.runtime.safety.redaction import StreamRedactor, without
+from axe_lsp.runtime.sources import Source
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer
@@ -118,9 +119,12 @@ def _ready(response: Response, shape: Shape, key: str, model: str) -> Response:
     if shape.has_tags:
         response = without_tagged_thoughts(response, model)
     content, thoughts = without(response.content, key), without(response.thoughts, key)
-    if (content, thoughts) == (response.content, response.thoughts):
+    sources = tuple(
+        Source(without(source.url, key), without(source.title, key)) for source in response.sources
+    )
+    if (content, thoughts, sources) == (response.content, response.thoughts, response.sources):
         return response
-    return replace(response, content=content, thoughts=thoughts)
+    return replace(response, content=content, thoughts=thoughts, sources=sources)
 
 
 _REST_SECONDS = 1.0
