@@ -275,6 +275,11 @@ change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` answer 
 [protected places](settings.md#protected-places). If nobody can be asked, or
 after a denial, the model gets an error result with the reason.
 
+A file that `edit_file` or `write_file` changes keeps its line endings (CRLF), its byte order mark, its mode and its
+hard links; `old_string` also matches text whose lines end differently. If a file has changed since the agent last read
+or wrote it, `write_file` does not overwrite it: the agent gets an error and has to read it again. This also holds
+between agents that work in parallel, and when a conversation goes on later.
+
 Commands run with `sh -c`. Their environment has `PATH`, the locale and the user's name, but no keys. Their `HOME` is
 the working directory. If that has hidden files (except those of repositories, `.editorconfig`, `.axe` and `.venv`),
 it is the folder `~/.cache/axe/home`, so that no program reads start-up files of a repository.

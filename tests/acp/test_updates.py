@@ -198,7 +198,7 @@ async def test_what_is_told_again_has_the_same_ids_and_nothing_stays_open() -> N
 
     live, again = Told(), Told()
     events(live)
-    replayed(again.updates, "Go", live.heard)
+    replayed(again.updates, "Go", (), live.heard)
     assert again.sent[0]["content"] == {"type": "text", "text": "Go"}
     for kind in ("tool_call", "agent_message_chunk"):
         assert again.of(kind) == live.of(kind)

@@ -62,7 +62,7 @@ class Changes:
 
         async def work() -> None:
             await keep_before(log, self._number, call, workplace, ())
-            (self.folder / name).parent.mkdir(exist_ok=True)
+            (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
             (self.folder / name).write_bytes(content)
             if not is_interrupted:
                 await keep_after(log, self._number, call, workplace)
@@ -87,6 +87,16 @@ class Changes:
 @pytest.fixture
 def changes(tmp_path: Path) -> Changes:
     return Changes(tmp_path.resolve())
+
+
+def test_undo_removes_empty_folders_that_the_run_has_made(changes: Changes) -> None:
+    (changes.folder / "there").mkdir()
+    changes.write("there/a/b/one.txt", b"one")
+    changes.write("there/a/two.txt", b"two")
+    changes.write("other/three.txt", b"three")
+    (changes.folder / "other/mine.txt").write_bytes(b"")
+    assert changes.undo() == []
+    assert sorted(path.name for path in changes.folder.rglob("*")) == ["mine.txt", "other", "there"]
 
 
 def test_the_state_before_the_first_change_comes_back(changes: Changes) -> None:

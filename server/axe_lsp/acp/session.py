@@ -30,7 +30,7 @@ from axe_lsp.hosting.history.database import HistoryError, history_file, written
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.former_runs import continuation_of
 from axe_lsp.hosting.history.queries import tree_events
-from axe_lsp.hosting.history.steps import files_before
+from axe_lsp.hosting.history.steps import files_before, images_of_task
 from axe_lsp.hosting.history.stored_sessions import StoredSession
 from axe_lsp.hosting.protocol import Start, Workplace
 from axe_lsp.hosting.supervisor.orders import Run
@@ -38,6 +38,7 @@ from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.agent_search import agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.resuming.saved_files import SavedFile
 from axe_lsp.runtime.run_log import decoded
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -275,7 +276,7 @@ class Session:
             updates = self._make_updates(self._queue, self.id, message.folder)
             updates.cost = self._cost
             updates.files_before = message.files_before
-            replayed(updates, message.task, message.events)
+            replayed(updates, message.task, message.images, message.events)
             self._cost = updates.cost
 
 
@@ -331,6 +332,7 @@ class FormerMessage(NamedTuple):
 
     folder: str
     task: str
+    images: tuple[Image, ...]
     events: list[Any]
     files_before: FilesBefore
 
@@ -350,5 +352,6 @@ def former_messages(session_id: str) -> list[FormerMessage]:
                 call: decoded(saved, SavedFile).text
                 for call, saved in files_before(connection, root)
             }
-            told.append(FormerMessage(folder, task, events, before))
+            images = images_of_task(connection, root)
+            told.append(FormerMessage(folder, task, images, events, before))
     return told

@@ -22,7 +22,7 @@ from axe_lsp.hosting.protocol import Warned
 from axe_lsp.runtime.children.delegation import CALL_AGENT, child_run_id
 from axe_lsp.runtime.children.task import TASK
 from axe_lsp.runtime.json_data import from_json
-from axe_lsp.runtime.messages import argument_text
+from axe_lsp.runtime.messages import Image, argument_text
 from axe_lsp.runtime.safety.questions import Question
 from axe_lsp.runtime.sources import Source, sources_markdown
 
@@ -517,12 +517,15 @@ def same_id(*parts: str) -> str:
     return str(uuid5(_NAMES, "/".join(parts)))
 
 
-def replayed(updates: Updates, task: str, events: Iterable[Notification]) -> None:
-    """Tell of a message that was sent before, and of all that has come of it."""
-    if task:
+def replayed(
+    updates: Updates, task: str, images: Iterable[Image], events: Iterable[Notification]
+) -> None:
+    """Send a former message with its pictures, and all that has come of it."""
+    blocks: list[dict[str, str]] = [{"type": "text", "text": task}] if task else []
+    blocks += ({"type": "image", "data": each.data, "mimeType": each.media_type} for each in images)
+    for block in blocks:
         updates.queue.send(
-            updates.session,
-            {"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": task}},
+            updates.session, {"sessionUpdate": "user_message_chunk", "content": block}
         )
     for event in events:
         updates.hear(event)

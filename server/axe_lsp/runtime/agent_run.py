@@ -57,7 +57,7 @@ from axe_lsp.runtime.safety.reach import Admitted
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.safety.trust import TrustRequest, may_call, senders_of, shadow_warning
 from axe_lsp.runtime.services import Tree
-from axe_lsp.runtime.tools.editor import EditorOfRun
+from axe_lsp.runtime.tools.editor import EditorOfRun, changing_disk
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch, Workplace
 from axe_lsp.runtime.unsupported import sandbox_of, sandbox_warning, unsupported_warning
 from axe_lsp.runtime.usage import BudgetLimit
@@ -270,7 +270,7 @@ class AgentRun:
             self._reason = "budget"
         else:
             if self._in_copy is not None:
-                with self._scope.clock.stopped():
+                with self._scope.clock.stopped(), changing_disk(self._services.editor):
                     await self._in_copy.hand_over(around.approve, around.log, around.secrets())
 
     async def _converse(self, around: Surroundings, conversation: Conversation) -> None:

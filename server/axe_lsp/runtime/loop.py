@@ -47,13 +47,15 @@ from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
 from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolOutcome, ToolResult
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
-from axe_lsp.runtime.resuming.restore import restore
+from axe_lsp.runtime.resuming.restore import INTERRUPTED, restore
 from axe_lsp.runtime.run_log import Room, RunLog
 from axe_lsp.runtime.runs import Sender
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.shortening import context_limit
+from axe_lsp.runtime.tools.editor import changing_disk
+from axe_lsp.runtime.tools.paths import learn_files
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import (
     BUILTIN_TOOLS,
@@ -139,11 +141,6 @@ _CUT_OFF = (
     "Send it again in smaller parts."
 )
 
-_INTERRUPTED = (
-    "Error: this call was interrupted because the process that executed it has ended. "
-    "Whether it took effect is not known. Look before you do it again."
-)
-
 MAX_CALLS = 1000
 """Tool calls of one answer that are executed."""
 
@@ -170,6 +167,8 @@ async def converse(conversation: Conversation, around: Surroundings) -> None:
 def _known_round(conversation: Conversation, around: Surroundings) -> _Round | None:
     """The calls with which a resumed run goes on; None if the next thing to do is a request."""
     calls = restore(conversation, around.ledger, around.log)
+    if any(message.tool_results for message in conversation.request.messages):
+        learn_files(around.workplace, conversation.request.messages)
     if calls is None:
         return None
     around.ledger.check()
@@ -504,7 +503,7 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
         )
     )
     started, is_over = monotonic(), True
-    ending = _CUT_OFF if call.is_broken else _INTERRUPTED
+    ending = _CUT_OFF if call.is_broken else INTERRUPTED
     outcome = ToolOutcome(ToolResult(call.id, ending, is_error=True))
     try:
         if not (call.is_broken or was_begun):
@@ -609,7 +608,8 @@ async def _call_remote(
         # A server may change files of the copy here.
         async with remote_copy.alike() if remote_copy is not None else nullcontext():
             heard = around.clock.progress
-            return await call_remote(call, remote, run, approve, secrets, heard=heard)
+            with changing_disk(None if remote.only_reads else around.workplace.editor):
+                return await call_remote(call, remote, run, approve, secrets, heard=heard)
     except ToolError as error:
         return ToolResult(call.id, str(error), is_error=True)
 

@@ -176,6 +176,9 @@ def test_pictures_go_with_their_message(client: AcpClient, provider: ScriptedPro
     ]
     client.request("session/prompt", {"sessionId": session, "prompt": [blocks[0]]})
     assert json.dumps(provider.requests[1].body["messages"]).count(PNG) == 1
+    client.load(session)
+    replayed = [each["content"] for each in client.updates(session, "user_message_chunk")]
+    assert replayed == [*blocks, blocks[0]]
     for data, told in [("AAAA", "PNG, JPEG, GIF and WebP"), ("?", "not Base64")]:
         wrong = [{"type": "image", "data": data, "mimeType": "image/png"}]
         with pytest.raises(ServerError, match=told) as refused:

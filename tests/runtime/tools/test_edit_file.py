@@ -17,6 +17,12 @@ async def test_one_occurrence_is_replaced(tmp_path: Path) -> None:
     assert (tmp_path / "a").read_bytes() == b"one\r\nzwei\xff\n"
 
 
+async def test_edited_file_keeps_line_endings(tmp_path: Path) -> None:
+    (tmp_path / "a").write_bytes(b"one\r\ntwo\r\n")
+    await use("edit_file", tmp_path, path="a", old_string="one\ntwo", new_string="1\n2\n3")
+    assert (tmp_path / "a").read_bytes() == b"1\r\n2\r\n3\r\n"
+
+
 @pytest.mark.parametrize("everywhere", ["true", "1", True])
 async def test_all_occurrences_are_replaced(tmp_path: Path, everywhere: object) -> None:
     (tmp_path / "a").write_text("x x x")

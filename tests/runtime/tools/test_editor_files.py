@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.tools.editor import (
     Ability,
+    DiskChanges,
     Editor,
     EditorAnswer,
     EditorOfRun,
@@ -36,6 +38,7 @@ class FakeEditor:
         self.asked: list[EditorRequest] = []
         self.keeps = False
         self.abilities: tuple[Ability, ...] = abilities or ("read", "write")
+        self._disk_changes = DiskChanges()
 
     async def serve(self, _: RunIds, request: EditorRequest) -> EditorAnswer:
         self.asked.append(request)
@@ -54,7 +57,7 @@ class FakeEditor:
 
     def use(self, tool: str, **arguments: Any) -> Any:
         """The result of a tool in the folder."""
-        editor = EditorOfRun(Editor(self.abilities, self.serve), RUN)
+        editor = EditorOfRun(Editor(self.abilities, self.serve, self._disk_changes), RUN)
         execute: Any = BUILTIN_TOOLS[tool].execute
         workplace = Workplace(self.folder, dict(os.environ), editor=editor)
         return asyncio.run(execute(ToolCall("1", tool, arguments), workplace))
@@ -175,3 +178,46 @@ def test_a_name_that_no_file_can_have_is_the_disk_s_to_refuse(editor: FakeEditor
     with pytest.raises(ToolError, match="name too long"):
         editor.use("write_file", path="x" * 300, content="")
     assert editor.asked == []
+
+
+COMMAND = "printf 'import os\\n\\nx = 1\\n' > a.txt"
+
+
+def formatted(folder: Path) -> FakeEditor:
+    """An editor that still has the text of a file from before a command has changed it."""
+    (folder / "a.txt").write_text("import os\nx=1\n")
+    editor = FakeEditor(folder)
+    editor.texts[str(folder / "a.txt")] = "import os\nx=1\n"
+    editor.use("run_command", command=COMMAND)
+    return editor
+
+
+def test_file_that_command_has_changed_is_read_from_disk(tmp_path: Path, file: Path) -> None:
+    assert formatted(tmp_path).use("read_file", path="a.txt") == "1: import os\n2: \n3: x = 1"
+
+
+def test_edit_keeps_what_command_has_changed(tmp_path: Path, file: Path) -> None:
+    editor = formatted(tmp_path)
+    editor.edit("import os", "import re")
+    editor.edit("x = 1", "x = 2")
+    assert file.read_text() == "import re\n\nx = 2\n"
+
+
+def test_write_of_file_that_command_has_changed_leaves_unsaved_text(
+    tmp_path: Path, file: Path
+) -> None:
+    editor = formatted(tmp_path)
+    editor.texts[str(file)] = "typed meanwhile"
+    editor.use("write_file", path="a.txt", content="new\n")
+    assert file.read_text() == "new\n"
+    assert editor.texts == {str(file): "typed meanwhile"}
+
+
+def test_unsaved_text_counts_in_file_that_command_has_not_changed(
+    tmp_path: Path, file: Path
+) -> None:
+    editor = formatted(tmp_path)
+    editor.texts[str(file)] = file.read_text()
+    os.utime(file, ns=(time.time_ns(), time.time_ns() + 10**9))  # The user has saved it since.
+    editor.texts[str(file)] += "typed"
+    assert editor.use("read_file", path="a.txt").endswith("typed")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -24,6 +25,27 @@ async def test_a_file_is_overwritten_and_keeps_its_mode(tmp_path: Path) -> None:
     assert script.read_text() == "new"
     assert script.stat().st_mode & 0o777 == 0o750
     assert [each.name for each in os.scandir(tmp_path)] == ["run.sh"]
+
+
+async def test_written_file_keeps_line_endings_and_byte_order_mark(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_bytes(b"\xef\xbb\xbfone\r\ntwo\r\n")
+    await use("write_file", tmp_path, path="a.txt", content="one\nthree\n")
+    assert (tmp_path / "a.txt").read_bytes() == b"\xef\xbb\xbfone\r\nthree\r\n"
+
+
+@pytest.mark.parametrize("tool", ["write_file", "edit_file"])
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows says 1 for each file")
+async def test_hard_links_of_changed_file_stay_one_file(tmp_path: Path, tool: str) -> None:
+    (tmp_path / "a.txt").write_text("old and longer")
+    (tmp_path / "b.txt").hardlink_to(tmp_path / "a.txt")
+    change = (
+        {"content": "new"}
+        if tool == "write_file"
+        else {"old_string": "old and", "new_string": "now"}
+    )
+    await use(tool, tmp_path, path="a.txt", **change)
+    assert (tmp_path / "b.txt").read_text() in ("new", "now longer")
+    assert (tmp_path / "b.txt").samefile(tmp_path / "a.txt")
 
 
 async def test_no_content_makes_an_empty_file(tmp_path: Path) -> None:

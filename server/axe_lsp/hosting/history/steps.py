@@ -11,6 +11,9 @@ import sqlite3
 from collections.abc import Iterator
 from datetime import datetime
 
+import msgspec
+
+from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.run_steps import Step
 
 SCHEMA = """
@@ -77,6 +80,16 @@ def files_before(
     )
     for run_id, turn, call, data in found:
         yield (run_id, turn, call), data
+
+
+def images_of_task(connection: sqlite3.Connection, root: str) -> tuple[Image, ...]:
+    """Return the pictures that went with the task of a root run. Raises ValueError if they can't be read."""
+    found = connection.execute(
+        "SELECT json_extract(data, '$.request.images') FROM steps "
+        "WHERE root_run_id = ? AND run_id = ? AND kind = 'order'",
+        (root, root),
+    ).fetchone()
+    return msgspec.convert(json.loads((found and found[0]) or "[]"), tuple[Image, ...])
 
 
 def make_final(connection: sqlite3.Connection, root: str) -> None:

@@ -38,7 +38,7 @@ from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import TRUST, Answer, Ask, Question
 from axe_lsp.runtime.safety.trust import TrustPolicy
-from axe_lsp.runtime.tools.editor import Editor, no_editor
+from axe_lsp.runtime.tools.editor import Editor, changing_disk, no_editor
 from axe_lsp.tasks import Tasks
 
 
@@ -62,7 +62,8 @@ class IsolatedRuns(Struct, frozen=True):
 
     async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
         """Make a run. Raises RunError."""
-        return await _RemoteRun(self, order, caller_link).make()
+        with changing_disk(self.editor):
+            return await _RemoteRun(self, order, caller_link).make()
 
     def start_of(self, order: Order, budget: BudgetConfig, known: Known) -> protocol.StartChild:
         """The order for the process, of a run of which that is `known`."""

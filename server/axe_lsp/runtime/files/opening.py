@@ -55,6 +55,10 @@ class OpenFolder(Struct, frozen=True):
         """Remove a file or a link."""
         os.unlink(self._at(name), dir_fd=self.descriptor)
 
+    def remove_folder(self, name: str) -> None:
+        """Remove an empty folder."""
+        os.rmdir(self._at(name), dir_fd=self.descriptor)
+
     def link(self, name: str, target: str) -> None:
         """Make a link; it replaces a file or link of that name."""
         new = f".{uuid.uuid4().hex}"
@@ -172,6 +176,12 @@ def remove_place(place: Path) -> None:
     """Remove a file or a link. Raises OSError."""
     with opened_folder(place.parent) as folder:
         folder.remove(place.name)
+
+
+def remove_folder(place: Path) -> None:
+    """Remove an empty folder. Raises OSError, also if it is not empty."""
+    with opened_folder(place.parent) as folder:
+        folder.remove_folder(place.name)
 
 
 def _entered(part: str, above: int, mode: int | None) -> int:

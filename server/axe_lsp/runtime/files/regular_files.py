@@ -10,10 +10,11 @@ import errno
 import os
 import stat
 import sys
+from contextlib import nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
-from axe_lsp.runtime.files.opening import opened_folder
+from axe_lsp.runtime.files.opening import OpenFolder, opened_folder
 
 LARGEST_FILE = 32 * 1024 * 1024
 """Bytes. Nothing that is larger is read as a whole, by runs and by editors."""
@@ -123,8 +124,9 @@ def write_whole_file(
 
     A link leads to the file that changes, unless `path` is a place, whose links the caller has resolved
     already: then an error says that there is a link. A file that is there keeps its mode unless another one
-    is given; there is no moment at which more people could read what is new. What is no regular file, such
-    as a pipe, is written to. Raises OSError, and then nothing has changed.
+    is given; there is no moment at which more people could read what is new. A file with further hard links, or
+    of another owner or group than a new file would have, is written in place, so that it stays the same file.
+    What is no regular file, such as a pipe, is written to. Raises OSError, and then nothing has changed.
     """
     place = path.resolve() if follows_links else path
     with opened_folder(place.parent) as folder:
@@ -134,6 +136,42 @@ def write_whole_file(
             with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
             return
+        if status is not None and _stays_same_file(status, folder):
+            # Who may not write to somebody else's file may still replace it.
+            with suppress(PermissionError) if status.st_nlink == 1 else nullcontext():
+                _overwrite(folder, place.name, content, mode)
+                return
         if status is not None and mode is None:
             mode = stat.S_IMODE(status.st_mode)
         folder.replace(place.name, content, mode)
+
+
+def _stays_same_file(status: os.stat_result, folder: OpenFolder) -> bool:
+    """Return whether another file of this name would be less than this one: a hard link, an owner or a group lost."""
+    if sys.platform == "win32":
+        return status.st_nlink > 1
+    above = folder.status(".")
+    is_inherited = above is not None and above.st_mode & stat.S_ISGID
+    group = above.st_gid if above is not None and is_inherited else os.getegid()
+    return status.st_nlink > 1 or status.st_uid != os.geteuid() or status.st_gid != group
+
+
+def _overwrite(folder: OpenFolder, name: str, content: bytes, mode: int | None) -> None:
+    """Write a file in place, and put back what it had if that fails."""
+    with os.fdopen(folder.open(name, os.O_RDWR), "r+b") as file:
+        before = file.read()
+        try:
+            _fill(file, content)
+        except BaseException:
+            _fill(file, before)
+            raise
+    if mode is not None:
+        folder.set_mode(name, mode)
+
+
+def _fill(file: BinaryIO, content: bytes) -> None:
+    file.seek(0)
+    file.write(content)
+    file.truncate()
+    file.flush()
+    os.fsync(file.fileno())

@@ -12,11 +12,16 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ConfigError, FinalError, UnfitAnswerError
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.messages import Message, Response, ToolCall, ToolResult
-from axe_lsp.runtime.resuming.restore import in_plain_words, restore
+from axe_lsp.runtime.resuming.restore import INTERRUPTED, in_plain_words, restore
 from axe_lsp.runtime.run_log import Before, First, RunLog, encoded
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.structured.output import output_of, settle
+
+_NOT_EXECUTED = (
+    "Error: this call was interrupted before it changed anything. Call it again if needed."
+)
+"""The result of a call that a former process has not begun, or that only reads."""
 
 _INTERRUPTED = "(interrupted)"
 """The text in place of an answer that was interrupted before its first word."""
@@ -44,7 +49,7 @@ async def continued(former: RunLog, order: Order) -> First:
 async def before(former: RunLog, said: str = "") -> Before:
     """The conversation of a root run at rest, which a session continues with any agent.
 
-    In a run that has not come to its end, open calls are told to be interrupted, and the model has `said` so much
+    In a run that has not come to its end, open calls have the result that a resumed run gives them, and the model has `said` so much
     of its last answer. Raises ConfigError.
     """
     first = _first(former)
@@ -88,7 +93,10 @@ class _OpenError(Exception):
 
 def _result(former: RunLog, turn: int, call: ToolCall) -> ToolResult:
     known = former.result(turn, call.event_id)
-    return known.result if known is not None else ToolResult(call.id, "interrupted", is_error=True)
+    if known is not None:
+        return known.result
+    is_begun = former.is_begun(turn, call.event_id)
+    return ToolResult(call.id, INTERRUPTED if is_begun else _NOT_EXECUTED, is_error=True)
 
 
 def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:

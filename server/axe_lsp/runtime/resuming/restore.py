@@ -20,6 +20,12 @@ from axe_lsp.runtime.prompt import Prompt
 from axe_lsp.runtime.run_log import Before, First, Room, RunLog
 from axe_lsp.runtime.runs import Order
 
+INTERRUPTED = (
+    "Error: this call was interrupted because the process that executed it has ended. "
+    "Whether it took effect is not known. Look before you do it again."
+)
+"""The result of a call that a former process has begun, and of which nothing else is known."""
+
 
 def restore(conversation: Conversation, ledger: Ledger, log: RunLog) -> tuple[ToolCall, ...] | None:
     """Repeat all turns whose answers are known.

@@ -9,15 +9,18 @@ from __future__ import annotations
 import base64
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Literal
 
 import anyio
 from msgspec import Struct
+from msgspec.structs import replace
 
-from axe_lsp.runtime.files.opening import content_of, remove_place
-from axe_lsp.runtime.files.regular_files import write_whole_file
+from axe_lsp.runtime.files.opening import content_of, remove_folder, remove_place
+from axe_lsp.runtime.files.regular_files import is_there, write_whole_file
 from axe_lsp.runtime.messages import Response, ToolCall
 from axe_lsp.runtime.plain_text import decode, os_fault, short_digest
 from axe_lsp.runtime.run_log import Known, RunLog, decoded
@@ -36,7 +39,7 @@ class SavedFile(Struct, frozen=True, omit_defaults=True):
     """A file before a change. `content` is in base64, and None if there was no file or it is `lost`.
 
     `at` is in nanoseconds since 1970. What is saved `again` is in an earlier one: many changes of a large
-    file take no more room than one.
+    file take no more room than one. `missing_folders` is how many of the folders above it were not there.
     """
 
     path: str
@@ -44,6 +47,7 @@ class SavedFile(Struct, frozen=True, omit_defaults=True):
     content: str | None = None
     lost: Lost | None = None
     again: bool = False
+    missing_folders: int = 0
 
     @property
     def text(self) -> str | None:
@@ -116,7 +120,8 @@ def _saved(path: Path, secrets: Collection[str], unsaved: bytes | None) -> Saved
     content, lost = _content(path, secrets) if unsaved is None else _kept(unsaved, secrets)
     # Of two agents that save a file at the same time, the one that has read it first has the state before both.
     encoded = base64.b64encode(content).decode() if content is not None else None
-    return SavedFile(str(path), time.time_ns(), encoded, lost)
+    missing = sum(not is_there(each) for each in path.parents)
+    return SavedFile(str(path), time.time_ns(), encoded, lost, missing_folders=missing)
 
 
 def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
@@ -152,13 +157,15 @@ class FileUndo(Struct, frozen=True):
     """The effect of undoing a run on one file.
 
     With a `reason` the file is left as it is. Otherwise it gets the content `before`, or is deleted if
-    that is None. `now` is its content, None if there is no file.
+    that is None. `now` is its content, None if there is no file. `new_folders` are the folders above it that the
+    run has made.
     """
 
     path: Path
     before: bytes | None = None
     now: bytes | None = None
     reason: str = ""
+    new_folders: tuple[Path, ...] = ()
 
     @property
     def shown(self) -> tuple[str, str]:
@@ -194,8 +201,17 @@ def plan_undo(known: Known) -> list[FileUndo]:
         elif kind == "left":
             after = decoded(data, LeftFile)
             left.setdefault(after.path, []).append(after)
+    new_folders = {
+        folder
+        for each in chain.from_iterable(saved.values())
+        for folder in [*Path(each.path).parents][: each.missing_folders]
+    }
     plans = (_plan(path, saved[path], left.get(path, ())) for path in sorted(saved))
-    return [each for each in plans if each.reason or each.before != each.now]
+    return [
+        replace(each, new_folders=tuple(new_folders.intersection(each.path.parents)))
+        for each in plans
+        if each.reason or each.before != each.now
+    ]
 
 
 def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> FileUndo:
@@ -236,7 +252,11 @@ def _objection(now: bytes | None, last: SavedFile, after: LeftFile | None) -> st
 
 
 def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
-    """Put files back. Gives each as it has come out: with a `reason` if it was left."""
+    """Put files back; yield each as it has come out: with a `reason` if it was left.
+
+    Folders that the run has made are removed at the end if they are empty.
+    """
+    new_folders: set[Path] = set()
     for plan in plans:
         if plan.reason:
             yield plan
@@ -247,12 +267,16 @@ def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
                 continue
             if plan.before is None:
                 remove_place(plan.path)
+                new_folders.update(plan.new_folders)
             else:
                 write_whole_file(plan.path, plan.before, follows_links=False)
         except OSError as error:
             yield _left(plan, os_fault(error))
         else:
             yield plan
+    for folder in sorted(new_folders, key=lambda each: len(each.parts), reverse=True):
+        with suppress(OSError):  # Somebody else has a file there, or has removed it.
+            remove_folder(folder)
 
 
 def has_commands(known: Known) -> bool:

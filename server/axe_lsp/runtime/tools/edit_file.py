@@ -9,11 +9,13 @@ from pathlib import Path
 import anyio
 from msgspec import Struct
 
+from axe_lsp.runtime.files.line_ends import replace_text
 from axe_lsp.runtime.files.regular_files import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import marked_lines, rehearsal
+from axe_lsp.runtime.tools.editor import changing_disk
 from axe_lsp.runtime.tools.editor_files import (
     LARGEST,
     ChangedError,
@@ -23,6 +25,7 @@ from axe_lsp.runtime.tools.editor_files import (
     write_in_editor,
 )
 from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of, writing
+from axe_lsp.runtime.tools.seen_files import SeenFiles
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, is_true, required
 
 _MOST_ATTEMPTS = 5
@@ -37,8 +40,8 @@ class _Edit(Struct, frozen=True):
     everywhere: bool
 
     def apply(self, content: bytes) -> tuple[bytes, int]:
-        """The new content, and how many times the text was replaced. Raises ToolError."""
-        count = content.count(self.old)
+        """Return the new content, and how many times the text was replaced. Raises ToolError."""
+        changed, count = replace_text(content, self.old, self.new)
         if not count:
             raise ToolError("old_string not found in file")
         if count > 1 and not self.everywhere:
@@ -46,7 +49,7 @@ class _Edit(Struct, frozen=True):
                 f"old_string found {count} times; "
                 "set replace_all to true or provide a more unique string"
             )
-        return content.replace(self.old, self.new), count
+        return changed, count
 
     def told(self, count: int) -> str:
         """The old and the new text, for a person."""
@@ -63,7 +66,7 @@ async def _edit_file(call: ToolCall, workplace: Workplace) -> str:
             with suppress(ChangedError):
                 return await _apply_in_editor(workplace, found, path, edit)
         raise ToolError(f"{path} is being changed in the editor; read it and try again")
-    return await _apply_on_disk(found, path, edit)
+    return await _apply_on_disk(workplace, found, path, edit)
 
 
 async def _apply_in_editor(workplace: Workplace, found: Path, path: str, edit: _Edit) -> str:
@@ -76,13 +79,15 @@ async def _apply_in_editor(workplace: Workplace, found: Path, path: str, edit: _
     changed, count = edit.apply(content)
     remark = await write_in_editor(workplace, found, changed, held)
     if remark is None:
-        return await _apply_on_disk(found, path, edit)
+        return await _apply_on_disk(workplace, found, path, edit)
+    workplace.seen_files.note_edit(found, content, changed)
     return _told(count, path) + remark
 
 
-async def _apply_on_disk(found: Path, path: str, edit: _Edit) -> str:
-    count = await anyio.to_thread.run_sync(partial(_apply, found, path, edit))
-    return _told(count, path)
+async def _apply_on_disk(workplace: Workplace, found: Path, path: str, edit: _Edit) -> str:
+    with changing_disk(workplace.editor):
+        apply = partial(_apply, workplace.seen_files, found, path, edit)
+        return _told(await anyio.to_thread.run_sync(apply), path)
 
 
 def _told(count: int, path: str) -> str:
@@ -105,12 +110,14 @@ def _wanted(call: ToolCall) -> tuple[str, _Edit]:
     )
 
 
-def _apply(found: Path, path: str, edit: _Edit) -> int:
+def _apply(seen_files: SeenFiles, found: Path, path: str, edit: _Edit) -> int:
     with speaking_of(path), opened(found):  # What is no file has no folder to lock either.
         pass
     with writing(found, path):
-        content, count = edit.apply(_content(found, path))
-        write_whole_file(found, content, follows_links=False)
+        before = _content(found, path)
+        after, count = edit.apply(before)
+        write_whole_file(found, after, follows_links=False)
+    seen_files.note_edit(found, before, after)
     return count
 
 

@@ -5,10 +5,12 @@ The data goes from the process that executes a run to the one that is connected 
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+import time
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.json_data import JsonStruct
@@ -75,11 +77,40 @@ async def no_editor(_: RunIds, __: EditorRequest) -> EditorAnswer:
     return EditorAnswer("failed", "there is no editor")
 
 
+class DiskChanges:
+    """The times in which commands of a run, or its tools, have changed files on the disk past the editor."""
+
+    # Linux stamps files with the time of the last tick of its clock, at most 10 ms ago.
+    _TICK = 10_000_000
+
+    def __init__(self) -> None:
+        self._ended: list[tuple[int, int]] = []
+        self._begun: list[int] = []
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Count the time of a block."""
+        begun = time.time_ns() - self._TICK
+        self._begun.append(begun)
+        try:
+            yield
+        finally:
+            self._begun.remove(begun)
+            self._ended.append((begun, time.time_ns()))
+
+    def include(self, time_ns: int) -> bool:
+        """Return whether a time, in nanoseconds since 1970, is one of these."""
+        return any(begun <= time_ns for begun in self._begun) or any(
+            begun <= time_ns <= ended for begun, ended in self._ended
+        )
+
+
 class Editor(Struct, frozen=True):
     """An editor and what it can do."""
 
     abilities: Collection[Ability]
     serve: AskEditor
+    disk_changes: DiskChanges = field(default_factory=DiskChanges)
 
 
 class EditorOfRun(Struct, frozen=True):
@@ -88,6 +119,11 @@ class EditorOfRun(Struct, frozen=True):
     editor: Editor
     run: RunIds
 
+    @property
+    def disk_changes(self) -> DiskChanges:
+        """The changes of files that the editor may not have noticed."""
+        return self.editor.disk_changes
+
     def can(self, ability: Ability) -> bool:
         """Whether it can do something."""
         return ability in self.editor.abilities
@@ -95,3 +131,8 @@ class EditorOfRun(Struct, frozen=True):
     async def ask(self, request: EditorRequest) -> EditorAnswer:
         """Have it do something."""
         return await self.editor.serve(self.run, request)
+
+
+def changing_disk(editor: Editor | EditorOfRun | None) -> AbstractContextManager[None]:
+    """Change files on the disk past the editor, if there is one."""
+    return nullcontext() if editor is None else editor.disk_changes.going_on()

@@ -5,13 +5,13 @@ Only text in UTF-8 goes through an editor. An editor that fails is passed over: 
 
 from __future__ import annotations
 
-import codecs
 import os
 from pathlib import Path
 
 import anyio
 from msgspec import Struct
 
+from axe_lsp.runtime.files.line_ends import in_style_of, plain
 from axe_lsp.runtime.files.regular_files import read_place
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.tools.editor import ReadFile, WriteFile
@@ -42,6 +42,8 @@ async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
     """A file as the editor has it; None if the file on the disk counts.
 
     `found` is a place below the working directory, without links. What is not on the disk may be in the editor.
+    The disk counts where a command has changed the file and the editor has another text, which is the one from
+    before the command unless the user is typing in it: in either case it must not undo what the command has done.
     """
     editor = workplace.editor
     if editor is None or not editor.can("read"):
@@ -55,8 +57,10 @@ async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
     # Some editors have an empty text for what is not there.
     if not state.exists and not answer.text:
         return None
-    content = _as_saved(answer.text, state.content)
-    is_saved = state.exists and _plain(content) == _plain(state.content)
+    content = in_style_of(state.content, valid_text(answer.text).encode())
+    is_saved = state.exists and plain(content) == plain(state.content)
+    if not is_saved and editor.disk_changes.include(state.changed_at):
+        return None
     return Open(answer.text, state.content if is_saved else content, is_saved)
 
 
@@ -92,6 +96,9 @@ async def write_in_editor(
     state = await anyio.to_thread.run_sync(_on_disk, found)
     if state is None:
         return None
+    is_past_editor = before is None and editor.disk_changes.include(state.changed_at)
+    if is_past_editor and await read_in_editor(workplace, found) is None:
+        return None
     request = WriteFile(_address(workplace, found), text, before.text if before else None)
     answer = await editor.ask(request)
     if answer.outcome == "done":
@@ -111,20 +118,24 @@ async def write_in_editor(
 
 
 class _State(Struct, frozen=True):
+    """A file on the disk. `changed_at` is in nanoseconds since 1970."""
+
     exists: bool
     content: bytes = b""
+    changed_at: int = 0
 
 
 def _on_disk(found: Path) -> _State | None:
     """A file on the disk; None if it is not a text that an editor could have."""
     try:
+        changed_at = found.lstat().st_mtime_ns
         content = read_place(found, LARGEST)
         content.decode()
     except FileNotFoundError:
         return _State(exists=False)
     except (OSError, UnicodeDecodeError):
         return None
-    return None if b"\0" in content else _State(exists=True, content=content)
+    return None if b"\0" in content else _State(True, content, changed_at)
 
 
 def _address(workplace: Workplace, found: Path) -> str:
@@ -134,18 +145,3 @@ def _address(workplace: Workplace, found: Path) -> str:
         if found.is_relative_to(real):
             return os.path.normpath(folder / found.relative_to(real))
     return str(found)
-
-
-def _as_saved(text: str, on_disk: bytes) -> bytes:
-    """A text with the line ends and the mark of the file, which editors leave out."""
-    content = valid_text(text).encode()
-    ends = on_disk.count(b"\n")
-    if ends and ends == on_disk.count(b"\r\n") and b"\r" not in content:
-        content = content.replace(b"\n", b"\r\n")
-    if on_disk.startswith(codecs.BOM_UTF8) and not content.startswith(codecs.BOM_UTF8):
-        content = codecs.BOM_UTF8 + content
-    return content
-
-
-def _plain(content: bytes) -> bytes:
-    return content.replace(b"\r\n", b"\n")

@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
@@ -19,6 +19,7 @@ from typing import BinaryIO
 from msgspec import Struct
 
 from axe_lsp.runtime.files.opening import open_place, opened_file
+from axe_lsp.runtime.messages import Message
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
@@ -43,6 +44,18 @@ def place(workplace: Workplace, path: str) -> Path:
 
 def _is_below(path: Path, folders: Iterable[str]) -> bool:
     return any(path.is_relative_to(each) for each in folders)
+
+
+def learn_files(workplace: Workplace, messages: Sequence[Message]) -> None:
+    """Learn from the messages of a former process which files the agent has read and written."""
+
+    def place_of(path: str) -> Path | None:
+        try:
+            return place(workplace, path)
+        except ToolError:
+            return None
+
+    workplace.seen_files.learn(messages, place_of)
 
 
 class NamedFile(Struct, frozen=True):

@@ -16,7 +16,7 @@ from axe_lsp.runtime.files.context_files import BINARY_PROBE
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
-from axe_lsp.runtime.tools.editor_files import read_in_editor
+from axe_lsp.runtime.tools.editor_files import LARGEST, read_in_editor
 from axe_lsp.runtime.tools.paths import opened, place, speaking_of
 from axe_lsp.runtime.tools.tool import (
     MAX_OUTPUT,
@@ -38,8 +38,10 @@ _LONGEST_LINE = MAX_OUTPUT // 2
 async def _read_file(call: ToolCall, workplace: Workplace) -> str | Shown:
     path = required(call, "path")
     offset, limit = _positive(call, "offset", 1), _positive(call, "limit", _LIMIT)
-    held = await read_in_editor(workplace, place(workplace, path))
+    found = place(workplace, path)
+    held = await read_in_editor(workplace, found)
     if held is not None:
+        workplace.seen_files.note(found, held.content)
         return _shown(BytesIO(held.content), offset, limit)
     read = partial(_numbered, workplace, path, offset, limit)
     return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
@@ -67,7 +69,12 @@ def _numbered(workplace: Workplace, path: str, offset: int, limit: int) -> str |
         if b"\0" in beginning:
             raise ToolError("binary file detected")
         file.seek(0)
-        return _shown(file, offset, limit)
+        shown = _shown(file, offset, limit)
+        file.seek(0)
+        content = file.read(LARGEST + 1)
+    if len(content) <= LARGEST:
+        workplace.seen_files.note(found, content)
+    return shown
 
 
 def _picture(data: bytes) -> Shown:

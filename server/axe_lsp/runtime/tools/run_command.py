@@ -19,7 +19,7 @@ from axe_lsp.runtime.files.user_config import key_variables
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
-from axe_lsp.runtime.tools.editor import RunCommand
+from axe_lsp.runtime.tools.editor import RunCommand, changing_disk
 from axe_lsp.runtime.tools.read_only import is_enforceable, without_writing
 from axe_lsp.runtime.tools.tool import (
     MAX_OUTPUT,
@@ -40,8 +40,9 @@ _IN_TERMINALS = {"GIT_PAGER": "cat", "PAGER": "cat"}
 
 async def _run_command(call: ToolCall, workplace: Workplace) -> str:
     command = required(call, "command")
-    told = await _run_in_editor(call, command, workplace)
-    return await run_shell(command, workplace, _TIME_LIMIT) if told is None else told
+    with changing_disk(workplace.editor):
+        told = await _run_in_editor(call, command, workplace)
+        return await run_shell(command, workplace, _TIME_LIMIT) if told is None else told
 
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:

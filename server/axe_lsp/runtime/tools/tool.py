@@ -12,7 +12,7 @@ from contextlib import AbstractAsyncContextManager, AbstractContextManager, cont
 from pathlib import Path
 from typing import Protocol
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import AgentPlace, Event, RunIds
@@ -22,6 +22,7 @@ from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
 from axe_lsp.runtime.tools.editor import EditorOfRun
+from axe_lsp.runtime.tools.seen_files import SeenFiles
 
 MAX_OUTPUT = 100 * 1024
 """Bytes of a result. A longer one is cut, and says so."""
@@ -120,7 +121,7 @@ class Workplace(Struct, frozen=True):
     The `editor` is there if it is to read and write files, or to run commands.
     If the folder is in a copy on another machine, it is the `remote_copy`, and `watch` hears of it.
     The tools may leave the folder for `more_folders`, which are absolute, too. The `workspace` of the run, of which the
-    folder may be a part, is None for a copy.
+    folder may be a part, is None for a copy. `seen_files` are those that the agent has read or written.
     """
 
     folder: Path
@@ -134,6 +135,7 @@ class Workplace(Struct, frozen=True):
     watch: Watch | None = None
     more_folders: tuple[Path, ...] = ()
     workspace: Path | None = None
+    seen_files: SeenFiles = field(default_factory=SeenFiles)
 
     @property
     def folders(self) -> tuple[Path, ...]:

@@ -6,30 +6,78 @@ from functools import partial
 from pathlib import Path
 
 import anyio
+from msgspec.structs import replace
 
-from axe_lsp.runtime.files.opening import is_nothing, opened_folder
+from axe_lsp.runtime.files.line_ends import in_style_of
+from axe_lsp.runtime.files.opening import content_of, is_nothing, opened_folder
 from axe_lsp.runtime.files.regular_files import write_whole_file
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import valid_text
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.diff import MOST_COMPARED, marked_lines, rehearsal
-from axe_lsp.runtime.tools.editor_files import Open, open_for_overwrite, write_in_editor
+from axe_lsp.runtime.tools.editor import changing_disk
+from axe_lsp.runtime.tools.editor_files import (
+    LARGEST,
+    ChangedError,
+    Open,
+    open_for_overwrite,
+    write_in_editor,
+)
 from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of, writing
-from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, required
+from axe_lsp.runtime.tools.read_file import TOOL as READ_FILE
+from axe_lsp.runtime.tools.seen_files import SeenFiles
+from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 
 
 async def _write_file(call: ToolCall, workplace: Workplace) -> str:
     path, data = _wanted(call)
     found = await anyio.to_thread.run_sync(partial(_ready, workplace, path))
-    remark = await write_in_editor(workplace, found, data)
+    held = await open_for_overwrite(workplace, found)
+    await _require_former_reads(workplace, found, path)
+    if held is not None:
+        _require_unchanged(workplace, found, path, held.content)
+        data = in_style_of(held.content, data)
+    try:
+        remark = await write_in_editor(workplace, found, data, held)
+    except ChangedError:
+        raise ToolError(f"{path} is being changed in the editor; read it and try again") from None
     if remark is None:
-        await anyio.to_thread.run_sync(partial(_write, found, path, data))
+        with changing_disk(workplace.editor):
+            write = partial(_write, workplace, found, path, data)
+            data = await anyio.to_thread.run_sync(write)
+    workplace.seen_files.note(found, data)
     return f"wrote {len(data)} bytes to {path}{remark or ''}"
+
+
+async def _require_former_reads(workplace: Workplace, found: Path, path: str) -> None:
+    """Raise ToolError unless a file is as a former process of the run, or a run before it, has read it."""
+    unseen = replace(workplace, seen_files=SeenFiles())
+    for former in workplace.seen_files.former_reads(found):
+        try:
+            result = await READ_FILE.execute(former.call, unseen)
+        except ToolError:  # It is no longer there, or no text.
+            continue
+        if isinstance(result, str) and valid_text(result) != former.result:
+            raise _changed(path)
+
+
+def _require_unchanged(workplace: Workplace, found: Path, path: str, content: bytes) -> None:
+    """Raise ToolError if a file is not as the agent has last read or written it."""
+    if workplace.seen_files.has_changed(found, content):
+        raise _changed(path)
+
+
+def _changed(path: str) -> ToolError:
+    return ToolError(
+        f"{path} has changed since you read it and was not written; read it again first"
+    )
 
 
 async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
     path, data = _wanted(call)
-    held = await open_for_overwrite(workplace, place(workplace, path))
+    found = place(workplace, path)
+    held = await open_for_overwrite(workplace, found)
+    await _require_former_reads(workplace, found, path)
     change = partial(_change, workplace, path, data, held)
     return await anyio.to_thread.run_sync(change)
 
@@ -42,6 +90,9 @@ def _wanted(call: ToolCall) -> tuple[str, bytes]:
 def _change(workplace: Workplace, path: str, data: bytes, held: Open | None) -> Rehearsal:
     if_large = f"all of it would be replaced by\n{marked_lines('+', data)}"
     old = held.content if held is not None else _read(workplace, path)
+    if old is not None and len(old) <= MOST_COMPARED:
+        _require_unchanged(workplace, place(workplace, path), path, old)
+        data = in_style_of(old, data)
     return rehearsal("write", named_file(workplace, path), old, data, if_large)
 
 
@@ -67,9 +118,15 @@ def _ready(workplace: Workplace, path: str) -> Path:
     return found
 
 
-def _write(found: Path, path: str, data: bytes) -> None:
+def _write(workplace: Workplace, found: Path, path: str, data: bytes) -> bytes:
+    """Write a file; return its content, which has the line endings that the file had before."""
     with writing(found, path):
+        before = content_of(found, LARGEST + 1)
+        if before is not None and len(before) <= LARGEST:
+            _require_unchanged(workplace, found, path, before)
+            data = in_style_of(before, data)
         write_whole_file(found, data, follows_links=False)
+    return data
 
 
 TOOL = BuiltinTool(
