@@ -21,7 +21,7 @@ import http.client
 import json
 import math
 import threading
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -52,7 +52,7 @@ __all__ = [
     "name_providers",
 ]
 
-_NAMED = {"responses": "openai-responses"}
+_NAMED = {"responses": "openai-responses", "mistral": "openai-chat", "deepseek": "openai-chat"}
 """The wires of providers that are not built in."""
 
 PATIENCE = 60.0
@@ -173,12 +173,16 @@ _NO_LIMIT = _Limit(math.inf, Refuses(429), 0)
 
 
 class ScriptedProvider:
-    """The provider; a context manager."""
+    """The provider; a context manager.
+
+    `rules` returns why a request is refused with the status 400, "" if it is not.
+    """
 
     def __init__(self) -> None:
         self.requests: list[Received] = []
         self.in_flight = 0
         self.max_in_flight = 0
+        self.rules: Callable[[Received], str] = lambda _: ""
         self._scripts: dict[str, list[Answer]] = {}
         self._limits: dict[str, _Limit] = {}
         self._writers: list[asyncio.StreamWriter] = []
@@ -329,6 +333,8 @@ class ScriptedProvider:
         return cut is None
 
     def _pick(self, received: Received) -> Answer:
+        if refusal := self.rules(received):
+            return Answer(Refuses(400, refusal))
         script = self._scripts.get(received.model, [])
         text = received.raw.decode("utf-8", "replace")
         for index, answer in enumerate(script):
@@ -338,9 +344,9 @@ class ScriptedProvider:
 
 
 def name_providers(config: Path, texts: Iterable[str]) -> None:
-    """Write a config.toml with the providers of these texts that are not built in, if there are any."""
+    """Write a config.toml with the providers of these texts that are not built in, unless there is one."""
     named = {name for name in _NAMED for text in texts if f"{name}/" in text}
-    if named:
+    if named and not (config / "axe" / "config.toml").exists():
         (config / "axe").mkdir(parents=True, exist_ok=True)
         tables = [f'[providers.{name}]\nwire = "{_NAMED[name]}"\n' for name in sorted(named)]
         (config / "axe" / "config.toml").write_text("".join(tables), "utf-8")

@@ -95,14 +95,7 @@ class Conversation:
         self.request = replace(self.request, continuation="")
         self._calls = _marked(response) if self.request.tools else ()
         if self._calls:
-            self._append(
-                Message(
-                    "assistant",
-                    content=response.content,
-                    tool_calls=self._calls,
-                    original=response.original,
-                )
-            )
+            self._append(response.message(self._calls))
         return self._calls
 
     def _pause(self, response: Response) -> None:
@@ -116,7 +109,7 @@ class Conversation:
             self._begun = None
             self._paused.append(response.content)
             self._paused_sources = merged_sources(self._paused_sources, response.sources)
-            self._append(Message("assistant", content=response.content, original=response.original))
+            self._append(response.message())
         self._check_turns()
 
     def break_off(self, text: str) -> None:
@@ -182,9 +175,9 @@ class Conversation:
 
         Raises AgentError as `deliver` does.
         """
-        last = self.last
-        if last.content or last.original is not None:
-            self._append(Message("assistant", content=last.content, original=last.original))
+        answer = self.last.message()
+        if answer.content or answer.original is not None:
+            self._append(answer)
         self._append(Message("user", content=text))
         self._check_turns()
 

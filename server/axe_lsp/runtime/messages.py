@@ -116,7 +116,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
 
     An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
     `tool_results` and no text. `original` is the answer in the words of its wire, which gets it back
-    as it was. `images` go with a `user` message.
+    as it was, and `origin` the wire and the model that it is of. `images` go with a `user` message.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -125,6 +125,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     tool_results: tuple[ToolResult, ...] = ()
     original: Json = None
     images: tuple[Image, ...] = ()
+    origin: str = ""
 
 
 class ResponseFormat(Struct, frozen=True, omit_defaults=True):
@@ -189,6 +190,7 @@ class Response(Struct, frozen=True, omit_defaults=True):
     paused answer has a token, `continuation`, that goes back instead, and what follows is its other part.
     `native_stop_reason` is the word of the service behind the one that was asked (OpenRouter). `sources` are
     the pages and files that the answer is based on. `unread` names content that is no text, such as a picture, "" for none.
+    `origin` names the wire and the model of the answer, "" for one that no service has given.
     """
 
     content: str = ""
@@ -208,6 +210,7 @@ class Response(Struct, frozen=True, omit_defaults=True):
     native_stop_reason: str = ""
     sources: tuple[Source, ...] = ()
     unread: str = ""
+    origin: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -221,6 +224,14 @@ class Response(Struct, frozen=True, omit_defaults=True):
             return ""
         reasons = self.native_stop_reason, self.stop_reason
         return next((reason for reason in reasons if reason in CONTRADICTORY), "")
+
+    def message(self, tool_calls: tuple[ToolCall, ...] = ()) -> Message:
+        """Return the answer as an entry of the conversation, with the calls that get results.
+
+        Without them it is told in plain words, since no service takes a call back that has no result.
+        """
+        original = self.original if len(tool_calls) == len(self.tool_calls) else None
+        return Message("assistant", self.content, tool_calls, original=original, origin=self.origin)
 
     @property
     def usage(self) -> Usage:

@@ -110,11 +110,10 @@ Key = tuple[str, int, str, str]
 class Before(Struct, frozen=True):
     """The conversation that a run of a session goes on with: that of the root run `continues`.
 
-    `model` is the one that has answered, `provider/name`; `session` is what its requests were known by.
+    `session` is what its requests were known by.
     """
 
     continues: str
-    model: str
     session: str
     messages: tuple[Message, ...]
 

@@ -268,7 +268,6 @@ def streamed(*deltas: object, finish: str = "tool_calls") -> tuple[Response, lis
         {"tool_calls": [called(extra_content=SIGNED), called("b")]},
         {"reasoning": "Let me look.", "reasoning_details": DETAILS, "tool_calls": [called()]},
         {"reasoning_content": "Let me look.", "tool_calls": [called()]},
-        {"what_nobody_knows": {"a": [1]}, "tool_calls": [called()]},
         {
             "content": [
                 {"type": "thinking", "thinking": [{"type": "text", "text": "Let me look."}]},

@@ -197,7 +197,8 @@ async def test_a_run_is_recorded_with_all_that_passed(
         (Sent("user", "the task"),),
         (Sent("tool", "seen", "c1"),),
     ]
-    assert lead.turns[1].answer == Response("Done", (), "m-lead", "stop", 7, 8)
+    answer = Response("Done", (), "m-lead", "stop", 7, 8, origin="openai-chat openai/m-lead")
+    assert lead.turns[1].answer == answer
     assert scout.turns[0].sent == (Sent("user", "Task: look"),)
 
 

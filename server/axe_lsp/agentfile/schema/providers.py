@@ -39,7 +39,8 @@ class WireTraits(Struct, frozen=True):
     `base_url` is where a provider without an address has it. `caching_models` is a pattern of the models
     that take marks of what to cache. `own_fields` are those of a request that no other wire has.
     `efforts` are the levels of which each model has some, if refusals do not list them. No request asks
-    for less than `least_output` tokens.
+    for less than `least_output` tokens. `call_ids` and `tool_names` are patterns of the ids and of the names of
+    tool calls that it takes; `has_call_ids`: a call has to have one.
     """
 
     auth: Auth
@@ -54,6 +55,9 @@ class WireTraits(Struct, frozen=True):
     own_fields: frozenset[str] = frozenset()
     efforts: tuple[str, ...] = ()
     least_output: int = 0
+    call_ids: str = r"[a-zA-Z0-9_-]{1,40}"
+    tool_names: str = r"[a-zA-Z0-9_-]{1,64}"
+    has_call_ids: bool = True
 
 
 SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
@@ -71,12 +75,19 @@ WIRES: Mapping[Wire, WireTraits] = {
     ),
     "openai-chat": WireTraits("bearer", _ALWAYS | {"seed", "stop"}),
     "anthropic": WireTraits(
-        "x-api-key", _ALWAYS | {"thinking_budget", "top_k", "stop"}, json_object=False
+        "x-api-key",
+        _ALWAYS | {"thinking_budget", "top_k", "stop"},
+        json_object=False,
+        call_ids=r"[a-zA-Z0-9_-]+",
+        tool_names=r"[a-zA-Z0-9_-]{1,128}",
     ),
     "gemini": WireTraits(
         "x-goog-api-key",
         _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"},
         efforts=("low", "medium", "high"),
+        call_ids=r"[a-zA-Z0-9_-]+",
+        tool_names=r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
+        has_call_ids=False,
     ),
     "bedrock": WireTraits(
         "bearer",
@@ -86,9 +97,14 @@ WIRES: Mapping[Wire, WireTraits] = {
         keyless_auth="sigv4",
         base_url="https://bedrock-runtime.{region}.amazonaws.com",
         caching_models="claude|nova",
+        call_ids=r"[a-zA-Z0-9_-]{1,64}",
     ),
     "ollama": WireTraits(
-        "bearer", _ALWAYS | {"top_k", "seed", "stop", "num_ctx"}, schema_with_tools=False
+        "bearer",
+        _ALWAYS | {"top_k", "seed", "stop", "num_ctx"},
+        schema_with_tools=False,
+        tool_names=r"(?s).+",
+        has_call_ids=False,
     ),
 }
 

@@ -12,7 +12,12 @@ from __future__ import annotations
 from msgspec.structs import replace
 
 from axe_lsp.runtime.messages import Json, Message, Request
-from axe_lsp.runtime.providers.restrictions import Restrictions, caches, marked_messages
+from axe_lsp.runtime.providers.restrictions import (
+    Restrictions,
+    caches,
+    marked_messages,
+    with_taken_fields,
+)
 from axe_lsp.runtime.providers.wire import WireFormat, to_json
 
 
@@ -35,8 +40,12 @@ class _Pieces:
         self._format = wire_format
         self._head: tuple[object, bytes] = (None, b"")
         self._messages: dict[tuple[int, bool], tuple[Message, bytes]] = {}
+        self._restrictions = Restrictions()
 
     def body(self, request: Request, stream: bool, restrictions: Restrictions) -> bytes:
+        if restrictions.message_fields != self._restrictions.message_fields:
+            self._messages.clear()
+        self._restrictions = restrictions
         marked = marked_messages(request, restrictions) if self._format.SHAPE.cache_mark else ()
         messages = [
             self._message(message, index in marked)
@@ -93,7 +102,7 @@ class _Pieces:
             beginning, _, end = before[1].rpartition(self._format.SHAPE.cache_mark)
             return beginning + end
         encoded: list[Json] = self._format.encode_message(message, marked)
-        return ",".join(map(to_json, encoded)).encode()
+        return ",".join(map(to_json, with_taken_fields(encoded, self._restrictions))).encode()
 
 
 _KEPT = "without originals"

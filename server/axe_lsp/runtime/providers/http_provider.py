@@ -26,6 +26,7 @@ from axe_lsp.agentfile.schema.providers import (
     Wire,
     address_variable,
 )
+from axe_lsp.agentfile.schema.services import CHAT_FIELDS, ServiceTraits, service_traits
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import read_ahead
@@ -37,6 +38,7 @@ from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.providers.adaptive_limiter import OwnLimiters
 from axe_lsp.runtime.providers.body import encode_body, forget_originals, with_readable
 from axe_lsp.runtime.providers.failures import WRONG_PLACE, refusal
+from axe_lsp.runtime.providers.former_turns import CallRules, with_former_turns
 from axe_lsp.runtime.providers.provider import Entry, Exchange, Limiters, OnDelta, limiter_key
 from axe_lsp.runtime.providers.read_answer import read_answer
 from axe_lsp.runtime.providers.restrictions import (
@@ -44,6 +46,7 @@ from axe_lsp.runtime.providers.restrictions import (
     Restrictions,
     accepted,
     brings_pictures,
+    fields_of,
     learnt,
     left_out,
     left_out_tools,
@@ -95,7 +98,35 @@ class Service(Struct, frozen=True):
     @property
     def restrictions(self) -> Restrictions:
         """How requests are written as long as nothing is known of the model."""
-        return Restrictions(self.is_own, self.unsupported, self.provider, self.wire)
+        traits = self.traits
+        return Restrictions(
+            self.is_own,
+            self.unsupported,
+            self.provider,
+            self.wire,
+            omitted_fields=CHAT_FIELDS - traits.returned_fields,
+            required_fields=traits.required_fields,
+        )
+
+    @property
+    def traits(self) -> ServiceTraits:
+        """The features of the service that its wire does not tell."""
+        return service_traits(self.wire, self.provider, self.base_url)
+
+    def origin(self, model: str) -> str:
+        """The origin of a model's answers."""
+        return f"{self.wire} {self.provider}/{model}"
+
+    def call_rules(self, model: str) -> CallRules:
+        """The rules for tool calls of former turns."""
+        wire, ids = WIRES[self.wire], self.traits.call_ids
+        return CallRules(
+            origin=self.origin(model),
+            ids=ids or wire.call_ids,
+            names=wire.tool_names,
+            has_ids=wire.has_call_ids,
+            checks_own_ids=bool(ids),
+        )
 
     @property
     def wire_format(self) -> WireFormat:
@@ -238,18 +269,22 @@ class HttpProvider:
             news = service.news(request, restrictions, is_first=may_have_news)
             if not service.may_lack_responses:  # Else the chat wire may have what this one lacks.
                 tell(news)
+            encodable = with_former_turns(with_readable(request), service.call_rules(model.name))
             try:
-                sent = replace(exchange, request=with_readable(request))
+                sent = replace(exchange, request=encodable)
                 response = await self._ask(service, sent, restrictions, on_delta)
                 tell([*news, *told_of(request, response, WIRES[service.wire])])
+                response = replace(response, origin=service.origin(model.name))
                 return _priced(response, model, service.wire)
             except ProviderError as error:
                 self._learn_window(error, exchange, service)
-                known = learnt(error, request, restrictions)
+                known = learnt(
+                    error, request, restrictions, partial(_sent_fields, service, encodable)
+                )
                 if known is not None:
                     self._restrictions[place] = known
                     may_have_news = True
-                elif service.may_lack_responses and _lacks_path(error, request):
+                elif service.may_lack_responses and _lacks_path(error, encodable):
                     self._without_responses.add(service.base_url)
                     exchange.warn(_asks_chat(service))
                 elif _is_unreadable(error) and forget_originals(request):
@@ -484,6 +519,12 @@ def _lacks_path(error: ProviderError, request: Request) -> bool:
     """Whether a server does not know the address, rather than the model or an item of the request."""
     is_first = all(message.original is None for message in request.messages)
     return error.status in _NO_SUCH_PATH and is_first and request.model not in error.message
+
+
+def _sent_fields(service: Service, request: Request) -> set[str]:
+    """The names of the fields of all messages of a request."""
+    encode = service.wire_format.encode_message
+    return fields_of([item for message in request.messages for item in encode(message, False)])
 
 
 def _is_unreadable(error: ProviderError) -> bool:

@@ -7,7 +7,7 @@ meant, and what the server refuses by name is changed or left out, for this mode
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -16,8 +16,9 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS, WIRES, Wire, WireTraits
+from axe_lsp.agentfile.schema.services import EMPTY_FIELDS
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Message, Request, Response
+from axe_lsp.runtime.messages import Json, Message, Request, Response
 from axe_lsp.runtime.providers.tool_schemas import RefusedTool, offered_tools, refused_tool
 
 Field = Literal[
@@ -53,7 +54,9 @@ class Restrictions(Struct, frozen=True):
     `current`: it is the provider's own, which knows all of its API. Those that stand in for it,
     proxies and compatible servers, are asked in the words of axe M7 (001-2, 001-3, 001-4). `provider`
     is the name of the service, for wires that have dialects. `efforts` are those that the model takes
-    of `params.effort`, none as long as it has not refused one. `refused_tools` are left out.
+    of `params.effort`, none as long as it has not refused one. `omitted_fields` are the fields of former
+    messages that it refuses, `required_fields` those that it wants in each assistant message.
+    `refused_tools` are left out.
     """
 
     current: bool = False
@@ -62,6 +65,13 @@ class Restrictions(Struct, frozen=True):
     wire: Wire = "openai-chat"
     efforts: tuple[str, ...] = ()
     refused_tools: tuple[RefusedTool, ...] = ()
+    omitted_fields: frozenset[str] = frozenset()
+    required_fields: frozenset[str] = frozenset()
+
+    @property
+    def message_fields(self) -> tuple[frozenset[str], frozenset[str]]:
+        """The part that changes how a message is written."""
+        return self.omitted_fields, self.required_fields
 
 
 def accepted(request: Request, restrictions: Restrictions) -> Request:
@@ -163,9 +173,15 @@ def _effort(asked: str, restrictions: Restrictions) -> str:
 
 
 def learnt(
-    error: ProviderError, request: Request, restrictions: Restrictions
+    error: ProviderError,
+    request: Request,
+    restrictions: Restrictions,
+    sent_fields: Callable[[], Collection[str]] = tuple,
 ) -> Restrictions | None:
-    """The restrictions with what the error says of them, if the server may be asked again in another way."""
+    """The restrictions with what the error says of them, if the server may be asked again in another way.
+
+    `sent_fields` returns the names of the fields of the request's messages.
+    """
     about_one_picture = _ONE_PICTURE in error.message or not PICTURE_CODES.isdisjoint(error.codes)
     if error.status not in _REFUSING or about_one_picture or error.is_garbled_call:
         return None
@@ -173,6 +189,8 @@ def learnt(
     if tool is not None:
         return replace(restrictions, refused_tools=(*restrictions.refused_tools, tool))
     said = "\n".join((error.message, *error.codes))
+    if (fields := _learnt_fields(said, sent_fields, restrictions)) is not None:
+        return fields
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
     field = next((field for field in sent if re.search(_REFUSALS[field], said)), None)
     asked = accepted(request, restrictions).params.effort
@@ -191,6 +209,111 @@ def _refused_tool(
     if not request.tools or "tools" in restrictions.refused:
         return None
     return refused_tool(error, request, restrictions.wire, restrictions.refused_tools)
+
+
+def with_taken_fields(items: list[Json], restrictions: Restrictions) -> list[Json]:
+    """Return an encoded message without the fields that the server refuses, and with those that it requires."""
+    omitted, required = restrictions.message_fields
+    if omitted:
+        items = [_without_fields(item, omitted) for item in items]
+    if not required:
+        return items
+    return [
+        {**item, **{name: EMPTY_FIELDS[name] for name in required if name not in item}}
+        if item.get("role") == "assistant"
+        else item
+        for item in items
+    ]
+
+
+def fields_of(value: Json) -> set[str]:
+    """Return the names of the fields of an encoded message, at any depth."""
+    if isinstance(value, list):
+        return {name for each in value for name in fields_of(each)}
+    if not isinstance(value, dict):
+        return set()
+    inner = (fields_of(each) for name, each in value.items() if name not in _USER_DATA)
+    return set(value).union(*inner)
+
+
+def _without_fields(value: Json, names: Collection[str]) -> Json:
+    if isinstance(value, list):
+        return [_without_fields(each, names) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {
+        name: each if name in _USER_DATA else _without_fields(each, names)
+        for name, each in value.items()
+        if name not in names
+    }
+
+
+_USER_DATA = frozenset({"input", "args", "arguments", "response"})
+"""The fields that hold arguments and results of tools, whose fields are no fields of the wire."""
+
+_ESSENTIAL = frozenset(
+    {
+        *("role", "content", "type", "text", "parts", "name", "function", "output", "summary"),
+        *("id", "call_id", "tool_call_id", "tool_use_id", "toolUseId", "tool_calls"),
+        *("functionCall", "functionResponse", "toolUse", "toolResult", "source", "data"),
+        *("signature", "thinking", "encrypted_content", "redactedContent", "reasoningContent"),
+        *("thoughtSignature", "image", "image_url", "images", "inlineData", *_USER_DATA),
+    }
+)
+"""The fields without which a message means something else, or nothing."""
+
+
+def _learnt_fields(
+    said: str, sent_fields: Callable[[], Collection[str]], restrictions: Restrictions
+) -> Restrictions | None:
+    """The restrictions with a field of messages that the server requires, or fields that it refuses."""
+    required = restrictions.required_fields
+    missing = {
+        name
+        for name in EMPTY_FIELDS
+        if name not in restrictions.omitted_fields | required
+        and re.search(_MISSING.format(name=name), said)
+    }
+    if missing:
+        return replace(restrictions, required_fields=required | missing)
+    if not re.search(_UNKNOWN_FIELD, said):
+        return None
+    essential = _ESSENTIAL if WIRES[restrictions.wire].has_call_ids else _ESSENTIAL - {"id"}
+    refused = {
+        name
+        for name in required.union(sent_fields()) - essential - restrictions.omitted_fields
+        if re.search(_named(name), said)
+    }
+    if not refused:
+        return None
+    return replace(
+        restrictions,
+        omitted_fields=restrictions.omitted_fields | refused,
+        required_fields=required - refused,
+    )
+
+
+_MISSING = (
+    r"(?is)\b{name}\b.*(must be passed back|\bmissing\b|\brequired\b)"
+    r"|\b(missing|requires)\b.*\b{name}\b"
+)
+"""The words for a field that each assistant message must have: of DeepSeek, Kimi, SiliconFlow, FastAPI."""
+
+_UNKNOWN_FIELD = (
+    r"(?i)extra (inputs|fields)|extra_forbidden|extraneous|additional propert|unsupported|n[o']t support"
+    r"|not (permitted|allowed|recognized|defined)|unexpected|unrecognized|forbidden|cannot find field"
+    r"|(unknown|invalid) (name|field|parameter|argument|property|properties|key)"
+)
+"""The words for a field that a server does not know: of Groq, Mistral, Anthropic, OpenAI, Google, Bedrock."""
+
+
+def _named(name: str) -> str:
+    """A pattern of a field's name in an error: a part of a path or in quotes, unless it can be no word."""
+    end = r"(?![\w-])"
+    if "_" in name or name != name.lower():
+        return rf"(?<![\w-]){name}{end}"
+    kind = "(field|property|parameter|key)"
+    return rf"[\"'`.\[/(]{name}{end}|\b{name} {kind}\b|\b{kind} {name}{end}"
 
 
 def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:

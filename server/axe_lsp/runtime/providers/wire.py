@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NoReturn, Protocol
 from urllib.parse import urlencode, urlsplit
 
@@ -231,6 +231,23 @@ def with_arguments(call: dict[str, Json], name: str) -> dict[str, Json]:
     """A call as the provider wants it back: its arguments are an object, also if they came as a JSON text."""
     given = call.get(name)
     return {**call, name: dict(parse_arguments(given))} if isinstance(given, str) else call
+
+
+def returned_parts(
+    parts: Iterable[Json], message: Message, call: Callable[[Json, ToolCall], Json | None]
+) -> Iterator[Json]:
+    """Yield the parts of an answer as the provider gets them back, with the calls of the message.
+
+    `call` returns a part with the id and the name of a call, None for a part that is no call. Calls that nobody
+    has answered are left out, since a service refuses them.
+    """
+    calls = iter(message.tool_calls)
+    nobody = ToolCall("", "")
+    for part in parts:
+        if call(part, nobody) is None:
+            yield part
+        elif (answered := next(calls, None)) is not None:
+            yield call(part, answered)
 
 
 def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -12,7 +12,7 @@ from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ConfigError, FinalError, UnfitAnswerError
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.messages import Message, Response, ToolCall, ToolResult
-from axe_lsp.runtime.resuming.restore import INTERRUPTED, in_plain_words, restore
+from axe_lsp.runtime.resuming.restore import INTERRUPTED, restore
 from axe_lsp.runtime.run_log import Before, First, RunLog, encoded
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Order
@@ -31,12 +31,10 @@ async def continued(former: RunLog, order: Order) -> First:
     """The beginning of a run that continues the conversation of a completed one by a further message.
 
     Prompt, tools and messages stay as they were sent, so that caches of the provider hit, and the answer as the
-    provider gave it. For another model, which can't read it, it is told in plain words. Raises ConfigError.
+    provider gave it. Another model gets them in its own form (`providers/former_turns.py`). Raises ConfigError.
     """
     first = _first(former)
     messages = await _messages(former, first)
-    if _is_other(order, first):
-        messages = in_plain_words(messages)
     model = order.model or first.model
     request = replace(
         first.request,
@@ -56,7 +54,7 @@ async def before(former: RunLog, said: str = "") -> Before:
     messages = await _messages(former, first)
     if messages[-1].role != "assistant":  # Roles have to alternate.
         messages = (*messages, Message("assistant", said or _INTERRUPTED))
-    return Before(former.ids.run_id, first.model, first.request.session, messages)
+    return Before(former.ids.run_id, first.request.session, messages)
 
 
 async def _messages(former: RunLog, first: First) -> tuple[Message, ...]:
@@ -83,8 +81,7 @@ async def _messages(former: RunLog, first: First) -> tuple[Message, ...]:
         pass
     except (_OpenError, FinalError):
         return conversation.request.messages
-    answer = Message("assistant", last.content, original=last.original)
-    return (*conversation.request.messages, *([answer] if last.content else ()))
+    return (*conversation.request.messages, *([last.message()] if last.content else ()))
 
 
 class _OpenError(Exception):
@@ -110,24 +107,21 @@ def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
         if turns:
             which = f"can be forked at turn {'1' if turns == 1 else f'1 to {turns}'}, not at {turn}"
         raise ConfigError(f"run {former.ids.run_id[:8]} {which}")
-    is_other = _is_other(order, first)
     model = order.model or first.model
     request = replace(first.request, model=parse_model_name(model).name)
-    if is_other:
-        request = replace(request, messages=in_plain_words(request.messages))
-    steps = [step for number in range(1, turn) for step in _shared(former, number, order, is_other)]
+    steps = [step for number in range(1, turn) for step in _shared(former, number, order)]
     return replace(first, order=order, model=model, request=request), steps
 
 
-def _shared(former: RunLog, turn: int, order: Order, is_other: bool) -> Iterator[Step]:
+def _shared(former: RunLog, turn: int, order: Order) -> Iterator[Step]:
     root = run = order.ids.run_id
     for number, room in enumerate(former.rooms(turn)):
-        summary = None if room.answer is None else _free(room.answer, is_other)
+        summary = None if room.answer is None else _free(room.answer)
         data = encoded(replace(room, answer=summary))
         yield Step(root, run, "room", turn, str(number), data)
     answer = former.answer(turn)
     assert answer is not None
-    yield Step(root, run, "answer", turn, data=encoded(_free(answer, is_other)))
+    yield Step(root, run, "answer", turn, data=encoded(_free(answer)))
     for call in answer.tool_calls:
         result = former.result(turn, call.event_id)
         if result is not None:
@@ -135,12 +129,11 @@ def _shared(former: RunLog, turn: int, order: Order, is_other: bool) -> Iterator
             yield Step(root, run, "result", turn, call.event_id, data)
 
 
-def _free(answer: Response, is_other: bool) -> Response:
-    """An answer that another run has paid for, perhaps of another model."""
-    answer = replace(
+def _free(answer: Response) -> Response:
+    """An answer that another run has paid for."""
+    return replace(
         answer, input_tokens=0, output_tokens=0, cache_read_tokens=0, cache_write_tokens=0, cost=0.0
     )
-    return replace(answer, original=None) if is_other else answer
 
 
 def _first(former: RunLog) -> First:
@@ -148,8 +141,3 @@ def _first(former: RunLog) -> First:
     if first is None:
         raise ConfigError("nothing is kept of the conversation")
     return first
-
-
-def _is_other(order: Order, first: First) -> bool:
-    """Whether another model goes on, which can't read what the first one has signed."""
-    return bool(order.model) and order.model != first.model

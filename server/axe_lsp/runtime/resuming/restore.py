@@ -87,8 +87,6 @@ def prepared_after(prepared: Prepared, before: Before) -> Prepared:
     If nothing has changed, the request begins with what was sent before, so that caches of the provider hit.
     """
     request, messages = prepared.request, before.messages
-    if before.model != str(prepared.model):
-        messages = in_plain_words(messages)
     if not request.tools:
         messages = tuple(_without_calls(messages))
     known = {image for message in before.messages for image in message.images}
@@ -96,11 +94,6 @@ def prepared_after(prepared: Prepared, before: Before) -> Prepared:
     message = replace(message, images=tuple(each for each in message.images if each not in known))
     request = replace(request, messages=(*messages, message), session=before.session)
     return replace(prepared, request=request)
-
-
-def in_plain_words(messages: Iterable[Message]) -> tuple[Message, ...]:
-    """The messages without what only the model that has signed them can read."""
-    return tuple(replace(message, original=None) for message in messages)
 
 
 def _without_calls(messages: Iterable[Message]) -> Iterator[Message]:

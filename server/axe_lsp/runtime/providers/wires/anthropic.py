@@ -18,6 +18,7 @@ from axe_lsp.runtime.messages import (
     Request,
     Response,
     Tool,
+    ToolCall,
 )
 from axe_lsp.runtime.providers.failures import raise_reported
 from axe_lsp.runtime.providers.restrictions import Restrictions, caches
@@ -29,6 +30,7 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     WireError,
     read_call,
+    returned_parts,
     stated,
     tool_schema,
     with_arguments,
@@ -300,7 +302,7 @@ def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
     has_thought = {kind for kind, _ in blocks} & {*_THINKING}
     if not (has_thought or is_paused):
         return None
-    kept = (block.table() for kind, block in blocks if kind != "text" or block["text"].text())
+    kept = (b.table() for kind, b in blocks if kind != "text" or b["text"].text().strip())
     return [with_arguments(block, "input") for block in kept]
 
 
@@ -415,7 +417,7 @@ def _encode_tool(tool: Tool) -> dict[str, Json]:
 
 def _encode_blocks(message: Message) -> list[dict[str, Json]]:
     if message.original is not None:
-        return _without_blank_end(message.original)
+        return _without_blank_end([*returned_parts(message.original, message, _call_of)])
     if message.tool_results:
         return [
             {
@@ -429,7 +431,7 @@ def _encode_blocks(message: Message) -> list[dict[str, Json]]:
     if _is_blank(message):
         return [{**_EMPTY_BLOCK}]
     blocks: list[dict[str, Json]] = [_encode_image(image) for image in message.images]
-    if message.content or not message.tool_calls:
+    if message.content.strip() or not message.tool_calls:
         blocks.append({"type": "text", "text": message.content})
     blocks += [
         {"type": "tool_use", "id": call.id, "name": call.name, "input": dict(call.arguments)}
@@ -444,6 +446,11 @@ def _without_blank_end(blocks: Sequence[dict[str, Json]]) -> list[dict[str, Json
     if all(block.get("type") == "text" and not block["text"].strip() for block in said):
         return [*(block for block in blocks if block not in said), {**_EMPTY_BLOCK}]
     return list(blocks)
+
+
+def _call_of(block: Json, call: ToolCall) -> Json | None:
+    is_call = block.get("type") == "tool_use"
+    return {**block, "id": call.id, "name": call.name} if is_call else None
 
 
 def _with_images(text: str, images: Sequence[Image]) -> Json:

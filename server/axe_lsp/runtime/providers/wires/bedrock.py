@@ -21,6 +21,7 @@ from axe_lsp.runtime.messages import (
     Response,
     ResponseFormat,
     Tool,
+    ToolCall,
     ToolResult,
 )
 from axe_lsp.runtime.providers.event_stream import EventStreamParser, StreamMessage
@@ -35,6 +36,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_json,
     read_call,
     returnable,
+    returned_parts,
     stated,
     to_json,
     tool_schema,
@@ -364,8 +366,8 @@ def _failure(message: StreamMessage) -> ProviderError:
 
 
 def _encode_blocks(message: Message) -> list[Json]:
-    if message.original is not None:
-        return list(message.original)
+    if message.original and (back := [*returned_parts(message.original, message, _call_of)]):
+        return back
     if message.tool_results:
         return [{"toolResult": _encode_result(result)} for result in message.tool_results]
     blocks: list[Json] = [*map(_encode_image, message.images), *_encode_text(message.content)]
@@ -374,6 +376,12 @@ def _encode_blocks(message: Message) -> list[Json]:
         for call in message.tool_calls
     ]
     return blocks or [{"text": _EMPTY}]
+
+
+def _call_of(block: Json, call: ToolCall) -> Json | None:
+    if not (use := block.get("toolUse")):
+        return None
+    return {**block, "toolUse": {**use, "toolUseId": call.id, "name": call.name}}
 
 
 def _encode_result(result: ToolResult) -> Json:

@@ -32,6 +32,7 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     WireError,
     returnable,
+    returned_parts,
     stated,
     tool_schema,
     usable_arguments,
@@ -398,8 +399,8 @@ def _encode_tool(tool: Tool) -> dict[str, Json]:
 
 
 def _encode_parts(message: Message) -> list[Json]:
-    if message.original is not None:
-        return list(message.original)
+    if message.original and (back := [*returned_parts(message.original, message, _call_of)]):
+        return back
     if message.tool_results:
         images = [image for result in message.tool_results for image in result.images]
         return [*map(_encode_result, message.tool_results), *map(_encode_image, images)]
@@ -412,6 +413,13 @@ def _encode_parts(message: Message) -> list[Json]:
         called = {**_id(call.id), "name": call.name, "args": dict(call.arguments)}
         parts.append({"functionCall": called, **signature})
     return parts
+
+
+def _call_of(part: Json, call: ToolCall) -> Json | None:
+    """A call keeps its id, and has none if it came without one."""
+    if (named := part.get("functionCall")) is None:
+        return None
+    return {**part, "functionCall": {**named, "name": call.name}}
 
 
 def _encode_result(result: ToolResult) -> Json:

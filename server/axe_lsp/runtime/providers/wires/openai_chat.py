@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.schema.services import CHAT_FIELDS
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.messages import (
@@ -144,9 +145,15 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
         return results + ([_with_images(text, images)] if images else [])
     if message.images:
         return [_with_images(message.content, message.images)]
-    if not message.tool_calls:
+    if message.role != "assistant":
         return [{"role": message.role, "content": message.content}]
-    original = message.original if isinstance(message.original, dict) else {}
+    original = message.original or {}
+    fields = original.get("message", {})
+    if not message.tool_calls:
+        # Thoughts between tags are read again only with the calls behind them.
+        is_text = isinstance(fields.get("content"), str)
+        content = {"content": message.content} if is_text else {}
+        return [{"role": message.role, "content": message.content, **fields, **content}]
     signed = original.get("calls", [{}] * len(message.tool_calls))
     calls = [
         {
@@ -158,7 +165,7 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
         for call, more in zip(message.tool_calls, signed, strict=False)
     ]
     said = {"role": message.role, "content": message.content or None}
-    return [{**said, **original.get("message", {}), "tool_calls": calls}]
+    return [{**said, **fields, "tool_calls": calls}]
 
 
 def _with_images(text: str, images: Sequence[Image]) -> Json:
@@ -271,24 +278,26 @@ def _raise_failed(choice: Node, reason: str) -> None:
 
 
 def _original(message: Node, calls: Sequence[Node]) -> Json:
-    """The parts of an answer with calls that belong to the provider: thoughts, signatures, other fields.
+    """The parts of an answer that belong to the provider: thoughts and signatures.
 
-    As `message`, the fields of the message, and `calls`, those of each call.
+    As `message`, the fields of the message, and `calls`, those of each call. A service may refuse other fields,
+    even those that its own answers have.
     """
-    fields = {
-        key: value
-        for key, value in message.table().items()
-        if key not in _OWN_FIELDS and value is not None
-    }
+    fields = _returned(message)
     content = message["content"].value
     # Qwen's and DeepSeek's templates read the thoughts between tags again, until the user says something.
     if isinstance(content, list) or (isinstance(content, str) and has_tags(content)):
         fields["content"] = content
-    known = ("id", "type", "function", "index")
-    signed = [{k: v for k, v in call.table().items() if k not in known} for call in calls]
+    signed = [_returned(call) for call in calls]
     if not fields and not any(signed):
         return None
     return {"message": fields, "calls": signed}
+
+
+def _returned(node: Node) -> dict[str, Json]:
+    """The fields of a message or a call that services take back. An empty text says that there were no thoughts."""
+    fields = node.table().items()
+    return {key: value for key, value in fields if key in CHAT_FIELDS and value is not None}
 
 
 def _text_of(content: Node) -> str:

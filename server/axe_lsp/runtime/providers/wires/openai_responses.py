@@ -22,6 +22,7 @@ from axe_lsp.runtime.messages import (
     Response,
     ResponseFormat,
     Tool,
+    ToolCall,
     ToolResult,
 )
 from axe_lsp.runtime.providers.failures import raise_reported
@@ -36,6 +37,7 @@ from axe_lsp.runtime.providers.wire import (
     data_url,
     is_strict_schema,
     read_call,
+    returned_parts,
     stated,
     to_json,
     tool_schema,
@@ -307,18 +309,19 @@ def _items_back(message: Message, items: Sequence[dict[str, Json]]) -> list[Json
     Except for calls that nobody answers, arguments that are no JSON, and reasoning that leads to no
     item, each of which the service would refuse.
     """
-    calls = {call.id: call for call in message.tool_calls}
-    back: list[Json] = []
-    for item in items:
-        if item.get("type") != "function_call":
-            back.append(item)
-        elif (call := calls.get(item.get("call_id", ""))) is not None:
-            came = item.get("arguments")
-            is_fit = came and isinstance(came, str) and not call.is_broken
-            back.append(item if is_fit else {**item, "arguments": to_json(dict(call.arguments))})
+    back = [*returned_parts(items, message, _call_of)]
     while back and back[-1].get("type") == "reasoning":
         back.pop()
     return back or [{"role": "assistant", "content": message.content}]
+
+
+def _call_of(item: Json, call: ToolCall) -> Json | None:
+    if item.get("type") != "function_call":
+        return None
+    came = item.get("arguments")
+    is_fit = came and isinstance(came, str) and not call.is_broken
+    arguments = {} if is_fit else {"arguments": to_json(dict(call.arguments))}
+    return {**item, "call_id": call.id, "name": call.name, **arguments}
 
 
 def _encode_effort(effort: str, restrictions: Restrictions) -> Json:
