@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.runtime.errors import NoTextError
+from axe_lsp.runtime.errors import NoTextError, ProviderError
 from axe_lsp.runtime.messages import Message, Request
 from support.answers import Dialect, calls_agent
 from support.bodies import FORMATS, encode, messages_of
@@ -155,6 +155,26 @@ async def test_call_of_a_tool_that_was_not_offered_is_no_success(
     provider.script("m-solo", Raw(json.dumps(body).encode()))
     async with bench(provider, tmp_path, agent("solo", "responses")) as work:
         with pytest.raises(NoTextError, match=r"tool that is not offered \(computer_call\)"):
+            await work.run("solo")
+
+
+async def test_custom_call_of_the_chat_wire_is_not_executed(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    call = {"id": "c", "type": "custom", "custom": {"name": "sh", "input": "ls"}}
+    provider.script("m-solo", chat({"content": None, "tool_calls": [call]}))
+    async with bench(provider, tmp_path, agent("solo", **LATER)) as work:
+        with pytest.raises(NoTextError, match=r"tool that is not offered \(custom\)"):
+            await work.run("solo")
+
+
+async def test_answer_of_ollama_that_is_not_done_is_an_error(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    body = {"message": {"content": "So"}, "done": False}
+    provider.script("m-solo", Raw(json.dumps(body).encode()))
+    async with bench(provider, tmp_path, agent("solo", "ollama")) as work:
+        with pytest.raises(ProviderError, match="the answer is not done"):
             await work.run("solo")
 
 

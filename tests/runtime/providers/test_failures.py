@@ -249,6 +249,11 @@ def test_a_refusal_knows_the_wait_that_it_asks_for() -> None:
         ({"error": {"code": 502}}, "server: error 502"),
         ([{"error": {"status": "RESOURCE_EXHAUSTED", "message": "m"}}], "rate_limit: m"),
         ({"error": "plain"}, "server: plain"),
+        ({"error": ["one", "two"]}, "server: one; two"),
+        (
+            {"object": "error", "message": "m", "type": "BadRequestError", "code": 400},
+            "bad_request: m",
+        ),
     ],
 )
 def test_an_answer_may_hold_an_error(body: Any, text: str) -> None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.providers.stated_usage import TokenCounts, stated_cost, token_counts
 from support.bodies import FORMATS
+from support.engines import agent, bench
+from support.scripted_provider import Call, Says, ScriptedProvider
 
 
 @pytest.mark.parametrize(
@@ -101,3 +105,17 @@ def test_stated_cost_is_that_of_the_answer(dialect: str) -> None:
         "usage": {"cost_in_usd_ticks": 25_000_000},
     }
     assert FORMATS[dialect].decode(body).cost == 0.0025
+
+
+async def test_stated_cost_counts_for_the_budget_of_a_model_without_known_prices(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    usage = {"prompt_tokens": 1, "completion_tokens": 1, "cost_in_usd_ticks": 20_000_000_000}
+    look = Says(calls=[Call("list_directory", {"path": "."})], extra={"usage": usage})
+    provider.script("m-solo", look, Says("done"))
+    solo = agent("solo", tools=["list_directory"], budget={"max_cost": 1.5})
+    async with bench(provider, tmp_path, solo) as work:
+        with pytest.raises(BudgetError, match="budget exceeded"):
+            await work.run("solo")
+    assert work.warnings == []
+    assert len(provider.requests) == 1

@@ -169,9 +169,12 @@ def refusal(
 
 def reported(body: Json) -> ProviderError | None:
     """The error that an answer with a status of success holds, or an event of a stream; None if none."""
-    if isinstance(body, dict) and body.get("error") is None:
+    is_error = (
+        isinstance(body, dict) and body.get("object") == "error"
+    )  # vLLM's, in no field of its own.
+    if isinstance(body, dict) and body.get("error") is None and not is_error:
         return None  # At once: each piece of a stream is asked.
-    fault = _fault_in(body)
+    fault = _fault_in(body, refused=is_error)
     if not (fault.message or fault.kinds):
         return None
     message = fault.message or f"error {fault.kinds[0]}"
@@ -264,6 +267,8 @@ def _fault_in(body: Json, *, refused: bool = False) -> _Fault:
         error = body
     if isinstance(error, str):  # xAI has the code beside it.
         return _Fault(error, kinds=tuple(_kinds(body)) if refused else ())
+    if isinstance(error, list):  # Hugging Face
+        return _Fault(_text_of(error))
     return _fault_of(error) if isinstance(error, dict) else _Fault()
 
 

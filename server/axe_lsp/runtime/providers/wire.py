@@ -89,6 +89,9 @@ def without_budget(model: str) -> str:
 PICTURE = "a picture"
 """The name of a picture in an answer, for `Response.unread`."""
 
+NOT_OFFERED = "a call of a tool that is not offered ({})"
+"""The name of a call of a kind that no request offers, with the word of the wire."""
+
 
 class Shape(Struct, frozen=True):
     """The shape of the requests and answers of a wire, as other modules need it.

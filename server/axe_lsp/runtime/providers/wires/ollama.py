@@ -116,6 +116,8 @@ def decode(body: Json) -> Response:
     """
     raise_reported(body)
     answer = Node(body)
+    if answer["done"].value is False:
+        raise WireError("the answer is not done")
     message = answer["message"]
     thoughts, content = message["thinking"].text(), message["content"].text()
     calls = message["tool_calls"].items()

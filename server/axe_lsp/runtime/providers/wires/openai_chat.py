@@ -27,6 +27,7 @@ from axe_lsp.runtime.providers.stated_usage import stated_cost, token_counts
 from axe_lsp.runtime.providers.thinking_tags import has_tags
 from axe_lsp.runtime.providers.wire import (
     BUDGET_ONLY,
+    NOT_OFFERED,
     PICTURE,
     Node,
     Shape,
@@ -188,7 +189,7 @@ def decode(body: Json) -> Response:
     is_malformed = any(map(_is_malformed, (reason, native_reason)))
     if not is_malformed:
         _raise_failed(choice, reason)
-    calls = message["tool_calls"].items()
+    calls = [call for call in message["tool_calls"].items() if not _is_custom(call)]
     content, refusal = _text_of(message["content"]), message["refusal"].text()
     is_refused = bool(refusal) and not content
     incomplete = "malformed_call" if is_malformed else _incomplete(reason)
@@ -258,13 +259,20 @@ def _objects(value: Json) -> list[Mapping[str, Json]]:
     return [each for each in value if isinstance(each, dict)] if isinstance(value, list) else []
 
 
+def _is_custom(call: Node) -> bool:
+    """Whether a call is that of a custom tool (OpenAI), which takes a text and which no request offers."""
+    return call["type"].text() == "custom" and not call["function"]["name"].text()
+
+
 def _unread(message: Node) -> str:
-    """Return the name of content that is no text: pictures (OpenRouter's `images`, parts) and audio."""
+    """Return the name of content that is no text: pictures (OpenRouter's `images`, parts), audio, custom calls."""
     fields = message.table()
     content, audio = fields.get("content"), fields.get("audio")
     kinds = [part.get("type") for part in _objects(content)]
     if fields.get("images") or "image_url" in kinds:
         return PICTURE
+    if any(map(_is_custom, message["tool_calls"].items())):
+        return NOT_OFFERED.format("custom")
     return "audio" if isinstance(audio, dict) and audio.get("data") else ""
 
 

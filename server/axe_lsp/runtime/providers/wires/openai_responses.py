@@ -30,6 +30,7 @@ from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.sse import SseStream
 from axe_lsp.runtime.providers.stated_usage import stated_cost, token_counts
 from axe_lsp.runtime.providers.wire import (
+    NOT_OFFERED,
     PICTURE,
     Node,
     Shape,
@@ -65,7 +66,7 @@ _UNREAD = {
             *("computer_call", "custom_tool_call", "local_shell_call", "shell_call"),
             *("apply_patch_call", "mcp_approval_request"),
         ),
-        "a call of a tool that is not offered ({})",
+        NOT_OFFERED,
     ),
 }
 """The items that hold something else than text. Those of tools that the service itself executes are no part of the answer."""
