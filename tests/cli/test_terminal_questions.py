@@ -73,6 +73,22 @@ def test_the_exact_change_is_shown_and_happens_after_a_yes(
     assert (home.work / "a.txt").read_text() == "new\n"
 
 
+def test_protected_place_can_be_allowed_this_once_only(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    prompt = "Allow write_file this once? [y]es, [N]o and what to do instead:"
+    home.add(agent("writer", tools=TOOLS))
+    write = Call("write_file", {"path": ".envrc", "content": "x"}, "1")
+    provider.script("m-writer", Says(calls=[write]), Says("done"))
+    with on_terminal(home, "run", "writer") as terminal:
+        terminal.shows(lambda screen: bool(screen) and screen[-1] == prompt)
+        terminal.type(b"a\n")
+        terminal.shows(lambda screen: bool(screen) and screen[-1] == "Please answer y or n:")
+        terminal.type(b"y\n")
+        assert terminal.end()[0] == 0
+    assert (home.work / ".envrc").read_text() == "x"
+
+
 def test_a_command_is_shown_as_it_is_and_can_not_deceive(
     home: Home, provider: ScriptedProvider
 ) -> None:

@@ -73,6 +73,7 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
         assert change.pop("callId") == begun["write_file"]
         assert command["callId"] == begun["run_command"]
         assert change.pop("subject") != command["subject"]
+        assert change.pop("rule") == "write_file(a.txt)"
         assert command["forRun"] == "this command"
         assert change == {
             "runId": result["runId"],
@@ -325,6 +326,44 @@ def test_emacs_is_asked_though_it_does_not_say_that_it_answers(
         editor.client.answer_with["window/showMessageRequest"] = lambda params: params["actions"][0]
         run(editor)
     assert told(provider, "left") == ["write_file was not allowed: the user said no"]
+
+
+PROTECTED = Call("write_file", {"path": ".github/a.yml", "content": "a"}, "4")
+
+
+def test_protected_place_is_asked_about_each_time(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[PROTECTED]), Says(calls=[PROTECTED]), Says("done"))
+    with editor_with(project, ASKS, tools={"allow": ["*"]}) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: {"decision": "allowForRun"}
+        run(editor)
+        first, second = asked(editor)
+    assert first["rule"] == second["rule"] == "write_file(.github/a.yml)"
+    assert not {"subject", "forRun"} & first.keys()
+    assert "a protected place, which is asked about each time" in first["reason"]
+
+
+def test_protected_place_has_no_button_for_the_run(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[PROTECTED]), Says("done"))
+    with editor_with(project, SHOWS) as editor:
+        editor.client.answer_with["window/showMessageRequest"] = lambda _: {"title": "Allow"}
+        run(editor)
+        (message,) = asked(editor, "window/showMessageRequest")
+    assert [action["title"] for action in message["actions"]] == ["Allow", "Deny"]
+    assert (project.root / ".github" / "a.yml").read_text() == "a"
+
+
+def test_protected_place_is_written_where_a_rule_names_it(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[PROTECTED]), Says("done"))
+    with editor_with(project, ASKS, tools={"allow": ["write_file(.github/**)"]}) as editor:
+        run(editor)
+        assert asked(editor) == []
+    assert (project.root / ".github" / "a.yml").read_text() == "a"
 
 
 def test_allowing_for_this_run_works_with_buttons_too(

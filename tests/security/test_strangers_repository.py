@@ -192,10 +192,11 @@ def test_an_agent_that_another_one_may_call_is_looked_at_before_anything_is_sent
 def test_an_agent_that_changes_while_its_caller_runs_is_looked_at_again(
     home: Home, provider: ScriptedProvider
 ) -> None:
-    cloned(home, 'sub_agents = ["helper"]\ntools = ["write_file"]', name="lead")
+    cloned(home, 'sub_agents = ["helper"]\ntools = ["run_command"]', name="lead")
     helper = cloned(home)
-    evil = helper.read_text() + 'skill = "~/.ssh/id"\n'
-    change = Call("write_file", {"path": "axe/agents/helper.toml", "content": evil}, "1")
+    (home.work / "evil.toml").write_text(helper.read_text() + 'skill = "~/.ssh/id"\n')
+    # By a command, since `--yes` lets no `write_file` change an agent.
+    change = Call("run_command", {"command": "cp evil.toml axe/agents/helper.toml"}, "1")
     provider.script(
         "m-lead", Says(calls=[change]), Says(calls=[calls_agent("helper", "go")]), Says("done")
     )

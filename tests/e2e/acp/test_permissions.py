@@ -44,6 +44,20 @@ def test_what_is_allowed_for_the_session_is_not_asked_again_and_another_file_is(
     assert client.calls(session)[1]["content"][0]["type"] == "diff"
 
 
+def test_protected_place_is_asked_about_each_time_without_an_answer_for_the_session(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    write = Call("write_file", {"path": ".envrc", "content": "x"})
+    provider.script("m-lead", Says(calls=[write]), Says("one"), Says(calls=[write]), Says("two"))
+    session = client.new_session("lead")
+    client.answer_with["session/request_permission"] = chooses("allow_once")
+    assert client.prompt(session, "Write") == "end_turn"
+    assert client.prompt(session, "Again") == "end_turn"
+    assert len(client.questions()) == 2
+    kinds = [option["kind"] for option in client.questions()[0]["options"]]
+    assert kinds == ["allow_once", "reject_once"]
+
+
 def test_servers_of_the_client_join_those_of_the_root_agent(
     client: AcpClient, provider: ScriptedProvider
 ) -> None:

@@ -245,6 +245,29 @@ SECRET = "the-key-of-this-user"
 WRITE_SECRET = Call("write_file", {"path": "a.txt", "content": f"KEY={SECRET}"})
 
 
+async def test_narrowest_rule_of_a_question_holds_no_secret(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    asked = []
+
+    async def ask(question: Question) -> Answer:
+        asked.append(question)
+        return Answer("deny")
+
+    calls = [
+        Call("write_file", {"path": f"{SECRET}/.envrc", "content": "A"}, "1"),
+        Call("run_command", {"command": f"gcc -O2 {SECRET}.c"}, "2"),
+    ]
+    provider.script("m-a", Says(calls=calls), Says("done"))
+    agents = agent("a", tools=["write_file", "run_command"])
+    approve = Approval(ask, ("run_command(gcc *)",))
+    environment = {"ANTHROPIC_API_KEY": SECRET}
+    async with bench(provider, tmp_path, agents, environment, approve=approve) as work:
+        await work.run("a")
+    assert len(asked) == 2
+    assert SECRET not in str(asked)
+
+
 async def test_what_can_not_be_done_is_not_asked_about(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

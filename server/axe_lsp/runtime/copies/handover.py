@@ -200,7 +200,7 @@ def _approval_request(file: Planned, agent: Returning, seen: list[Planned]) -> A
     tool = "write_file" if as_write else APPLY_CHANGES
     path = redact(file.path, agent.secrets)
     roots = (*filter(None, [agent.workspace]), agent.folder)
-    changed = changed_file_of(file.place, roots)
+    changed = changed_file_of(file.place, roots).told(lambda text: redact(text, agent.secrets))
     return ApprovalRequest(agent.ids, tool, {"path": path}, rehearse, on_agreed=agree, file=changed)
 
 

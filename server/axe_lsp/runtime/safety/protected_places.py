@@ -11,7 +11,7 @@ from __future__ import annotations
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
 
@@ -66,6 +66,11 @@ class ChangedFile(Struct, frozen=True):
 
     paths: tuple[tuple[str, ...], ...]
     protected: tuple[str, ...] = ()
+
+    def told(self, as_shown: Callable[[str], str]) -> ChangedFile:
+        """Return the same file with each segment as it is shown."""
+        paths = tuple(tuple(map(as_shown, path)) for path in self.paths)
+        return ChangedFile(paths, tuple(map(as_shown, self.protected)))
 
 
 def changed_file_of(place: Path, roots: Iterable[Path], spoken: Path | None = None) -> ChangedFile:

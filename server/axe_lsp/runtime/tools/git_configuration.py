@@ -7,6 +7,7 @@ A rule for a command of git allows the command, and not the programs that a stra
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
@@ -238,7 +239,7 @@ def _remark(git: _Git, command: GitCommand) -> str:
             if not _is_repository(each):
                 continue
             if key := next(_suspicious_keys(each), ""):
-                return f"the repository's configuration has {quoted(key)}, by which git may start a program"
+                return f"the repository's configuration has {quoted(_shown(key))}, by which git may start a program"
             if not command.runs_hooks and _has_hook(each):
                 return f"the repository has the hook {quoted(_INDEX_HOOK)}"
             left += _submodules(each)
@@ -269,6 +270,14 @@ def _suspicious_keys(git: _Git) -> Iterator[str]:
             continue
         if not any(fnmatchcase(key.lower(), each) for each in _HARMLESS_KEYS):
             yield key
+
+
+def _shown(key: str) -> str:
+    """Return a key without a subsection that is more than a name: an address in it may have a password."""
+    section, _, name = key.partition(".")
+    subsection, _, name = name.rpartition(".")
+    between = (subsection if re.fullmatch(r"[\w-]+", subsection) else "…") if subsection else ""
+    return ".".join(filter(None, (section, between, name)))
 
 
 def _has_hook(git: _Git) -> bool:

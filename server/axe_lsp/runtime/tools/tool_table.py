@@ -113,21 +113,25 @@ def _approval_request(
     """The call as others may see it."""
     secrets = known_secrets(workplace.environment)
 
+    def as_shown(text: str) -> str:
+        return redact(text, secrets)
+
     async def rehearse() -> Rehearsal:
         assert tool.rehearse is not None
         if workplace.remote_copy is not None and not tool.is_here:
             rehearsal = await workplace.remote_copy.rehearse(call, workplace)
         else:
             rehearsal = await tool.rehearse(call, workplace)
-        return rehearsal.told(lambda text: redact(text, secrets))
+        return rehearsal.told(as_shown)
 
+    file = _file_of_rules(tool, call, workplace)
     return ApprovalRequest(
         run,
         call.name,
         redacted_table(call.arguments, secrets),
         rehearse,
         call_id=call.event_id,
-        file=_file_of_rules(tool, call, workplace),
+        file=file.told(as_shown) if file is not None else None,
         folder=workplace.folder,
         obstacle=partial(_obstacle, call, workplace),
     )
