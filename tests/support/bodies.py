@@ -12,7 +12,7 @@ from axe_lsp.runtime.providers.http_provider import format_of
 from axe_lsp.runtime.providers.restrictions import Restrictions
 from axe_lsp.runtime.providers.wire import WireFormat
 
-_WIRES: dict[str, Wire] = {
+WIRE_OF: dict[str, Wire] = {
     "anthropic": "anthropic",
     "openai": "openai-chat",
     "responses": "openai-responses",
@@ -21,7 +21,7 @@ _WIRES: dict[str, Wire] = {
     "bedrock": "bedrock",
 }
 
-FORMATS: dict[str, WireFormat] = {dialect: format_of(wire) for dialect, wire in _WIRES.items()}
+FORMATS: dict[str, WireFormat] = {dialect: format_of(wire) for dialect, wire in WIRE_OF.items()}
 """The wire formats, by the name of the provider that speaks them."""
 
 
