@@ -1,32 +1,43 @@
-"""`axe-lsp check` on Codex's files. Each verdict was recorded with Codex 0.169 (`codex doctor --json`)."""
+"""`axe-lsp check` on Codex's files. Each verdict was recorded with Codex 0.171 (`tests/recorded/codex`)."""
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Mapping
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from runpy import run_path
-from types import SimpleNamespace
+from typing import Protocol
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from axe_lsp.agentfile.dialects import CODEX
-from axe_lsp.agentfile.schema.codex_names import FEATURES
-from axe_lsp.cli.check import check, main
+from axe_lsp.agentfile.check.check import check as check_file
+from axe_lsp.agentfile.dialects import CODEX, FileKind, kinds
+from axe_lsp.agentfile.schema.codex_names import (
+    FEATURES,
+    FORMER_FEATURES,
+    IGNORED_IN_PROJECTS,
+    MODELS,
+    SINCE,
+    TABLE_FEATURES,
+    VERSION,
+)
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeySpec
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.cli.check import check
 from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.places import Places
-from support.command_line import COMMAND
-
-KIT = Path(__file__).parents[3] / "shared" / "codex"
+from support.recorded_checks import RECORDED, deviations, load_cases
 
 HEAD = 'name = "a"\ndescription = "Reads."\ndeveloper_instructions = "Read."\n'
 """A whole agent in three lines: what is below begins at line 4."""
 
-Checks = Callable[[Mapping[str, str]], Mapping[str, list[tuple[int, str, str]]]]
+Diagnostics = Mapping[str, list[tuple[int, str, str]]]
+
+
+class Checks(Protocol):
+    def __call__(self, files: Mapping[str, str], further: Sequence[Path] = ()) -> Diagnostics: ...
 
 
 @pytest.fixture
@@ -42,13 +53,13 @@ def found_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checks:
     monkeypatch.delenv("CODEX_HOME", raising=False)
     monkeypatch.chdir(project)
 
-    def run(files: Mapping[str, str]) -> Mapping[str, list[tuple[int, str, str]]]:
+    def run(files: Mapping[str, str], further: Sequence[Path] = ()) -> Diagnostics:
         for name, text in files.items():
             path = home / name[5:] if name.startswith("HOME/") else project / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_bytes(text.encode())
         return {
-            file.path: [
+            file.path.replace(str(home), "HOME"): [
                 (
                     file.lines.line_at(each.range.start) + 1,
                     each.severity.name.lower(),
@@ -56,7 +67,7 @@ def found_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checks:
                 )
                 for each in file.findings
             ]
-            for file in check([project])
+            for file in check([project, *filter(Path.is_file, further)])
         }
 
     return run
@@ -298,44 +309,144 @@ def test_one_mutation_of_a_correct_file_is_one_error_or_two(
     assert 1 <= len(_errors(HEAD + "".join(f"{each} = {said}\n" for each, said in lines))) <= 2
 
 
-with_recorded_verdicts = pytest.mark.skipif(
-    not KIT.is_dir(), reason=f"there are no recorded verdicts at {KIT}"
-)
+CASES = {
+    f"{file.stem.partition('.json')[0]}-{case['name']}": case
+    for file in sorted((RECORDED / "codex").glob("cases-*"))
+    for case in load_cases(file)
+}
 
 
-@pytest.mark.slow
-@with_recorded_verdicts
-def test_codexs_recorded_verdicts_are_ours(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize("name", sorted(CASES))
+def test_check_gives_the_recorded_verdicts_of_codex(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    kit = run_path(str(KIT / "run.py"))
-
-    def run(
-        arguments: list[str], *, cwd: Path, env: Mapping[str, str], **_: object
-    ) -> subprocess.CompletedProcess[bytes]:
-        """What a process of the command does, in this one."""
-        with monkeypatch.context() as patch:
-            patch.setattr(os, "environ", env)
-            patch.chdir(cwd)
-            code = main(arguments[2:])
-        out, err = (text.encode() for text in capsys.readouterr())
-        return subprocess.CompletedProcess(arguments, code, out, err)
-
-    here = SimpleNamespace(run=run, TimeoutExpired=subprocess.TimeoutExpired)
-    monkeypatch.setitem(kit["run"].__globals__, "subprocess", here)
-    cases = kit["load"](KIT / "cases", "")
-    faults = {case["name"]: kit["run"](case, ["axe-lsp"]) for case in cases}
-    assert {name: found for name, found in faults.items() if found} == {}
-    assert len(faults) > 300
+    assert deviations(CASES[name], tmp_path, monkeypatch) == []
 
 
-@pytest.mark.process
-@with_recorded_verdicts
-def test_a_process_of_the_command_gives_recorded_verdicts() -> None:
-    command = [sys.executable, KIT / "run.py", "--cmd", " ".join(COMMAND), "--cases", KIT / "cases"]
-    outcome = subprocess.run(
-        [*command, "-k", "declared"], capture_output=True, text=True, check=False
-    )
-    lines = outcome.stdout.splitlines()
-    assert [line for line in lines if line.startswith("FAIL ")] == []
-    assert int(lines[-1].split()[0]) > 10
+def test_names_are_those_of_the_newest_recorded_codex() -> None:
+    *older, newest = [
+        json.loads(file.read_text()) for file in sorted((RECORDED / "codex").glob("names-*.json"))
+    ]
+    assert newest["codex"].startswith(f"{VERSION}.")
+    assert newest["features"] == FEATURES
+    assert {model: list(efforts) for model, efforts in MODELS.items()} == newest["models"]
+    assert newest["former_features"] == FORMER_FEATURES
+    assert sorted(newest["project_ignored"]) == sorted(IGNORED_IN_PROJECTS)
+    assert sorted(newest["feature_tables"]) == sorted(TABLE_FEATURES)
+    assert {key.path[0] for key in CODEX.agent.schema.keys} == {*newest["keys"]}
+    added = {*newest["keys"]} - {*older[0]["keys"]}
+    added |= {f"features.{name}" for name in {*newest["features"]} - {*older[0]["features"]}}
+    assert set(SINCE) == added
+
+
+OPEN_KEYS = [
+    (kind, key)
+    for kind in kinds()
+    for key in kind.schema.keys
+    if key.takes_anything and ANY_NAME not in key.path and len(key.path) == 1
+]
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"), OPEN_KEYS, ids=[f"{kind.schema.name}-{key.dotted}" for kind, key in OPEN_KEYS]
+)
+def test_key_of_any_value_may_be_a_table_or_an_array_of_tables(
+    kind: FileKind, key: KeySpec
+) -> None:
+    for header in (f"[{key.dotted}]", f"[[{key.dotted}]]", f"[{key.dotted}.inner]"):
+        parse = Parse(f"{header}\nany = 1\n")
+        found = check_file(parse, Lookup(parse, kind.schema), lambda _: iter(()))
+        assert [each.message for each in found if each.path == key.path] == []
+
+
+LAYERS: list[tuple[Mapping[str, str], str, list[tuple[int, str, str]]]] = [
+    (
+        {
+            "HOME/.codex/config.toml": 'default_permissions = "ci"\n[permissions.ci]\nextends = ":workspace"\n',
+            ".codex/config.toml": '[permissions.ci]\nextends = "none"\n',
+        },
+        ".codex/config.toml",
+        [(2, "error", "out-of-range")],
+    ),
+    (
+        {
+            "HOME/.codex/config.toml": "[features]\nartifact = true\n",
+            ".codex/config.toml": "suppress_unstable_features_warning = true\n",
+        },
+        "HOME/.codex/config.toml",
+        [(2, "warning", "startup-warning")],
+    ),
+    (
+        {
+            "HOME/.codex/config.toml": 'project_root_markers = ["WORK"]\n',
+            "WORK": "",
+            ".codex/config.toml": '[mcp_servers.a]\ncommand = "a"\n',
+            "pkg/.git": "gitdir: elsewhere\n",
+            "pkg/.codex/config.toml": "[mcp_servers.a]\nenabled = false\n",
+        },
+        "pkg/.codex/config.toml",
+        [],
+    ),
+    (
+        {
+            "HOME/.codex/config.toml": "project_root_markers = []\n",
+            ".git/HEAD": "ref: refs/heads/main\n",
+            ".codex/config.toml": '[mcp_servers.a]\ncommand = "a"\n',
+            "pkg/.codex/config.toml": "[mcp_servers.a]\nenabled = false\n",
+        },
+        "pkg/.codex/config.toml",
+        [(1, "error", "missing-key")],
+    ),
+    (
+        {".codex/config.toml": 'model_instructions_file = "i.md"\n', ".codex/i.md": " \n"},
+        ".codex/config.toml",
+        [(1, "error", "missing-file")],
+    ),
+    (
+        {
+            ".codex/config.toml": 'model_catalog_json = "m.json"\n',
+            ".codex/m.json": '{"models": []}',
+        },
+        ".codex/config.toml",
+        [(1, "error", "missing-file")],
+    ),
+    (
+        {".codex/config.toml": "[hooks]\n", ".codex/hooks.json": '{"hooks": {}}'},
+        ".codex/config.toml",
+        [],
+    ),
+    (
+        {
+            ".codex/config.toml": "[agents]\nmax_threads = 2\nmax_concurrent_threads_per_session = 2\n"
+        },
+        ".codex/config.toml",
+        [(3, "error", "out-of-range")],
+    ),
+    (
+        {".codex/config.toml": '[tui.keymap.global]\ncopy = ["ctrl-c", "ctrl+c"]\n'},
+        ".codex/config.toml",
+        [(2, "error", "out-of-range")],
+    ),
+    (
+        {".codex/config.toml": 'model = "x/gpt-5.5"\nreview_model = "any"\n'},
+        ".codex/config.toml",
+        [],
+    ),
+    (
+        {".codex/config.toml": 'model = "gpt-4"\n'},
+        ".codex/config.toml",
+        [(1, "warning", "startup-warning")],
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "path", "expected"), LAYERS)
+def test_settings_are_judged_as_codex_merges_and_reads_them(
+    found_in: Checks,
+    files: Mapping[str, str],
+    path: str,
+    expected: list[tuple[int, str, str]],
+    tmp_path: Path,
+) -> None:
+    found = found_in(files, [tmp_path / "home" / ".codex" / "config.toml"])
+    assert found[path] == expected

@@ -7,6 +7,7 @@ agent gets its name; `other_programs.py` says where the files lie. A further one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Protocol
 
 from msgspec import Struct
 
@@ -14,30 +15,48 @@ from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.check.agent_tests import agent_tests
 from axe_lsp.agentfile.check.axe import axe_agent, axe_config
 from axe_lsp.agentfile.check.check import Judge
-from axe_lsp.agentfile.check.codex import codex_agent, codex_config
+from axe_lsp.agentfile.check.codex import codex_agent, codex_project_config, codex_user_config
+from axe_lsp.agentfile.check.codex_layers import codex_settings
+from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 from axe_lsp.agentfile.other_programs import SETTINGS_FILE, Program, program_by_keys
 from axe_lsp.agentfile.schema.agent_keys import AGENT
-from axe_lsp.agentfile.schema.codex_keys import CODEX_AGENT, CODEX_CONFIG
+from axe_lsp.agentfile.schema.codex_keys import (
+    CODEX_AGENT,
+    CODEX_PROJECT_CONFIG,
+    CODEX_USER_CONFIG,
+)
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
 from axe_lsp.agentfile.schema.config_keys import CONFIG
-from axe_lsp.agentfile.schema.key_spec import Schema
+from axe_lsp.agentfile.schema.key_spec import KeyPath, Schema
+from axe_lsp.agentfile.schema.nested import Node
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.schema.vibe_keys import BUILT_IN_AGENTS as VIBES_OWN_AGENTS
 from axe_lsp.agentfile.schema.vibe_keys import RESERVED_NAME, VIBE_AGENT, VIBE_CONFIG
 from axe_lsp.agentfile.text.toml import parse_tree
 
 
+class MergedJudge(Protocol):
+    """Finds the problems of settings in the tree of their values, merged over that of all lower layers.
+
+    The texts of all layers are free of syntax errors if `is_whole`.
+    """
+
+    def __call__(self, schema: Schema, root: Node, *, is_whole: bool) -> Iterator[Problem]: ...
+
+
 class FileKind(Struct, frozen=True, eq=False):
     """A kind of file: an agent, or the settings of the program. There is one object for each kind in a process.
 
-    `judge` finds what the rows of the schema can't express.
+    `judge` finds what the rows of the schema can't express. Of settings that the program merges with those of
+    other layers, `judge_merged` finds what only the merged values show.
     """
 
     schema: Schema
     judge: Judge
     is_agent: bool = True
+    judge_merged: MergedJudge | None = None
 
     def __repr__(self) -> str:
         return f"FileKind({self.schema.name!r})"
@@ -49,29 +68,44 @@ class FileKind(Struct, frozen=True, eq=False):
 class Dialect(Struct, frozen=True, eq=False):
     """The agents of one program, which is None for axe.
 
+    `config` is the kind of a project's settings, `user_config` that of the user's own if that is another one.
     An agent is named by the key `name` if it `has_names`, else by its file. It needs the keys in `needed`
-    unless settings declare it. `built_in` are the names of the program's own agents, and `reserved` those
+    unless settings declare it. Of the files that the settings name, those of the keys in `read_at_start` have to be
+    there, with such a content. `built_in` are the names of the program's own agents, and `reserved` those
     that no agent may have.
     """
 
     agent: FileKind
     config: FileKind
     program: Program | None = None
+    user_config: FileKind | None = None
     has_names: bool = False
     needed: tuple[str, ...] = ()
     built_in: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
+    read_at_start: Mapping[KeyPath, str] = {}
 
+
+TEXT, CATALOG, HOOKS = "text", "catalog of models", "hooks"
+"""The kinds of files that a program reads at its start."""
 
 AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, axe_config, is_agent=False))
 
 CODEX = Dialect(
     FileKind(CODEX_AGENT, codex_agent),
-    FileKind(CODEX_CONFIG, codex_config, is_agent=False),
+    FileKind(
+        CODEX_PROJECT_CONFIG, codex_project_config, is_agent=False, judge_merged=codex_settings
+    ),
     other_programs.CODEX,
+    FileKind(CODEX_USER_CONFIG, codex_user_config, is_agent=False, judge_merged=codex_settings),
     has_names=True,
     needed=("name", "description", "developer_instructions"),
     built_in=BUILT_IN_AGENTS,
+    read_at_start={
+        ("model_instructions_file",): TEXT,
+        ("experimental_compact_prompt_file",): TEXT,
+        ("model_catalog_json",): CATALOG,
+    },
 )
 
 VIBE = Dialect(
@@ -92,7 +126,12 @@ LAYERED: Mapping[Program, Dialect] = {
 }
 """The dialects whose files are in the folder of a program, by the program."""
 
-_BY_KIND = {kind: each for each in DIALECTS for kind in (each.agent, each.config)}
+_BY_KIND = {
+    kind: each
+    for each in DIALECTS
+    for kind in (each.agent, each.config, each.user_config)
+    if kind is not None
+}
 
 
 def dialect_of(kind: FileKind) -> Dialect:

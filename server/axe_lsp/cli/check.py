@@ -26,6 +26,7 @@ from axe_lsp.daemon.links import real_uris
 from axe_lsp.daemon.outside_facts import PathContext, Searched, find_out
 from axe_lsp.daemon.processes import shared
 from axe_lsp.daemon.project_severities import severities_for
+from axe_lsp.daemon.projects import layers_around, projects_of
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.features.diagnostics import Severities, diagnostics
 from axe_lsp.features.finding import SEVERITY_NAMES, Finding, Severity
@@ -35,6 +36,7 @@ from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import (
     agent_folders_below,
+    folders_of_layer,
     is_agents_folder,
     project_of_tests,
     workplace,
@@ -190,7 +192,8 @@ def _check_in(
         roots=(uri_of(root),),
         homes={name: uri_of(path) for name, path in disk.user_layers(os.environ).items()},
     )
-    layers = [*agent_folders_below(root, tuple(LAYERED)), *disk.user_layer_folders(os.environ)]
+    inside = list(agent_folders_below(root, tuple(LAYERED)))
+    layers = [*inside, *_folders_around(inside), *disk.user_layer_folders(os.environ)]
     declared = {
         **_of_other_programs(wanted, places),
         **disk.declared_files(places, layers),
@@ -211,8 +214,12 @@ def _check_in(
     changes = [Change(file.uri, None, file=file) for file, _ in files.values()]
     facts = {file.uri: facts for file, facts in files.values() if facts is not None}
     workspace.apply(changes, complete=True, facts=facts)
-    linked = real_uris(workspace.snapshot, (each.uri for each in changes))
-    snapshot = workspace.apply([], real_uris=linked).snapshot
+    uris = [each.uri for each in changes]
+    snapshot = workspace.apply(
+        [],
+        real_uris=real_uris(workspace.snapshot, uris),
+        projects=projects_of(workspace.snapshot, uris),
+    ).snapshot
     here = _here()
     projects = {each: _severities_of_project(each) for each in set(wanted.values())}
     there = [path for path in wanted if path in files]
@@ -224,6 +231,16 @@ def _check_in(
         file = files[path][0]
         found[path] = _checked(path, here, file, diagnostics(snapshot, file, levels))
     return found
+
+
+def _folders_around(folders: Sequence[Path]) -> Iterator[Path]:
+    """Yield the folders of the layers around those in a workspace, up to the root of their project."""
+    programs = {each.layer: each for each in LAYERED}
+    around = (
+        each for folder in folders if folder.name in programs for each in layers_around(folder)
+    )
+    for layer in dict.fromkeys(around):
+        yield from folders_of_layer(layer, programs[layer.name])
 
 
 def _severities_of_project(folder: Path) -> Severities:

@@ -114,6 +114,7 @@ def find_out(
         paths=_paths(question.paths, path_context),
         unready=tuple(_unready(question.servers, path_context.environment)),
         servers=tuple(_servers(question, path_context)) if with_prompt else (),
+        contents=_contents(question.contents, path_context),
         stale=stale_facts(question, path_context.file, path_context.environment, go_on),
     )
 
@@ -175,6 +176,22 @@ def _paths(paths: tuple[str, ...], path_context: PathContext) -> dict[str, Found
     folder = path_context.file.parent
     there = {each: folder / each for each in paths if each and "\0" not in each}
     return {each: _found(path, is_there(path)) for each, path in there.items()}
+
+
+def _contents(
+    contents: tuple[tuple[str, str], ...], path_context: PathContext
+) -> dict[tuple[str, str], str]:
+    """Return what is to be said about the contents of files, by kind and path."""
+    if not contents or path_context.file is None:
+        return {}
+    from axe_lsp.daemon.codex_files import CONTENT_CHECKS
+
+    folder = path_context.file.parent
+    return {
+        (kind, path): CONTENT_CHECKS[kind](folder / path)
+        for kind, path in contents
+        if "\0" not in path
+    }
 
 
 def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | None, bool]:

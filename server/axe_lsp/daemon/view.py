@@ -16,13 +16,14 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.dialects import usual_folders
 from axe_lsp.agentfile.lookup_order import SUFFIX, AgentPlaces
-from axe_lsp.agentfile.other_programs import AGENTS
+from axe_lsp.agentfile.other_programs import AGENTS, SETTINGS_FILE
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.disk_queries import Queries
 from axe_lsp.daemon.index import Index, Indexer
 from axe_lsp.daemon.links import LinkedFolders, real_uris
 from axe_lsp.daemon.outside_watcher import OutsideWatcher
+from axe_lsp.daemon.projects import layers_around, projects_of
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
@@ -241,12 +242,22 @@ class View:
         roots: tuple[str, ...] | None = None,
     ) -> Update:
         declared = self.snapshot.places.declared
+        uris = [each.uri for each in changes]
+        projects = projects_of(self.snapshot, uris)
         update = self._workspace.apply(
-            changes, complete=complete, facts=facts, unread=unread, roots=roots
+            changes,
+            complete=complete,
+            facts=facts,
+            unread=unread,
+            roots=roots,
+            projects=projects,
         )
         self._tell(update)
         self._read_declared(declared)
-        if linked := real_uris(self.snapshot, [each.uri for each in changes]):
+        if others := projects_of(self.snapshot, uris):  # The user's settings name other markers.
+            self._tell(self._workspace.apply([], projects=others))
+        self._read_layers_around(projects)
+        if linked := real_uris(self.snapshot, uris):
             self._tell(self._workspace.apply([], real_uris=linked))
         if any(each.uri == self.snapshot.places.config_file for each in changes):
             self._outside_watcher.look_again()  # Whether keys are there depends on it.
@@ -261,6 +272,14 @@ class View:
             path for uri in declared.keys() - before.keys() if (path := path_of(uri)) is not None
         ]
         self._indexer.read_again(path for path in new if path.is_file())
+
+    def _read_layers_around(self, layers: Iterable[str]) -> None:
+        """Read the settings of layers outside the workspace over which those of new layers are merged."""
+        new = [path for uri in layers if (path := path_of(uri)) is not None]
+        around = dict.fromkeys(each for path in new for each in layers_around(path))
+        unread = [each for each in around if uri_of(each) not in self.snapshot.projects]
+        if unread:
+            self._indexer.read(each / SETTINGS_FILE for each in unread)
 
     def _as_it_is_here(self, change: Change) -> Change:
         """The content that was read, as the kind of file that it is for this client."""

@@ -13,6 +13,7 @@ from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rule import Rule, Subject, problems_of
 from axe_lsp.features.rules import RULES, plain_secret, unused_ignore
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.merged_settings import with_merged_problems
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -42,6 +43,7 @@ def diagnostics(
 
     If there are more, one of them says so.
     """
+    file = with_merged_problems(snapshot, file)
     dialect = file.place.dialect
     rules = _USUAL_RULES[dialect]
     if severities:

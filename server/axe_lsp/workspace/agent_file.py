@@ -20,15 +20,15 @@ from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
-from axe_lsp.agentfile.check.codex import DECLARED_AGENTS
+from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
-from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, VIBE
+from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, HOOKS, VIBE
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.schema.nested import Node, nested, nested_in
 from axe_lsp.agentfile.schema.schema_keywords import Member, members_of
 from axe_lsp.agentfile.schema.tool_names import tools_meant
 from axe_lsp.agentfile.text.parse import Parse
@@ -55,6 +55,9 @@ from axe_lsp.workspace.places import Place
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
 TASK_TYPES: KeyPath = ("task", "types")
+HOOKS_KEY: KeyPath = ("hooks",)
+HOOKS_FILE = "hooks.json"
+"""The file beside the settings of Codex that may have hooks, too."""
 CALLS: KeyPath = ("case", "expect", "tools", "calls", "name")
 RECORDING: KeyPath = ("case", "replay")
 """The key of recordings of tests, also where a case names none and has the usual one."""
@@ -103,7 +106,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     `open` is there only while an editor has the file open, and `shortened_text` only if places are computed
     when they are needed. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
-    `declarations` are in files of settings. `offered` are the tools that its model gets, besides those of servers and
+    `declarations` are in files of settings, whose values `settings` are if the program merges those of its layers. `offered` are the tools that its model gets, besides those of servers and
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
     """
 
@@ -126,6 +129,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     timeout: int = 0
     call_timeout: int = 0
     declarations: tuple[Declaration, ...] = ()
+    settings: Node | None = None
     lacking: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     calls: tuple[Reference, ...] = ()
@@ -216,6 +220,7 @@ def read_agent_file(
         ignores=read_ignores(parse),
         open=lookup if is_open else None,
         declarations=_declarations(lookup) if not kind.is_agent else (),
+        settings=nested_in(parse.document.tables, text) if kind.judge_merged is not None else None,
     )
     return replace(file, name=None, model=None) if fault else file
 
@@ -279,9 +284,23 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
 def _outside_in_layer(place: Place, values: TreeValues) -> Outside:
     paths = tuple(_paths(place, values))
     web = tuple(web_of_vibe(values)) if place.kind is VIBE.agent else ()
-    if not (paths or web):
+    contents = tuple(_contents(place, paths, values))
+    if not (paths or web or contents):
         return NOTHING
-    return Outside(paths=paths, tested=_tested(place, values) if paths else "", web=web)
+    tested = _tested(place, values) if paths else ""
+    return Outside(paths=paths, tested=tested, web=web, contents=contents)
+
+
+def _contents(
+    place: Place, paths: Sequence[Written], values: TreeValues
+) -> Iterator[tuple[str, str]]:
+    """Yield the files that the program of settings reads at its start, each after its kind."""
+    kinds = place.dialect.read_at_start if not place.kind.is_agent else {}
+    for each in paths:
+        if each.key in kinds:
+            yield kinds[each.key], each.value
+    if kinds and values.has(HOOKS_KEY):
+        yield HOOKS, HOOKS_FILE
 
 
 def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:

@@ -2,7 +2,8 @@
 
 A layer is the folder of a program (`.codex`): its settings declare agents, and its folder of agents holds
 others. Of several agents of one name in a layer the declared one counts, else the first file in the order of
-paths; of several layers the inner one. Recorded with Codex 0.169.
+paths; of several layers the inner one. The layers of a session are the user's own and those from the root of the
+project, which is its repository, down to the working folder. Recorded with Codex 0.171.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from urllib.parse import unquote
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from axe_lsp.workspace.agent_file import AgentFile, Declaration
-from axe_lsp.workspace.places import Places, joined
+from axe_lsp.workspace.places import Places, Scope, joined
 
 NamedAgents = Mapping[tuple[str, str], tuple[str, ...]]
 """The URIs of the files by program and name."""
@@ -27,10 +29,14 @@ class Declared(Struct, frozen=True):
 
 
 class Layers(Struct, frozen=True):
-    """All agents of dialects with layers. `declared` has the declarations by the URIs of the files."""
+    """All agents of dialects with layers. `declared` has the declarations by the URIs of the files.
+
+    `settings` are the URIs of settings by program and layer.
+    """
 
     names: NamedAgents = {}
     declared: Mapping[str, tuple[Declared, ...]] = {}
+    settings: Mapping[tuple[str, str], str] = {}
 
     def name_of(self, file: AgentFile) -> str:
         """The name by which the program knows the agent; "" if it has none."""
@@ -83,13 +89,18 @@ def declared_files(files: Iterable[AgentFile]) -> dict[str, tuple[Declared, ...]
 def layers_of(files: Iterable[AgentFile]) -> Layers:
     """The layers, made anew."""
     there = [each for each in files if each.place.layer]
-    layers = Layers({}, declared_files(each for each in there if not each.place.kind.is_agent))
+    settings = [each for each in there if not each.place.kind.is_agent]
+    layers = Layers(
+        {},
+        declared_files(settings),
+        {(each.schema.program, each.place.layer): each.uri for each in settings},
+    )
     names: dict[tuple[str, str], tuple[str, ...]] = {}
     for file in there:
         key = layers.key_of(file)
         if key is not None:
             names[key] = (*names.get(key, ()), file.uri)
-    return Layers(names, layers.declared)
+    return replace(layers, names=names)
 
 
 def layers_after(
@@ -101,7 +112,7 @@ def layers_after(
     pairs = [(old, new) for old, new in changes if _is_in_layer(old) or _is_in_layer(new)]
     if not pairs:
         return layers
-    if any(_declarations(old) != _declarations(new) for old, new in pairs):
+    if any(settings_changed(old, new) for old, new in pairs):
         return layers_of(files)
     moved = [(old, new) for old, new in pairs if _key(layers, old) != _key(layers, new)]
     if not moved:
@@ -115,7 +126,46 @@ def layers_after(
         key = _key(layers, new)
         if key is not None and new is not None:
             names[key] = (*names.get(key, ()), new.uri)
-    return Layers(names, layers.declared)
+    return replace(layers, names=names)
+
+
+def settings_changed(old: AgentFile | None, new: AgentFile | None) -> bool:
+    """Whether settings have appeared or gone, or declare other agents than before."""
+    if _declarations(old) != _declarations(new):
+        return True
+    there = new or old
+    return (old is None) != (new is None) and there is not None and _are_settings(there)
+
+
+def _are_settings(file: AgentFile) -> bool:
+    return bool(file.place.layer) and not file.place.kind.is_agent
+
+
+def settings_over(layers: Layers, file: AgentFile) -> Iterator[str]:
+    """Yield the URIs of the settings that may be merged over those in a file."""
+    if not _are_settings(file):
+        return
+    outer = file.place.layer.rpartition("/")[0]
+    for (program, layer), uri in layers.settings.items():
+        is_users = file.place.scope is Scope.USER
+        if program == file.schema.program and (is_users or layer.startswith(f"{outer}/")):
+            yield uri
+
+
+def is_layer_below(lower: str, upper: str, users: Iterable[str], root: str | None) -> bool:
+    """Whether a session in the folder of layer `upper` has the values of layer `lower`, too.
+
+    `users` are the user's own layers. `root` is the project of `upper`: "" if it has none, and None if that is
+    not known, in which case all outer layers count.
+    """
+    if lower == upper or upper in users:
+        return False
+    if lower in users:
+        return True
+    folder, inner = lower.rpartition("/")[0], upper.rpartition("/")[0]
+    if root is not None and not (root and f"{folder}/".startswith(f"{root}/")):
+        return False
+    return inner.startswith(f"{folder}/")
 
 
 def affected_by(before: Layers, after: Layers) -> Iterator[str]:

@@ -50,6 +50,8 @@ class Outside(Struct, frozen=True):
     """Paths of files that start at the folder of the file itself."""
     tested: str = ""
     """The agent whose tests the file has; then its paths are their recordings."""
+    contents: tuple[tuple[str, str], ...] = ()
+    """The paths of files whose content matters, each after the kind of content."""
 
 
 class Question(Struct, frozen=True):
@@ -68,6 +70,7 @@ class Question(Struct, frozen=True):
     hosts: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
     tested: str = ""
+    contents: tuple[tuple[str, str], ...] = ()
 
     @property
     def asked(self) -> Asked:
@@ -118,6 +121,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         hosts=outside.hosts,
         paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
         tested=outside.tested,
+        contents=outside.contents,
     )
 
 

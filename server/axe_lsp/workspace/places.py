@@ -153,7 +153,8 @@ class Places(Struct, frozen=True, dict=True):
             scope = Scope.USER if layer == home else Scope.WORKSPACE
             below = folder.removeprefix(layer).removeprefix("/")
             if name == SETTINGS_FILE and folder == layer:
-                return Place(uri, folder, stem, scope, dialect.config, layer)
+                users = dialect.user_config if scope is Scope.USER else None
+                return Place(uri, folder, stem, scope, users or dialect.config, layer)
             if is_declared or program.has_agents_in(below):
                 return Place(uri, folder, stem, scope, dialect.agent, layer)
         return None

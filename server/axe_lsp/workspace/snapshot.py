@@ -10,7 +10,7 @@ from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.layers import Layers
+from axe_lsp.workspace.layers import Layers, is_layer_below
 from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
 
@@ -33,7 +33,8 @@ class Snapshot(Struct, frozen=True):
     `complete` is False, `calls` are empty, and nothing can be said about names that are missing. Nor
     can it in `unread`, folders that are only known because a file in them was opened.
     `facts` are by URI, for the files whose questions were answered. Of files that have a name in
-    common `real_uris` tells where they lie once links are followed.
+    common `real_uris` tells where they lie once links are followed. `projects` has the root of the project of each
+    layer, "" for a layer in none.
     """
 
     places: Places = field(default_factory=Places)
@@ -46,6 +47,7 @@ class Snapshot(Struct, frozen=True):
     layers: Layers = field(default_factory=Layers)
     facts: Mapping[str, Facts] = field(default_factory=dict)
     real_uris: Mapping[str, str] = field(default_factory=dict)
+    projects: Mapping[str, str] = field(default_factory=dict)
     calls: Calls = field(default_factory=Calls)
     complete: bool = False
     unread: frozenset[str] = frozenset()
@@ -81,6 +83,23 @@ class Snapshot(Struct, frozen=True):
         places = self.places
         seen_from = places.caller(caller.place, caller.workdir)
         return sorted(files, key=lambda file: places.precedence(file.place, seen_from))
+
+    def is_below(self, lower: str, upper: Place) -> bool:
+        """Whether the layer `lower` counts, after its own, for the file at `upper`."""
+        users = self.places.homes.values()
+        return is_layer_below(lower, upper.layer, users, self.projects.get(upper.layer))
+
+    def settings_below(self, place: Place) -> list[AgentFile]:
+        """Return the settings whose values those at a place are merged over, the user's first, then outer ones."""
+        program, users = place.kind.schema.program, self.places.homes.values()
+        layers = [
+            layer
+            for name, layer in self.layers.settings
+            if name == program and self.is_below(layer, place)
+        ]
+        layers.sort(key=lambda layer: (layer not in users, len(layer)))
+        uris = [self.layers.settings[program, layer] for layer in layers]
+        return [file for uri in uris if (file := self.file(uri)) is not None]
 
     def is_one_file(self, one: AgentFile, other: AgentFile) -> bool:
         """Whether two paths lead to the same file."""

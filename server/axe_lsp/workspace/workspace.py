@@ -14,7 +14,13 @@ from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.graph import NOTHING_FURTHER, Indirect, all_calls, calls_after, rewired
-from axe_lsp.workspace.layers import affected_by, layers_after, with_declared
+from axe_lsp.workspace.layers import (
+    affected_by,
+    layers_after,
+    settings_changed,
+    settings_over,
+    with_declared,
+)
 from axe_lsp.workspace.places import Place, Places, Scope
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 
@@ -68,19 +74,25 @@ class Workspace:
         complete: bool | None = None,
         facts: Mapping[str, Facts] | None = None,
         real_uris: Mapping[str, str] | None = None,
+        projects: Mapping[str, str] | None = None,
         unread: frozenset[str] | None = None,
         roots: tuple[str, ...] | None = None,
     ) -> Update:
         """Take in changes. `complete` tells that all folders have been read but those in `unread`.
 
-        New `facts` and `real_uris`, by URI, take the place of what was known of these files. `roots` are
+        New `facts` and `real_uris`, by URI, take the place of what was known of these files, and `projects` of
+        what was known of these layers. `roots` are
         the workspace folders, on which it depends which of several agents a name means.
         """
         before = self.snapshot
         maps = _with_files(before, changes)
         touched = tuple(_touched(before, maps, changes))
         names = _with_names(before, touched)
-        files = {**maps.closed, **maps.buffers} if _settings_changed(touched) else {}
+        files = (
+            {**maps.closed, **maps.buffers}
+            if any(settings_changed(each.old, each.new) for each in touched)
+            else {}
+        )
         layers = layers_after(
             before.layers, ((each.old, each.new) for each in touched), files.values()
         )
@@ -95,6 +107,7 @@ class Workspace:
             spelling=before.spelling if names is before.names else Spelling(names),
             facts=_with_facts(before.facts, changes, facts or {}),
             real_uris={**before.real_uris, **real_uris} if real_uris else before.real_uris,
+            projects={**before.projects, **projects} if projects else before.projects,
             complete=before.complete if complete is None else complete,
             unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
@@ -102,6 +115,12 @@ class Workspace:
         self.snapshot, ways = _with_calls(before, after, touched)
         affected = directly_affected(before, self.snapshot, touched)
         affected = affected.union(affected_by(before.layers, layers))
+        for each in touched:
+            affected = affected.union(
+                *(settings_over(layers, file) for file in (each.old, each.new) if file)
+            )
+        if projects:
+            affected |= {each.uri for each in self.snapshot.files() if each.place.layer in projects}
         looked_at = {*(facts or ()), *named_alike(after, real_uris or ())}
         indirectly = replace(ways, deeper=deeper(before, self.snapshot, touched))
         return Update(self.snapshot, affected | looked_at, indirectly)
@@ -176,15 +195,6 @@ def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> It
         old, new = before.file(uri), after.file(uri)
         if old is not new:
             yield FileChange(uri, old, new)
-
-
-def _settings_changed(touched: Sequence[FileChange]) -> bool:
-    """Whether a program's settings declare other agents than before."""
-    return any(
-        (each.old.declarations if each.old is not None else ())
-        != (each.new.declarations if each.new is not None else ())
-        for each in touched
-    )
 
 
 def _with_names(before: Snapshot, touched: Sequence[FileChange]) -> Mapping[str, tuple[str, ...]]:

@@ -83,12 +83,17 @@ class _Checker:
             yield _unknown_part(self.schema, path, unknown, parts[unknown], in_header=True)
             return
         spec = self.schema.find(path)
-        if spec is None:
+        if spec is None or spec.takes_anything:
             return
         type_ = spec.table_type
         if type_ is None or (type_ is KeyType.TABLES) != table.is_array:
             found = "array of tables" if table.is_array else "table"
             yield _wrong_type(spec, path, parts[-1].range, found)
+
+    def _is_misplaced(self, table: Table) -> bool:
+        """Whether it is an element of an array where one table belongs, which has been reported."""
+        spec = self.schema.find(table.path) if table.is_array else None
+        return spec is not None and spec.table_type is KeyType.TABLE and not spec.takes_anything
 
     def _once(
         self, table: Table, what: str, where: TextRange, find: Callable[[Table], Iterator[Problem]]
@@ -104,7 +109,7 @@ class _Checker:
 
     def entries(self) -> Iterator[Problem]:
         for table in self.document.tables:
-            if not (table.complete and table.paths):
+            if not (table.complete and table.paths) or self._is_misplaced(table):
                 continue
             # Its tools depend on other tables.
             if not table.path or table.path[0] == "tool_policy":
@@ -137,7 +142,7 @@ class _Checker:
                 yield from self._string_in_table(parent, item, value)
             return
         table = self.schema.find(item.path[:first_own])
-        if unknown < first_own or (table is not None and not table.is_table):
+        if unknown < first_own or (table is not None and table.table_type is None):
             return  # A parent is unknown or no table, and has been reported.
         part = item.entry.key.parts[unknown - first_own]
         yield _unknown_part(self.schema, item.path, unknown, part)
@@ -297,7 +302,7 @@ def _unknown_part(
     schema: Schema, path: KeyPath, unknown: int, part: KeyPart, *, in_header: bool = False
 ) -> Problem:
     parent = schema.find(path[:unknown])
-    if parent is not None and not parent.is_table:
+    if parent is not None and parent.table_type is None:
         return _wrong_type(parent, path[:unknown], part.range, "table")
     known_to_here = path[: unknown + 1]
     message = f"unknown {'table' if in_header else 'key'} {quoted('.'.join(known_to_here))}"
@@ -307,7 +312,8 @@ def _unknown_part(
         message,
         known_to_here,
         order=0,
-        fatal=schema.rejects_unknown and unknown == 0,
+        fatal=(schema.rejects_unknown and unknown == 0)
+        or (parent is not None and parent.rejects_unknown),
         in_header=in_header,
     )
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.check.codex import missing_in_tables, warned, without_effect
+from axe_lsp.agentfile.check.codex import missing_in_tables, without_effect
+from axe_lsp.agentfile.check.codex_tables import warning_at
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -127,4 +128,4 @@ def _undescribed(lookup: Lookup) -> Iterator[Problem]:
         return
     if not isinstance(description, str) or not description.strip():
         message = "a subagent without a description is not offered to other agents"
-        yield warned(where.range, ("agent_type",), message)
+        yield warning_at(where.range, ("agent_type",), message)

@@ -1,20 +1,34 @@
 """Every key of a Codex agent file and of Codex's config.toml, one row each.
 
-Recorded with Codex 0.169: each key and type was tried in the program itself (`codex doctor`), since its
-published schema is older. An agent file takes all keys of config.toml, and of its own ones config.toml takes
-`developer_instructions`. Codex rejects an unknown key at the top of a file, and ignores it below a table.
+Recorded with Codex 0.171: each key and type was tried in the program itself, since its published schema is older.
+An agent file takes all keys of config.toml, and of its own ones config.toml takes `developer_instructions`.
+Codex rejects an unknown key at the top of an agent file, and ignores it in config.toml and below most tables.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Mapping
+
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.codex_names import EFFORTS, FEATURES, HOOK_EVENTS, MODELS
+from axe_lsp.agentfile.schema.codex_names import (
+    EFFORTS,
+    FEATURES,
+    FORMER_FEATURES,
+    HOOK_EVENTS,
+    IGNORED_IN_PROJECTS,
+    MODELS,
+    SINCE,
+    TABLE_FEATURES,
+)
+from axe_lsp.agentfile.schema.codex_session_keys import FEATURE_TABLES, NETWORK_KEYS, SESSION_TABLES
 from axe_lsp.agentfile.schema.key_spec import (
+    ANY_NAME,
     KeySpec,
     KeyType,
     Names,
     Schema,
+    below,
     choice,
     count,
     row,
@@ -31,6 +45,10 @@ _U8, _U16, _I32, _U64 = 2**8 - 1, 2**16 - 1, 2**31 - 1, 2**63 - 1
 
 _PARENT = "A spawned agent works with the parent's value."
 _SESSION = "It concerns a whole session and has no use in an agent."
+_IN_ROLE_FILE = (
+    "The table of an agent has only `description`, `config_file` and `nickname_candidates`; other keys "
+    "belong in the file that `config_file` names."
+)
 
 
 def _count(dotted: str, doc: str, most: int = _U64, least: int = 0) -> KeySpec:
@@ -201,8 +219,9 @@ _PERMISSION_KEYS = (
         "The rights of commands to the files at this path below.",
     ),
     row("permissions.*.network", _T, "The rights of commands on the network."),
-    row("permissions.*.network.enabled", _B, "Whether commands have the network."),
-    choice("permissions.*.network.mode", "limited full", "Which requests are allowed."),
+    *below("permissions.*.network", *NETWORK_KEYS),
+    row("permissions.*.workspace_roots", _ANY, "The folders that `:workspace_roots` stands for."),
+    row("permissions.*.filesystem.glob_scan_max_depth", _I, "How deep `**` of a glob is followed."),
     row(
         "sandbox_workspace_write",
         _T,
@@ -260,6 +279,8 @@ _MCP_KEYS = (
         row("oauth_resource", _S, "The resource that tokens are asked for."),
         row("environment_id", _S, "The environment in which the server runs."),
         row("name", _S, "The name that is shown."),
+        row("startup_readiness", KeyType.ANY, "When the server counts as started."),
+        _count("tool_input_schema_max_bytes", "The size of a tool's schema, in bytes."),
         row("args", _SS, "The arguments of the program."),
         row("env", _MAP, "Environment variables of the program."),
         row(
@@ -316,6 +337,51 @@ _MCP_KEYS = (
     ),
 )
 
+_NO_SEARCH = "The web search is on by default; set `web_search` at the top to `live`, `indexed`, `cached` or `disabled`."
+_DEPRECATED_FEATURES: Mapping[str, str] = {
+    "multi_agent": "It only controls the older agents; `agents.enabled = false` switches agents off.",
+    "use_legacy_landlock": "It will be removed soon.",
+    "web_search_request": _NO_SEARCH,
+    "web_search_cached": _NO_SEARCH,
+    "transcript_v2": "Codex ignores it; use `tui.fullscreen_transcript`.",
+    "shell_zsh_fork": "Codex ignores it.",
+    "guardianv2.thread_context": "Codex ignores it.",
+    **{
+        former: _NO_SEARCH
+        if present == "web_search_request"
+        else f"Codex still obeys it; use `features.{present}`."
+        for former, present in FORMER_FEATURES.items()
+    },
+}
+"""What Codex advises when one of these flags is set, to whatever value."""
+
+_FEATURE_KEYS = (
+    row("features", _T, "Feature flags."),
+    row("features.*", _B, "A feature flag."),
+    *(
+        row(
+            f"features.{name}",
+            _B,
+            f"The feature `{name}` ({state}).",
+            also=(_T,) if name in TABLE_FEATURES else (),
+            rejects_unknown=name in TABLE_FEATURES,
+            deprecated=_DEPRECATED_FEATURES.get(name, ""),
+        )
+        for name, state in FEATURES.items()
+        if "." not in name
+    ),
+    *(
+        row(
+            f"features.{former}",
+            _B,
+            f"The former name of `features.{present}`.",
+            deprecated=_DEPRECATED_FEATURES[former],
+        )
+        for former, present in FORMER_FEATURES.items()
+    ),
+    *FEATURE_TABLES,
+)
+
 _TOOL_KEYS = (
     row("tools", _T, "Settings of tools. It can't list tools: an agent can't choose them."),
     row("tools.web_search", _B, "The web search.", also=(_T,)),
@@ -351,21 +417,7 @@ _TOOL_KEYS = (
     row("skills.bundled", _T, "The skills that Codex brings.", or_empty_array=True),
     row("skills.bundled.enabled", _B, "Whether they are offered."),
     _count("skills.max_context_tokens", "The size of the list of skills, in tokens.", least=1),
-    row("features", _T, "Feature flags."),
-    row("features.*", _B, "A feature flag."),
-    *(
-        row(f"features.{name}", _B, f"The feature `{name}` ({state}).")
-        for name, state in FEATURES.items()
-        if "." not in name and name not in ("multi_agent_v2", "code_mode", "network_proxy")
-    ),
-    *(
-        key
-        for name in ("multi_agent_v2", "code_mode", "network_proxy")
-        for key in (
-            row(f"features.{name}", _B, f"The feature `{name}` ({FEATURES[name]}).", also=(_T,)),
-            row(f"features.{name}.enabled", _B, "Whether the feature is on."),
-        )
-    ),
+    *_FEATURE_KEYS,
     row("hooks", _T, "Commands that Codex executes at events."),
     *(
         key
@@ -403,7 +455,11 @@ _PROVIDER_KEYS = (
     *table(
         "model_providers.*",
         "One provider. `openai`, `ollama` and `lmstudio` are built in.",
-        row("name", _S, "The name that is shown.", required=True),
+        row(
+            "name",
+            _S,
+            "The name that is shown. Each provider needs one, except for Amazon Bedrock.",
+        ),
         row("base_url", _S, "The address of the service."),
         row("env_key", _S, "The environment variable with the key."),
         row("env_key_instructions", _S, "How to get a key."),
@@ -417,10 +473,30 @@ _PROVIDER_KEYS = (
         _count("websocket_connect_timeout_ms", "Milliseconds that a connection may take."),
         row("requires_openai_auth", _B, "Whether requests carry the login of OpenAI."),
         row("supports_websockets", _B, "Whether the service takes WebSockets."),
+        row("supports_standalone_web_search", _B, "Whether the service can search the web."),
         row("auth", _T, "A command that prints a token."),
         row("auth.command", _S, "The command.", required=True),
         row("auth.args", _SS, "Its arguments."),
+        row("auth.timeout_ms", KeyType.ANY, "Milliseconds that the command may take."),
+        row(
+            "auth.refresh_interval_ms",
+            KeyType.ANY,
+            "Milliseconds after which the command is executed again.",
+        ),
+        row("auth.cwd", _S, "The working directory of the command."),
         row("aws", _ANY, "Settings for Amazon Bedrock."),
+        row("capabilities", _ANY, "What the service can do."),
+        row("credential_file", _S, "A file with credentials."),
+        row("gateway_oauth", _ANY, "The login to a gateway."),
+        row("location", _S, "The location of the service, at Google."),
+        row("project_id", _S, "The project, at Google."),
+        row("model_catalog_url", _S, "The address of a catalog of models."),
+        row(
+            "experimental_bearer_token",
+            _S,
+            "A token. It does not belong in a file: `env_key` names a variable.",
+            is_secret=True,
+        ),
     ),
 )
 
@@ -486,77 +562,16 @@ _SESSION_KEYS = (
             "suppress_unstable_features_warning": "Whether a warning about unstable features is left out.",
             "check_for_update_on_startup": "Whether Codex looks for updates.",
             "disable_paste_burst": "Whether pasted text is taken as typed text.",
-            "experimental_use_unified_exec_tool": "Whether one tool executes all commands.",
+            "daybreak": "Whether the models of the Daybreak program are used.",
         },
     ),
-    row("responses_api_metadata", _MAP, "Metadata of each request."),
-    row("desktop", _ANY, "Settings of the desktop app."),
-    row("profiles", _T, "Profiles, an older form."),
-    row("profiles.*", _ANY, "One profile."),
-    row("profiles.*.model", _S, "The model."),
-    row("history", _T, "The history of sessions.", or_empty_array=True),
-    choice("history.persistence", "save-all none", "The part that is kept."),
-    _count("history.max_bytes", "The size of the history, in bytes."),
-    row("otel", _ANY, "OpenTelemetry."),
-    row("projects", _T, "Decisions of the user about projects."),
-    row("projects.*", _T, "One project, by its path."),
-    choice(
-        "projects.*.trust_level",
-        "trusted untrusted",
-        "Whether Codex reads the project's own configuration.",
-    ),
-    row("tui", _ANY, "The terminal interface."),
-    choice(
-        "tui.alternate_screen",
-        "auto always never",
-        "Whether the interface has a screen of its own.",
-    ),
-    row("analytics", _ANY, "Analytics."),
-    row("analytics.enabled", _B, "Whether they are sent."),
-    row("feedback", _ANY, "Feedback."),
-    row("feedback.enabled", _B, "Whether it can be sent."),
-    row("memories", _ANY, "Memories."),
-    row("memories.use_memories", _B, "Whether they are used."),
-    row("memories.generate_memories", _B, "Whether they are written."),
-    row("goals", _ANY, "Goals."),
-    _count("goals.max_goal_token_budget", "The tokens of a goal.", least=1),
-    row("auto_review", _ANY, "The automatic review of approvals."),
-    row("auto_review.policy", _S, "Its policy."),
-    row("apps", _T, "Apps."),
-    row("apps.*", _ANY, "One app.", or_empty_array=True),
-    row("apps.*.enabled", _B, "Whether the app is used."),
-    row("plugins", _T, "Plugins."),
-    row("plugins.*", _ANY, "One plugin.", or_empty_array=True),
-    row("plugins.*.enabled", _B, "Whether the plugin is used."),
-    row("marketplaces", _T, "Marketplaces of plugins."),
-    row("marketplaces.*", _ANY, "One marketplace.", or_empty_array=True),
-    choice("marketplaces.*.source_type", "git local", "The kind of its source."),
-    row("windows", _ANY, "Windows."),
-    choice("windows.sandbox", "elevated unelevated mxc", "The sandbox."),
-    row("notice", _ANY, "Notices that the user has seen."),
-    row("notice.hide_full_access_warning", _B, "Whether the warning about full access is hidden."),
-    row("ghost_snapshot", _ANY, "Snapshots of the workspace."),
-    row("ghost_snapshot.disable_warnings", _B, "Whether warnings about them are left out."),
-    row("audio", _ANY, "Audio devices."),
-    row("realtime", _ANY, "Realtime conversations."),
-    choice("realtime.version", "v1 v2 v3", "The version of the protocol."),
-    row("orchestrator", _ANY, "The orchestrator."),
-    row("tool_suggest", _ANY, "Suggestions of tools.", or_empty_array=True),
-    row("tool_suggest.discoverables", _TT, "The tools that can be suggested."),
-    choice("tool_suggest.discoverables.type", "connector plugin", "The kind.", required=True),
-    row("tool_suggest.discoverables.id", _S, "The id.", required=True),
-    row("browser_use", _ANY, "The use of a browser."),
-    row("computer_use", _ANY, "The use of a computer."),
-    row("cloud", _ANY, "Codex in the cloud."),
-    row("mcp_enterprise_managed_auth", _ANY, "Logins that an enterprise manages."),
     row(
-        "mcp_enterprise_managed_auth.idp", _ANY, "The service that identifies users.", required=True
+        "experimental_use_unified_exec_tool",
+        _B,
+        "Whether one tool executes all commands.",
+        deprecated="Codex still obeys it; use `features.unified_exec`.",
     ),
-    row("mcp_enterprise_managed_auth.idp.issuer", _S, "Its address.", required=True),
-    row("experimental_thread_store", _ANY, "The store of threads."),
-    choice(
-        "experimental_thread_store.type", "local in_memory", "The kind of the store.", required=True
-    ),
+    row("responses_api_metadata", _MAP, "Metadata of each request."),
 )
 
 _AGENTS_TABLE = (
@@ -587,7 +602,7 @@ _AGENTS_TABLE = (
         suggestions=EFFORTS,
     ),
     _count("agents.job_max_runtime_seconds", "It has no effect any more."),
-    row("agents.*", _T, "One agent, by its name."),
+    row("agents.*", _T, "One agent, by its name.", unknown_below=_IN_ROLE_FILE),
     row(
         "agents.*.description",
         _S,
@@ -613,21 +628,108 @@ _KEYS = (
     *_TOOL_KEYS,
     *_PROVIDER_KEYS,
     *_SESSION_KEYS,
+    *SESSION_TABLES,
     *_AGENTS_TABLE,
 )
 
+
+def _since(key: KeySpec) -> KeySpec:
+    """Return a row with the version that its key came with, where the key is newer than the oldest recorded version."""
+    version = next(
+        (
+            each
+            for end in range(1, len(key.path) + 1)
+            if (each := SINCE.get(".".join(key.path[:end])))
+        ),
+        "",
+    )
+    return replace(key, since=f"Codex {version}") if version else key
+
+
+def _in_config(keys: Iterable[KeySpec]) -> Iterator[KeySpec]:
+    return (replace(key, no_effect="") for key in keys)
+
+
+_PROFILE_KEYS = frozenset(
+    [
+        "analytics",
+        "approval_policy",
+        "approvals_reviewer",
+        "chatgpt_base_url",
+        "experimental_compact_prompt_file",
+        "experimental_use_unified_exec_tool",
+        "features",
+        "include_apps_instructions",
+        "include_collaboration_mode_instructions",
+        "include_environment_context",
+        "include_environment_context_time",
+        "include_permissions_instructions",
+        "js_repl_node_module_dirs",
+        "js_repl_node_path",
+        "model",
+        "model_catalog_json",
+        "model_instructions_file",
+        "model_provider",
+        "model_reasoning_effort",
+        "model_reasoning_summary",
+        "model_verbosity",
+        "oss_provider",
+        "personality",
+        "plan_mode_reasoning_effort",
+        "sandbox_mode",
+        "service_tier",
+        "tools",
+        "tui",
+        "web_search",
+        "windows",
+    ]
+)
+
+
+def _profiles(keys: Iterable[KeySpec]) -> Iterator[KeySpec]:
+    """Yield the keys of `[profiles.NAME]`, an older form whose values are still checked."""
+    for key in keys:
+        if key.path[0] in _PROFILE_KEYS:
+            path = ("profiles", ANY_NAME, *key.path)
+            yield replace(key, path=path, names=None, deprecated="", no_effect="")
+
+
+def _of_project(key: KeySpec) -> KeySpec | None:
+    """Return the row of a key in a project's config.toml: any value does where Codex takes the key out; None below it."""
+    for ignored in _IGNORED:
+        if key.path == ignored:
+            return row(key.dotted, KeyType.ANY, key.doc, no_effect=_USERS_ONLY, since=key.since)
+        if key.path[: len(ignored)] == ignored:
+            return None
+    return key
+
+
+_IGNORED = tuple(tuple(each.split(".")) for each in IGNORED_IN_PROJECTS)
+_USERS_ONLY = "Codex takes it only from the user's own config.toml, usually ~/.codex/config.toml."
+
+_ALL_KEYS = tuple(map(_since, _KEYS))
+_OF_CONFIG = (*_CONFIG_KEYS, *_in_config(_ALL_KEYS))
+
 CODEX_AGENT = Schema(
     "Codex agent file",
-    (*_AGENT_KEYS, *_KEYS),
+    (*_AGENT_KEYS, *_ALL_KEYS, *_profiles(_ALL_KEYS)),
     program="Codex",
     rejects_unknown=True,
     has_dates_as_text=True,
     empty_is_absent=False,
 )
 
-CODEX_CONFIG = Schema(
+CODEX_USER_CONFIG = Schema(
+    "Codex config.toml of the user",
+    (*_OF_CONFIG, *_profiles(_OF_CONFIG)),
+    program="Codex",
+    has_dates_as_text=True,
+    empty_is_absent=False,
+)
+
+CODEX_PROJECT_CONFIG = Schema(
     "Codex config.toml",
-    (*_CONFIG_KEYS, *(replace(key, no_effect="") for key in _KEYS)),
+    tuple(each for key in _OF_CONFIG if (each := _of_project(key)) is not None),
     program="Codex",
     has_dates_as_text=True,
     empty_is_absent=False,

@@ -71,7 +71,9 @@ class KeySpec(Struct, frozen=True):
     out (`mcp_servers.name`). `default` is how the value in force is written when the key is absent.
     A string in place of a table sets the key `shorthand` of it. Values of the types in `also` are
     valid too; `choices` then only concern strings. `suggestions` are usual words where others are valid.
-    `no_effect` says why the key has no effect where it may be written. The program takes a table
+    `no_effect` says why the key has no effect where it may be written, and `deprecated` what to write in
+    place of a key that the program still obeys. `unknown_below` says where unknown keys of a table belong; the program rejects
+    the file for one in a table that `rejects_unknown` ones. The program takes a table
     `or_empty_array` where it reads the members of a table by their order, too.
     `code` is the diagnostic for a value outside `minimum`, `maximum` or `choices`; `says_value`
     whether axe's message about it ends with the value. A value that `is_secret` is never shown.
@@ -95,6 +97,9 @@ class KeySpec(Struct, frozen=True):
     suggestions: tuple[str, ...] = ()
     no_effect: str = ""
     or_empty_array: bool = False
+    deprecated: str = ""
+    unknown_below: str = ""
+    rejects_unknown: bool = False
 
     @property
     def dotted(self) -> str:
@@ -108,8 +113,13 @@ class KeySpec(Struct, frozen=True):
 
     @property
     def is_open(self) -> bool:
-        """Whether it is a table whose keys are the user's business."""
-        return self.type in _OPEN
+        """Whether it can be a table whose keys are the user's business."""
+        return self.type in _OPEN or (self.takes_anything and not self.is_table)
+
+    @property
+    def takes_anything(self) -> bool:
+        """Whether a value of any type is valid, tables included."""
+        return KeyType.ANY in (self.type, *self.also)
 
     @property
     def is_table(self) -> bool:
@@ -220,6 +230,9 @@ class Columns(TypedDict, total=False):
     suggestions: tuple[str, ...]
     no_effect: str
     or_empty_array: bool
+    deprecated: str
+    unknown_below: str
+    rejects_unknown: bool
 
 
 class AllColumns(Columns, total=False):

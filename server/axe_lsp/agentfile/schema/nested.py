@@ -39,6 +39,40 @@ class Node(Struct, gc=False):
         return not isinstance(self.value, date | time)
 
 
+ELSEWHERE = TextRange(-1, -1)
+"""The range of a node of a merged tree that no table of the file itself holds."""
+
+
+def merged(own: Node, below: Node, place: TextRange = ELSEWHERE) -> Node:
+    """Return the tree of a file merged over that of another one: tables by key, of all else the file's own value.
+
+    Nodes of the other file get the range of the file's own table that they are in, at the top ELSEWHERE.
+    """
+    if own.members is None or below.members is None:
+        return own
+    members = {
+        name: merged(own.members[name], node, own.members[name].range)
+        if name in own.members
+        else _moved_to(node, place)
+        for name, node in below.members.items()
+    }
+    members.update({name: node for name, node in own.members.items() if name not in members})
+    return Node(own.range, members=members)
+
+
+def _moved_to(node: Node, place: TextRange) -> Node:
+    """Return the same tree, all of it at one range."""
+    members, items = node.members, node.items
+    return Node(
+        place,
+        node.value,
+        {name: _moved_to(each, place) for name, each in members.items()}
+        if members is not None
+        else None,
+        [_moved_to(each, place) for each in items] if items is not None else None,
+    )
+
+
 def nested(lookup: Lookup, path: KeyPath) -> Node | None:
     """The value of the key at `path`, as far as it is written. It is made once, and not to be changed."""
     return lookup.made_once("nested", path, lambda: _nested(lookup, path))

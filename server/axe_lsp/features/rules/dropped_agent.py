@@ -46,14 +46,26 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 def _not_inherited(
     snapshot: Snapshot, file: AgentFile, missing: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """The description may come from an agent of the same name in another layer."""
+    """Return the keys without the description, if an agent of the same name in a lower layer has one."""
     key = snapshot.layers.key_of(file)
-    others = [snapshot.file(uri) for uri in snapshot.layers.names.get(key, ())] if key else []
-    has_one = any(
-        each is not None and each.place.layer != file.place.layer and each.description.strip()
-        for each in others
-    )
+    has_one = key is not None and _is_described_below(snapshot, file, key[1])
     return tuple(each for each in missing if each != "description" or not has_one)
+
+
+def _is_described_below(snapshot: Snapshot, file: AgentFile, name: str) -> bool:
+    """Whether an agent of a name has a description in a layer below that of `file`."""
+    uris = snapshot.layers.names.get((file.schema.program, name), ())
+    files = [each for uri in uris if (each := snapshot.file(uri)) is not None]
+    if any(
+        each.description.strip() and snapshot.is_below(each.place.layer, file.place)
+        for each in files
+    ):
+        return True
+    return any(
+        declared.name.strip() == name and declared.has_description
+        for settings in snapshot.settings_below(file.place)
+        for declared in settings.declarations
+    )
 
 
 def _taken(snapshot: Snapshot, file: AgentFile, program: str) -> Iterator[Finding]:
@@ -90,8 +102,10 @@ def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if uri and declared is None:
             message = f"there is no file {quoted(each.file)} next to this one; {program} ignores the agent"
             yield RULE.finding(each.file_range or each.range, message)
-        elif not each.has_description and not (
-            declared is not None and declared.description.strip()
+        elif not (
+            each.has_description
+            or (declared is not None and declared.description.strip())
+            or _is_described_below(snapshot, file, each.name.strip())
         ):
             if declared is not None and declared.problems:
                 continue  # There is enough to say about that file.

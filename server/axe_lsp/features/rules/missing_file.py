@@ -24,9 +24,22 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _paths(file: AgentFile, facts: Facts) -> Iterator[Finding]:
+    kinds = file.place.dialect.read_at_start if not file.place.kind.is_agent else {}
     for written in file.outside.paths:
         found = facts.paths.get(written.value)
-        if found is not None and not found.exists:
+        kind = kinds.get(written.key)
+        if found is None:
+            continue
+        if kind is not None:
+            fault = (
+                "does not exist" if not found.exists else facts.contents.get((kind, written.value))
+            )
+            if fault:
+                message = f"{found.shown} {fault}; {file.schema.program} does not start"
+                yield RULE.finding(
+                    written.range, message, severity=Severity.ERROR, path=written.key
+                )
+        elif not found.exists:
             message = (
                 f"there is no recording {found.shown}; `axe-lsp test --record` makes it"
                 if written.key == RECORDING
@@ -109,7 +122,8 @@ workdir = "no/such/folder"
 model = "replay/never-recorded"
 ```
 
-The editor checks this for open files, in the background.
+The editor checks this for open files, in the background. It is an error in a config.toml of Codex if Codex does
+not start without the file: `model_instructions_file`, `experimental_compact_prompt_file`, `model_catalog_json`.
 """,
     check=check,
     fixes=fixes,

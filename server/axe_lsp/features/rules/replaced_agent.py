@@ -31,21 +31,11 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             yield RULE.finding(file.start, message, related=related)
     for uri in layers.names.get(key, ()):
         other = snapshot.file(uri)
-        if other is not None and _is_inside(file.place.layer, other.place.layer, snapshot):
+        if other is not None and snapshot.is_below(other.place.layer, file.place):
             message = f"the agent takes the place of another one of the name {quoted(name)}"
             related = (Related(other.uri, other.start, "this one is hidden"),)
             yield RULE.finding(file.start, message, related=related)
             return
-
-
-def _is_inside(layer: str, other: str, snapshot: Snapshot) -> bool:
-    """Whether a layer counts before another one: those of a project before the user's, inner ones before outer ones."""
-    if layer == other:
-        return False
-    homes = snapshot.places.homes.values()
-    if other in homes:
-        return layer not in homes
-    return layer not in homes and layer.startswith(f"{other.rpartition('/')[0]}/")
 
 
 RULE = Rule(

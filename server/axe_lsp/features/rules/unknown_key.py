@@ -41,12 +41,20 @@ def home_of(schema: Schema, path: KeyPath) -> KeyPath | None:
     A key of the agent itself that stands in a table has slipped below a header.
     """
     name = path[-1]
+    if _hint(schema, path):
+        return None
     if schema.find((name,)) is not None:
         return ()
     homes = [each for each in schema.keys if each.path[-1] == name]
     if len(homes) != 1 or ANY_NAME in homes[0].path:
         return None
     return homes[0].path[:-1]
+
+
+def _hint(schema: Schema, path: KeyPath) -> str:
+    """Return where unknown keys of the table belong, "" if that depends on the key."""
+    table = schema.find(path[:-1])
+    return table.unknown_below if table is not None else ""
 
 
 def name_of(home: KeyPath) -> str:
@@ -84,9 +92,9 @@ def _advice(schema: Schema, unknown: _Unknown, similar: str | None) -> str:
         return ". It belongs in config.toml."
     if similar is not None:
         return f". Did you mean `{similar}`?"
-    home = home_of(schema, unknown.path)
-    if home is not None:
-        return f" here. It belongs {name_of(home)}."
+    hint, home = _hint(schema, unknown.path), home_of(schema, unknown.path)
+    if hint or home is not None:
+        return f". {hint}" if hint else f" here. It belongs {name_of(home or ())}."
     elsewhere = _elsewhere(schema, unknown)
     if elsewhere:
         return f". Did you mean {' or '.join(f'`{each}`' for each in elsewhere)}?"

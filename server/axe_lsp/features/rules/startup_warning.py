@@ -1,0 +1,44 @@
+"""A setting of which its program warns when it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.check.codex_tables import STARTUP_WARNING
+from axe_lsp.agentfile.dialects import HOOKS
+from axe_lsp.features.finding import Finding, Severity
+from axe_lsp.features.fix import remove_key
+from axe_lsp.features.rule import Dialects, Rule, once_looked, problems_of
+from axe_lsp.workspace.agent_file import HOOKS_FILE, HOOKS_KEY, AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    for problem in problems_of(file, STARTUP_WARNING):
+        yield RULE.finding(problem.range, problem.message, path=problem.path)
+    fault = snapshot.facts_about(file).contents.get((HOOKS, HOOKS_FILE))
+    hooks = file.settings.members.get("hooks") if file.settings and file.settings.members else None
+    if fault and hooks is not None:
+        message = f"{HOOKS_FILE} beside this file {fault}; keep the hooks in one of them"
+        yield RULE.finding(hooks.range, message, path=HOOKS_KEY)
+
+
+RULE = Rule(
+    code=STARTUP_WARNING,
+    severity=Severity.WARNING,
+    summary="A setting of which Codex warns when it starts.",
+    documentation="""
+Codex starts with such a setting and shows a warning: a feature that is under development, a model without metadata, an
+unknown service tier, a path of `[permissions]` that it does not know, a hook that it skips, hooks in both config.toml
+and hooks.json. `suppress_unstable_features_warning = true` hides the warning about features.
+
+```toml
+[features]
+artifact = true    # under development
+```
+""",
+    is_for=Dialects.OTHERS,
+    check=check,
+    fixes=remove_key,
+    is_settled=once_looked,
+)
