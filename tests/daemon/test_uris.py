@@ -48,3 +48,4 @@ def test_what_is_no_file_has_no_path() -> None:
     assert path_of("untitled:Untitled-1") is None
     assert canonical("untitled:Untitled-1") == "untitled:Untitled-1"
     assert path_of("file://[") is None
+    assert path_of("file:///project/a%00.toml") is None

@@ -100,12 +100,19 @@ def test_a_folder_of_agents_that_goes_takes_its_agents_along(project: Project) -
         assert editor.problems("parent", 1) == ['unknown-agent "far"']
 
 
+WATCHES = {"workspace": {"didChangeWatchedFiles": {"dynamicRegistration": True}}}
+
+
 @pytest.mark.parametrize(
     "session",
-    [{"capabilities": {}}, {"refuses": ["client/registerCapability"]}],
-    ids=["not offered", "refused"],
+    [
+        {"capabilities": {}},
+        {"refuses": ["client/registerCapability"]},
+        {"capabilities": WATCHES, "clientInfo": {"name": "opencode"}},
+    ],
+    ids=["not offered", "refused", "only its own edits"],
 )
-def test_without_a_client_that_watches_the_server_looks_itself(
+def test_server_watches_files_where_client_does_not_report_other_programs(
     project: Project, session: dict[str, Any]
 ) -> None:
     with project.editor(**session) as editor:
@@ -113,6 +120,25 @@ def test_without_a_client_that_watches_the_server_looks_itself(
         editor.problems("parent", 1)
         project.write("lint", CHILD)
         assert editor.problems("parent", 0) == []
+
+
+def test_file_that_is_opened_gets_diagnostics_also_if_it_had_the_same_while_closed(
+    project: Project,
+) -> None:
+    project.write("parent", THREE_MISTAKES)
+    with project.editor() as editor:
+        editor.problems("parent", 4)
+        for _ in range(2):
+            editor.open("parent", THREE_MISTAKES + "# \n")
+            editor.replace("parent", "# ", "# a comment")
+            editor.ask("hover", "parent", "name")  # All before it has been handled.
+            editor.close("parent")
+        published = [
+            (params["version"], len(params["diagnostics"]))
+            for params in editor.client.notifications(PUBLISH)
+            if params.get("version") is not None
+        ]
+        assert published == [(1, 4), (2, 4), (1, 4), (2, 4)]
 
 
 def test_problems_of_files_that_nobody_has_open_are_reported(project: Project) -> None:
@@ -160,8 +186,14 @@ def test_other_toml_files_get_nothing_unless_they_are_called_agents(project: Pro
         assert editor.ask("hover", elsewhere, "max_") is None
         editor.open("untitled:Untitled-1", "name = ", language="axe-agent")
         assert editor.problems("untitled:Untitled-1", 2) == ["missing-key name", "syntax ="]
-        reported = {params["uri"] for params in editor.client.notifications(PUBLISH)}
-        assert elsewhere not in reported
+        editor.replace(elsewhere, "depth", "turns")
+        editor.ask("hover", elsewhere, "max_")  # The change before it has been handled.
+        published = [
+            (params["version"], params["diagnostics"])
+            for params in editor.client.notifications(PUBLISH)
+            if params["uri"] == elsewhere
+        ]
+        assert published == [(1, []), (2, [])]
 
 
 def test_hover_completion_and_definition_answer_over_the_wire(project: Project) -> None:
@@ -380,8 +412,12 @@ def test_what_editors_show_of_an_old_state_of_an_agent_is_none(
         params = {**editor.place("lint", 'name = "'), "context": {"includeDeclaration": False}}
         (mention,) = editor.client.request("textDocument/references", params)
         assert mention["uri"] == editor.uri("parent")
-        reported = {params["uri"] for params in editor.client.notifications(PUBLISH)}
-        assert reported == {editor.uri("lint"), editor.uri("parent")}
+        reported = {
+            params["uri"]
+            for params in editor.client.notifications(PUBLISH)
+            if params["diagnostics"]
+        }
+        assert reported == {editor.uri("parent")}
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
+from axe_lsp.features.code_action import code_actions
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.definition import definition
 from axe_lsp.features.diagnostics import diagnostics
@@ -174,3 +176,13 @@ def test_a_project_is_served_as_soon_as_it_is_opened(tmp_path: Path) -> None:
         "/.codex/agents/deep/a.toml": ["unknown-key"],
         "/conf/r.toml": ["wrong-type"],
     }
+
+
+@pytest.mark.parametrize("table", ["mcp_servers.memory", "mcp_servers.memory.env"])
+def test_missing_key_below_table_of_any_name_has_code_actions(table: str) -> None:
+    text = f"{HEAD}\n[{table}]\nenabled_tools = []\n"
+    snapshot, file = opened(text)
+    texts = Context(snapshot, lambda each: diagnostics(snapshot, each), lambda _: text)
+    where = TextRange(0, len(text))
+    assert [action.title for action in code_actions(texts, file, where)]
+    assert code_actions(texts, file, where, frozenset({"source.fixAll"})) == []

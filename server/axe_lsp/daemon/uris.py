@@ -15,7 +15,7 @@ def uri_of(path: Path) -> str:
 
 
 def path_of(uri: str) -> Path | None:
-    """The path of a `file:` URI, or None for any other (such as `untitled:`)."""
+    """Return the path of a `file:` URI; None for any other (such as `untitled:`), and for one that no file can have."""
     try:
         parts = urlsplit(uri)
     except ValueError:  # As for `file://[`, where an address should follow.
@@ -25,7 +25,8 @@ def path_of(uri: str) -> Path | None:
     # UNC paths carry their host in the authority.
     is_ours = parts.netloc.lower() in ("", "localhost")
     path = parts.path if is_ours else f"//{parts.netloc}{parts.path}"
-    return Path(windows_path(path) if sys.platform == "win32" else _posix_path(path))
+    path = windows_path(path) if sys.platform == "win32" else _posix_path(path)
+    return None if "\0" in path else Path(path)
 
 
 def folder_of(uri: str) -> Path | None:

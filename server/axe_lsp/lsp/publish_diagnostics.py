@@ -14,6 +14,7 @@ from lsprotocol import types
 from axe_lsp.lsp.file_diagnostics import FileDiagnostics
 from axe_lsp.lsp.pull_diagnostics import PullDiagnostics
 from axe_lsp.lsp.session import Session
+from axe_lsp.rpc.documents import Document
 from axe_lsp.serving.json_rpc import JsonObject, Wire
 from axe_lsp.tasks import let_others_go_first
 from axe_lsp.workspace.graph import NOTHING_FURTHER, Indirect
@@ -35,7 +36,7 @@ class _Published(Wire, frozen=True):
 
 
 class Publisher:
-    """One client's diagnostics. Knows what was sent, so that nothing is sent twice."""
+    """One client's diagnostics. Knows what was sent, so that nothing is sent twice of files that the client does not edit."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -51,8 +52,9 @@ class Publisher:
         self._edits = 0
 
     def publish_edited(self, uri: str) -> None:
-        """Send the diagnostics of the file that the client has just changed.
+        """Send the diagnostics of the file that the client has just opened or changed, also if they are the same as before.
 
+        Emacs keeps none of those that came while the file was closed, and opencode waits for them after each change.
         A client that pulls asks for them itself.
         """
         self._edits += 1
@@ -60,7 +62,12 @@ class Publisher:
         if self._pulling.takes(uri):
             self._take_back(uri)
         else:
-            self._push(uri)
+            self._push(uri, is_edited=True)
+
+    def publish_foreign(self, document: Document) -> None:
+        """Send an empty list for a document that is none of ours, since clients may wait for it."""
+        if not self._pulling.pulls_documents:
+            self._send(document.uri, [], document.version)
 
     def forget(self, uri: str, name: str) -> None:
         """Take back the diagnostics of a closed document, under the URI that it was opened by."""
@@ -134,11 +141,11 @@ class Publisher:
         else:
             self._push(uri)
 
-    def _push(self, uri: str) -> None:
-        """Send the diagnostics of a file, unless they are those sent last."""
+    def _push(self, uri: str, *, is_edited: bool = False) -> None:
+        """Send the diagnostics of a file. Those that were sent last are only sent again if the client has edited it."""
         document = self._session.opened.document(uri)
         found = self._diagnostics.of(uri)
-        is_new = uri not in self._sent and (document is not None or bool(found))
+        is_new = is_edited or (uri not in self._sent and (document is not None or bool(found)))
         if not is_new and found == self._sent.get(uri, []):
             return
         self._sent[uri] = found

@@ -105,7 +105,7 @@ class PullDiagnostics:
     def takes(self, uri: str) -> bool:
         """Whether the client pulls the diagnostics of this file."""
         is_open = self._session.opened.document(uri) is not None
-        return self._pulls_documents if is_open else self._has_workspace
+        return self.pulls_documents if is_open else self._has_workspace
 
     def look(self, uri: str) -> None:
         """Check a file that the client pulls."""
@@ -178,7 +178,7 @@ class PullDiagnostics:
                 return {"items": answer}
 
     @property
-    def _pulls_documents(self) -> bool:
+    def pulls_documents(self) -> bool:
         return _can_pull(self._session.client)
 
     def _report(self, uri: str) -> _Report:

@@ -33,7 +33,9 @@ class TextDocumentSync:
                 self._remove(document)
 
     def _did_open(self, params: types.DidOpenTextDocumentParams) -> None:
-        self._add(self._session.documents.open(params))
+        document = self._session.documents.open(params)
+        if not self._add(document):
+            self._publisher.publish_foreign(document)
 
     def _did_change(self, params: types.DidChangeTextDocumentParams) -> None:
         session = self._session
@@ -41,6 +43,8 @@ class TextDocumentSync:
         uri = session.opened.uri(document.uri)
         if uri is not None:
             self._edit(uri, document)
+        else:
+            self._publisher.publish_foreign(document)
 
     def _did_close(self, params: types.DidCloseTextDocumentParams) -> None:
         self._remove(self._session.documents.close(params))
@@ -50,10 +54,12 @@ class TextDocumentSync:
         if self._session.opened.uri(params.text_document.uri) is not None:
             self._session.view.changed_on_disk([canonical(params.text_document.uri)])
 
-    def _add(self, document: Document) -> None:
+    def _add(self, document: Document) -> bool:
+        """Take an open document for an agent file if it is one; return whether it is."""
         uri = self._session.opened.add(document, self._session.view.snapshot.places)
         if uri is not None:
             self._edit(uri, document)
+        return uri is not None
 
     def _edit(self, uri: str, document: Document) -> None:
         other_name = self._session.opened.turn_to(uri, document.uri)

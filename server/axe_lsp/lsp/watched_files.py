@@ -1,6 +1,7 @@
 """`workspace/didChangeWatchedFiles`: changes on the disk.
 
-The client watches the folders of agents if it can; else the daemon does.
+The client watches the folders of agents if it can. Unless it is known to report what other programs change, the daemon
+watches them, too.
 """
 
 from __future__ import annotations
@@ -26,6 +27,16 @@ _log = logging.getLogger(__name__)
 _CAPABILITY = "workspace.didChangeWatchedFiles"
 _SKILLS = "**/SKILL.md"
 _CHECK_FILES = [f"**/{folder.rpartition('/')[0]}/{CHECK_FILE}" for folder in AGENT_FOLDERS]
+
+
+_WATCHERS = (
+    *("visual studio code", "code - oss", "vscodium", "code-server", "cursor", "windsurf"),
+    *("zed", "neovim", "eglot", "emacs", "intellij", "lsp4ij"),
+)
+"""How the names of clients begin that report changes which other programs make.
+
+opencode 1.x and Helix to 25.07 register for changes of files as these do, but only report files that they have written.
+"""
 
 
 class WatchedFiles:
@@ -78,14 +89,24 @@ class WatchedFiles:
         return f"{folder.as_posix()}/{files}"
 
     async def _watch(self, patterns: list[Any]) -> None:
-        if self._session.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
-            try:
-                await self._register(patterns)
-            except JsonRpcException as error:
-                _log.warning("the client refused to watch files: %s", error.message)
-            else:
-                return
-        self._session.view.watch_disk()
+        if not (await self._is_registered(patterns) and self._reports_other_programs):
+            self._session.view.watch_disk()
+
+    @property
+    def _reports_other_programs(self) -> bool:
+        """Whether the client is known to report changes which other programs make."""
+        return self._session.client.name.casefold().startswith(_WATCHERS)
+
+    async def _is_registered(self, patterns: list[Any]) -> bool:
+        """Register for changes of files; return whether the client takes the registration."""
+        if not self._session.client.supports(f"{_CAPABILITY}.dynamicRegistration"):
+            return False
+        try:
+            await self._register(patterns)
+        except JsonRpcException as error:
+            _log.warning("the client refused to watch files: %s", error.message)
+            return False
+        return True
 
     async def _register(self, patterns: list[Any]) -> None:
         registration = types.Registration(

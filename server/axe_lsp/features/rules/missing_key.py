@@ -27,8 +27,8 @@ def fixes(case: Case) -> Iterator[Fix]:
         yield _top(case, "model", _model(case))
     elif path == ("params", "response_format", "type"):
         yield from _schema(case)
-    else:
-        yield from _choices(case, case.lookup.schema.key(path))
+    elif spec := case.lookup.schema.find(path):
+        yield from _choices(case, spec)
 
 
 def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
