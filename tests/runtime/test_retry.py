@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.agentfile.agent_definition import RetryConfig
-from axe_lsp.runtime.errors import ProviderError, RunCancelledError
+from axe_lsp.runtime.errors import ConfigError, ProviderError, RunCancelledError
 from axe_lsp.runtime.events import AgentEnd, TextDelta, TurnBegin, TurnEnd, TurnRetry
 from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.replay import Replay
@@ -300,3 +300,95 @@ async def test_a_recording_holds_each_turn_once(provider: ScriptedProvider, tmp_
     async with bench(provider, tmp_path, agents, **replaying) as work:
         result = await work.run("solo", "a task")
     assert (result.content, result.retry_attempts) == ("done", 0)
+
+
+# -- without `[retry]`, and with that of config.toml
+
+
+def _write_config(folder: Path, text: str) -> None:
+    """Write config.toml where the engine of a test looks for it."""
+    path = folder / "own" / "axe" / "config.toml"
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("failures", [1, 2, 3])
+async def test_request_without_a_byte_of_an_answer_is_sent_again_twice(
+    provider: ScriptedProvider, tmp_path: Path, failures: int, stream: bool
+) -> None:
+    provider.script("m-solo", *[Raw(cut=0)] * failures, Says("done"))
+    quick = agent("solo", retry={"initial_delay_ms": 1, "backoff": "fixed"})
+    async with bench(provider, tmp_path, quick, streams=lambda _: stream) as work:
+        if failures < 3:
+            assert (await work.run("solo")).content == "done"
+        else:
+            with pytest.raises(ProviderError, match="before an answer arrived") as caught:
+                await work.run("solo")
+            assert "[retry]" not in caught.value.hint
+    assert len(provider.requests) == min(failures + 1, 3)
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+async def test_status_that_names_no_wait_is_one_request_and_the_error_names_retry(
+    provider: ScriptedProvider, tmp_path: Path, status: int
+) -> None:
+    provider.script("m-solo", Refuses(status), Says("never"))
+    async with bench(provider, tmp_path, agent("solo")) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert len(provider.requests) == 1
+    assert "`[retry]` with `max_retries` in the agent file, or in config.toml" in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("own", "of_user", "requests"),
+    [
+        ({}, "max_retries = 2", 3),
+        ({"max_retries": 0}, "max_retries = 2", 1),
+        ({**AT_ONCE, "max_retries": 1}, "max_retries = 2", 2),
+        ({}, "max_retries = 0", 1),
+        ({}, "", 1),
+    ],
+)
+async def test_retry_of_config_toml_counts_for_agents_without_their_own(
+    provider: ScriptedProvider, tmp_path: Path, own: Any, of_user: str, requests: int
+) -> None:
+    provider.script("m-solo", *[Refuses(500)] * 4)
+    _write_config(tmp_path, f"[retry]\ninitial_delay_ms = 1\nbackoff = 'fixed'\n{of_user}\n")
+    agents = agent("solo", retry=own) if own else agent("solo")
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "own")}
+    async with bench(provider, tmp_path, agents, environment) as work:
+        with pytest.raises(ProviderError):
+            await work.run("solo")
+    assert len(provider.requests) == requests
+
+
+async def test_retry_of_zero_is_one_request_whatever_fails(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    provider.script("m-solo", Raw(cut=0), Says("never"))
+    async with bench(provider, tmp_path, agent("solo", retry={"max_retries": 0})) as work:
+        with pytest.raises(ProviderError) as caught:
+            await work.run("solo")
+    assert len(provider.requests) == 1
+    assert "[retry]" not in caught.value.hint
+
+
+@pytest.mark.parametrize(
+    ("line", "fault"),
+    [
+        ("retry = 1", "retry is not a table"),
+        ("retry.max_retries = -1", "retry.max_retries must be a whole number from 0 on"),
+        ("retry.max_retries = true", "retry.max_retries must be a whole number from 0 on"),
+        ("retry.backoff = 'slow'", "retry.backoff must be one of exponential, linear, fixed"),
+    ],
+)
+async def test_wrong_retry_of_config_toml_ends_the_run_with_the_place(
+    provider: ScriptedProvider, tmp_path: Path, line: str, fault: str
+) -> None:
+    _write_config(tmp_path, f"{line}\n")
+    environment = {"XDG_CONFIG_HOME": str(tmp_path / "own")}
+    async with bench(provider, tmp_path, agent("solo"), environment) as work:
+        with pytest.raises(ConfigError, match=fault):
+            await work.run("solo")

@@ -61,9 +61,12 @@ class Params(Struct, frozen=True, omit_defaults=True):
 
 
 class RetryConfig(Struct, frozen=True, omit_defaults=True):
-    """`[retry]`. A delay of 0 means the default, an empty `backoff` exponential."""
+    """`[retry]` of an agent file or of config.toml. A delay of 0 means the default, an empty `backoff` exponential.
 
-    max_retries: int = 0
+    Without `max_retries`, only those failures are sent again that cost nothing to repeat.
+    """
+
+    max_retries: int | None = None
     backoff: str = ""
     initial_delay_ms: int = 0
     max_delay_ms: int = 0

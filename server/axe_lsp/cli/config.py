@@ -34,6 +34,11 @@ CONFIG = """\
 
 # [providers.ollama]
 # base_url = "http://localhost:11434"
+
+# Requests that a provider refuses for a moment (429, 500, 503, 529) are sent again, for all agents whose
+# files have no [retry] of their own:
+# [retry]
+# max_retries = 3
 """
 
 SKILL = """\

@@ -47,7 +47,7 @@ from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
-from axe_lsp.runtime.retry import Retrying
+from axe_lsp.runtime.retry import Retrying, retry_of
 from axe_lsp.runtime.run_log import First
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Sender, model_of
@@ -444,7 +444,8 @@ class AgentRun:
     def _surroundings(
         self, prepared: Prepared, remote: RemoteTools, own: tuple[Tool, ...]
     ) -> Surroundings:
-        self._retrying = Retrying(self._tree.provider, prepared.definition.retry, self._journal)
+        retry = retry_of(prepared.definition.retry, self._services.environment)
+        self._retrying = Retrying(self._tree.provider, retry, self._journal)
         return Surroundings(
             tree=self._tree,
             prepared=prepared,

@@ -149,7 +149,8 @@ class ProviderError(RunError):
 
     `retry_after` is for how many seconds the provider wants to be left alone, if it said so.
     `may_pass`: the same request may succeed if it is sent again; without it, the category decides.
-    `was_shared`: other requests to the provider were in flight at the same time.
+    `was_shared`: other requests to the provider were in flight at the same time. `is_unanswered`: the connection
+    failed before the first byte of an answer.
     `codes` are the provider's words for programs: code, type, and the field that is at fault.
     `is_garbled_call`: the model has written a tool call that the provider can't read.
     """
@@ -173,6 +174,7 @@ class ProviderError(RunError):
         self.status = status
         self.retry_after = retry_after
         self.was_shared = False
+        self.is_unanswered = False
         self.may_pass = category in PASSING if may_pass is None else may_pass
         self.codes = codes
         self.is_garbled_call = is_garbled_call
@@ -186,6 +188,7 @@ class ProviderError(RunError):
             self.category, message, *told, codes=self.codes, is_garbled_call=self.is_garbled_call
         )
         error.was_shared, error.hint = self.was_shared, self.hint
+        error.is_unanswered = self.is_unanswered
         return error
 
 

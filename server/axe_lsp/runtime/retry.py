@@ -16,6 +16,8 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import RetryConfig
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.events import TurnRetry
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.messages import Delta, Response
 from axe_lsp.runtime.providers.adaptive_limiter import is_crowded
@@ -28,6 +30,17 @@ UNASKED_REPEATS = 2
 
 DEFAULT_INITIAL_DELAY_MS = 500
 DEFAULT_MAX_DELAY_MS = 30_000
+
+
+_WAY_TO_REPEAT = "`[retry]` with `max_retries` in the agent file, or in config.toml for all agents, sends such a request again"
+
+
+def retry_of(own: RetryConfig, environment: Environment) -> RetryConfig:
+    """Return the `[retry]` that is in force for an agent: that of its file, else that of config.toml.
+
+    A broken config.toml has none. Sending the request reports it.
+    """
+    return own if own != RetryConfig() else usable_config(environment).retry
 
 
 class Retrying(InFront):
@@ -62,6 +75,7 @@ class Retrying(InFront):
             except ProviderError as error:
                 most = self._most_repeats(error)
                 if number >= most or not error.may_pass or heard:
+                    self._name_retry(error)
                     raise
                 wait_ms = _asked_ms(error) or delay_ms(self._config, number)
                 left = last_moment(exchange.deadline) - loop_time()
@@ -76,13 +90,19 @@ class Retrying(InFront):
     def _most_repeats(self, error: ProviderError) -> int:
         """How often a request that was refused so may be sent again.
 
-        Without `[retry]` that is what the provider asks for, or what would have been unnecessary if
-        runs had taken turns; all else is one request, as in axe.
+        Without `[retry]` that is what has not reached the provider, what it asks for, or what would have been
+        unnecessary if runs had taken turns; all else is one request, as in axe.
         """
-        if self._config.max_retries:
+        if self._config.max_retries is not None:
             return self._config.max_retries
-        is_asked_for = error.retry_after is not None
+        is_asked_for = error.retry_after is not None or error.is_unanswered
         return UNASKED_REPEATS if is_asked_for or (error.was_shared and is_crowded(error)) else 0
+
+    def _name_retry(self, error: ProviderError) -> None:
+        """Add the way to have a refused request sent again, if nobody has said whether it should be."""
+        is_refusal = bool(error.status) and error.may_pass and self._config.max_retries is None
+        if is_refusal and "[retry]" not in error.hint:
+            error.hint = ". ".join(filter(None, (error.hint, _WAY_TO_REPEAT)))
 
     def _event(
         self, exchange: Exchange, number: int, most: int, error: ProviderError, wait_ms: int

@@ -11,6 +11,7 @@ from __future__ import annotations
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import (
     EXTENSION,
+    RETRY_KEYS,
     KeySpec,
     KeyType,
     Names,
@@ -275,15 +276,7 @@ KEYS: tuple[KeySpec, ...] = (
     ),
     # -- the provider, and limits
     *table(
-        "retry",
-        "Retries after temporary failures of the provider.",
-        count("max_retries", "Number of times that a failed request is sent again.", default="0"),
-        choice(
-            "backoff", "exponential linear fixed", "Growth of the waits.", default='"exponential"'
-        ),
-        count("initial_delay_ms", "The first wait in milliseconds. 0 means 500.", default="500"),
-        count("max_delay_ms", "The longest wait in milliseconds. 0 means 30000.", default="30000"),
-        since="axe 1.4",
+        "retry", "Retries after temporary failures of the provider.", *RETRY_KEYS, since="axe 1.4"
     ),
     *table(
         "budget",

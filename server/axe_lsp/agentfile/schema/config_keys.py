@@ -5,7 +5,16 @@ axe and axe-lsp share the file. What is set in the environment wins over it.
 
 from __future__ import annotations
 
-from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeyType, Names, Schema, count, row, table
+from axe_lsp.agentfile.schema.key_spec import (
+    EXTENSION,
+    RETRY_KEYS,
+    KeyType,
+    Names,
+    Schema,
+    count,
+    row,
+    table,
+)
 from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
 
 ENGINES = ("here", "ssh", "dask")
@@ -99,6 +108,12 @@ CONFIG = Schema(
             ),
             row("categories", _S, "Categories of the program (axe, for openrouter).", default='""'),
             names=Names.PROVIDER,
+        ),
+        *table(
+            "retry",
+            "Retries after temporary failures of a provider, for all agents whose files have no `[retry]`.",
+            *RETRY_KEYS,
+            since=EXTENSION,
         ),
         *table(
             "execution",

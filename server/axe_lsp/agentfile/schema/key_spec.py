@@ -281,3 +281,19 @@ def below(table: str, *keys: KeySpec, since: str = FIRST_AXE) -> tuple[KeySpec, 
         replace(key, path=(*above, *key.path), since=since if key.since == FIRST_AXE else key.since)
         for key in keys
     )
+
+
+BACKOFFS = ("exponential", "linear", "fixed")
+"""How waits grow between the attempts of a request."""
+
+RETRY_KEYS = (
+    count(
+        "max_retries",
+        "Number of times that a failed request is sent again. Absent: twice if no byte of an answer has come or the "
+        "provider names a wait, else never.",
+    ),
+    choice("backoff", " ".join(BACKOFFS), "Growth of the waits.", default='"exponential"'),
+    count("initial_delay_ms", "The first wait in milliseconds. 0 means 500.", default="500"),
+    count("max_delay_ms", "The longest wait in milliseconds. 0 means 30000.", default="30000"),
+)
+"""The keys of `[retry]`, which agent files and config.toml have."""

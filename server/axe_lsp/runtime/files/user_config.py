@@ -18,7 +18,9 @@ import tomli
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.agent_definition import RetryConfig
 from axe_lsp.agentfile.mcp_servers import is_secret_name
+from axe_lsp.agentfile.schema.key_spec import BACKOFFS
 from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
     PROVIDERS,
@@ -122,10 +124,11 @@ class _Providers(dict[str, Mapping[str, Any]]):
 
 
 class UserConfig(Struct, frozen=True):
-    """The user's settings of each provider."""
+    """The user's settings of each provider, and those of `[retry]` for all agents."""
 
     providers: Mapping[str, Mapping[str, Any]]
     environment: Environment
+    retry: RetryConfig = RetryConfig()
 
     def provider(self, name: str) -> Provider | None:
         """The provider of a name: a row of the table, changed or added by `[providers.NAME]`.
@@ -297,7 +300,8 @@ def _content(path: Path) -> bytes:
 def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:
     """The settings in config.toml at `path` with the content `data`. Raises ConfigError."""
     try:
-        return UserConfig(_providers(data), environment)
+        providers, retry = _settings(data)
+        return UserConfig(providers, environment, retry)
     except (tomli.TOMLDecodeError, NotUtf8Error, _WrongValueError) as error:
         what = f"it is {error}" if isinstance(error, NotUtf8Error) else str(error)
         raise ConfigError(
@@ -336,9 +340,30 @@ class _WrongValueError(ValueError):
 
 
 @lru_cache(maxsize=4)
-def _providers(data: bytes) -> _Providers:
-    """The content of a file. The file is read for every request, and parsed once."""
-    providers = tomli.loads(decode_utf8(data)).get("providers", {})
+def _settings(data: bytes) -> tuple[_Providers, RetryConfig]:
+    """Return the content of a file. The file is read for every request, and parsed once."""
+    tables = tomli.loads(decode_utf8(data))
+    return _providers(tables.get("providers", {})), _retry(tables.get("retry", {}))
+
+
+def _retry(table: object) -> RetryConfig:
+    """Read `[retry]`. A key that is unknown has no effect, as elsewhere in the file."""
+    _require(table, Mapping, "retry", "a table")
+    settings: dict[str, Any] = {}
+    for key, value in cast(Mapping[str, object], table).items():
+        if key == "backoff":
+            _require(value, str, "retry.backoff", "a string")
+            _require_choice(cast(str, value), BACKOFFS, "retry.backoff")
+        elif key in RetryConfig.__struct_fields__:
+            if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+                raise _WrongValueError(f"retry.{key} must be a whole number from 0 on")
+        else:
+            continue
+        settings[key] = value
+    return RetryConfig(**settings)
+
+
+def _providers(providers: Any) -> _Providers:
     _require(providers, Mapping, "providers", "a table")
     for name, settings in providers.items():
         _require(settings, Mapping, f"providers.{name}", "a table")

@@ -83,6 +83,19 @@ _FAULTS = (
     ValueError,  # An address or a header that can't be sent.
 )
 
+_PASSING_FAULTS = (
+    httpcore2.NetworkError,
+    httpcore2.RemoteProtocolError,
+    httpcore2.TimeoutException,
+    OSError,
+)
+"""Faults that the same request may not meet again."""
+
+_CERTIFICATE = "CERTIFICATE_VERIFY_FAILED"
+"""OpenSSL's word for a certificate that is not trusted, and won't be a moment later."""
+
+_FIRST_REFUSAL = 300
+
 
 class HttpAnswer:
     """An answer whose head has arrived."""
@@ -143,7 +156,10 @@ class HttpAnswer:
                     )
                 yield chunk
         except (*_FAULTS, zlib.error) as error:
-            raise NoAnswerError("server", _broken_off(error)) from error
+            failure = NoAnswerError("server", _broken_off(error))
+            is_transport = not isinstance(error, zlib.error)
+            failure.is_unanswered = is_transport and not size and self.status < _FIRST_REFUSAL
+            raise failure from error
 
     async def close(self) -> None:
         """Let go of the connection. It is closed, unless the whole body has been read."""
@@ -405,7 +421,11 @@ class HttpClient:
             is_proxied = route.server.is_proxied
             connection, response = await route.server.send(route.request(headers, body))
         except _FAULTS as error:
-            raise NoAnswerError("server", _reason(error, is_proxied)) from error
+            failure = NoAnswerError("server", _reason(error, is_proxied))
+            failure.is_unanswered = isinstance(error, _PASSING_FAULTS) and _CERTIFICATE not in str(
+                error
+            )
+            raise failure from error
         answer = HttpAnswer(response)
         try:
             yield answer
