@@ -270,15 +270,16 @@ def test_a_command_runs_in_a_terminal_that_the_tool_call_shows(
     assert shown < next(n for n, it in enumerate(messages) if "terminal/release" in it)
 
 
-def test_the_end_of_a_long_output_is_kept(
+def test_beginning_and_end_of_a_long_output_are_kept(
     client: AcpClient, editor: AcpEditor, provider: ScriptedProvider
 ) -> None:
-    call = Call("run_command", {"command": "yes x | head -c 300000; echo END"})
+    call = Call("run_command", {"command": "echo BEGIN; yes x | head -c 300000; echo END"})
     provider.script("m-lead", Says(calls=[call]), Says("Ran."))
     assert client.prompt(client.new_session("lead"), "Run") == "end_turn"
     result = provider.requests[-1].body["messages"][-1]["content"][0]["content"]
+    assert "BEGIN" in str(result)
     assert "END" in str(result)
-    assert "output truncated, exceeded 100KB" in str(result)
+    assert "bytes left out: the output exceeds 100KB" in str(result)
     assert len(str(result)) < 110_000
 
 

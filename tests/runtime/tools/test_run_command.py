@@ -100,10 +100,11 @@ async def test_without_a_place_for_a_home_there_is_none(tmp_path: Path) -> None:
 
 
 async def test_output_has_a_limit_and_says_so(tmp_path: Path) -> None:
-    command = "head -c 300000 /dev/zero | tr '\\0' x; exit 1"
+    command = "echo BEGIN; head -c 300000 /dev/zero | tr '\\0' x; echo; echo END; exit 1"
     told = await refusal("run_command", tmp_path, command=command)
-    assert told.startswith("exit code 1\nxxx")
-    assert told.endswith("xxx\n... [output truncated, exceeded 100KB]")
+    assert told.startswith("exit code 1\nBEGIN\n")
+    assert told.endswith("\nEND\n")
+    assert "bytes left out: the output exceeds 100KB] ...\n" in told
     assert len(told) < 103_000
 
 

@@ -39,7 +39,8 @@ from axe_lsp.runtime.files.images import LARGEST_IMAGE
 from axe_lsp.runtime.messages import Image, ToolCall
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.safety.approval import Rehearsal
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Shown, ToolError, Watch, Workplace
+from axe_lsp.runtime.tools.long_output import MAX_OUTPUT
+from axe_lsp.runtime.tools.tool import Shown, ToolError, Watch, Workplace
 from axe_lsp.runtime.tools.tool_table import changes_something
 
 _PAUSE = 1.0

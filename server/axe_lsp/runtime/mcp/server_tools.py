@@ -54,7 +54,8 @@ from axe_lsp.runtime.safety.approval import Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY, Answer
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.structured.arguments import fit_arguments
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT, Workplace, capped_text
+from axe_lsp.runtime.tools.long_output import shown_output
+from axe_lsp.runtime.tools.tool import Workplace
 
 _INHERITED = ("HOME", "LOGNAME", "PATH", "SHELL", "TERM", "USER")
 """As the official SDK has it."""
@@ -277,8 +278,7 @@ async def _executed(
     if not (answer.texts or answer.images):
         return ToolResult(call.id, "MCP tool returned no text content", is_error=True)
     said = "\n".join(answer.texts) if answer.texts else f"pictures: {len(answer.images)}"
-    data = said.encode("utf-8", "replace")
-    text = capped_text(data[:MAX_OUTPUT], len(data) <= MAX_OUTPUT)
+    text = shown_output(said, secrets)
     return ToolResult(call.id, valid_text(text), answer.is_error, images=answer.images)
 
 

@@ -16,8 +16,9 @@ from axe_lsp.runtime.files.search_path import find_program, with_search_path
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.processes import below_agents
 from axe_lsp.runtime.tools.kept_process import KeptProcess, start_kept
+from axe_lsp.runtime.tools.long_output import LongOutput
 from axe_lsp.runtime.tools.paths import place, speaking_of
-from axe_lsp.runtime.tools.tool import MAX_OUTPUT, ToolError, Workplace
+from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
 _NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
@@ -54,11 +55,10 @@ _HOME = "home"
 class Ended(Struct, frozen=True):
     """A command that has ended; without a `code`, because its time was over.
 
-    `output` is the beginning of what it wrote, to standard output and error.
+    `output` is what it wrote, to standard output and error.
     """
 
-    output: bytes
-    is_all: bool
+    output: LongOutput
     code: int | None
 
 
@@ -67,15 +67,15 @@ async def run_to_end(
     folder: Path,
     environment: Mapping[str, str],
     limit: float,
-    keep: int = MAX_OUTPUT,
+    output: LongOutput | None = None,
 ) -> Ended:
-    """Run a command for `limit` seconds at most, and keep so many bytes of what it writes.
+    """Run a command for `limit` seconds at most. What it writes is added to the `output`.
 
     Raises OSError if it can't be started.
     """
     with anyio.CancelScope(shield=True):  # What was started half can't be ended.
         kept = await start_kept(command, folder, environment)
-    output = _Output(keep)
+    output = output or LongOutput()
     try:
         with anyio.move_on_after(limit) as time:
             async with anyio.create_task_group() as tasks:
@@ -86,24 +86,10 @@ async def run_to_end(
         with anyio.CancelScope(shield=True):
             await kept.end()
     code = None if time.cancelled_caught else kept.process.returncode
-    return Ended(bytes(output.kept), output.size <= keep, code)
+    return Ended(output, code)
 
 
-class _Output:
-    """The beginning of what a command writes, and how much it was."""
-
-    def __init__(self, keep: int) -> None:
-        self.kept = bytearray()
-        self.size = 0
-        self._keep = keep
-
-    def add(self, piece: bytes) -> None:
-        """The next output."""
-        self.size += len(piece)
-        self.kept += piece[: self._keep - len(self.kept)]
-
-
-async def _read(kept: KeptProcess, output: _Output) -> None:
+async def _read(kept: KeptProcess, output: LongOutput) -> None:
     assert kept.process.stdout is not None
     async for piece in kept.process.stdout:
         output.add(piece)
@@ -164,11 +150,11 @@ async def ripgrep(options: Sequence[str], path: str, workplace: Workplace) -> li
     environment = clean_environment(workplace)
     try:
         ended = await run_to_end(
-            command, workplace.folder, environment, _SEARCH_SECONDS, _MOST_READ
+            command, workplace.folder, environment, _SEARCH_SECONDS, LongOutput(_MOST_READ, 0)
         )
     except (OSError, ValueError) as error:  # ValueError: a NUL in the pattern.
         raise ToolError(f"the search could not be started: {error}") from error
-    text = decode(ended.output)
+    text = decode(ended.output.beginning)
     if ended.code is None:
         raise ToolError(f"the search took more than {_SEARCH_SECONDS:g}s; search in fewer files")
     if ended.code == _FAILED and text.startswith(("rg: ", "regex parse error", "error parsing")):

@@ -17,9 +17,9 @@ from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.tools.editor_files import LARGEST, read_in_editor
+from axe_lsp.runtime.tools.long_output import MAX_OUTPUT
 from axe_lsp.runtime.tools.paths import opened, place, speaking_of
 from axe_lsp.runtime.tools.tool import (
-    MAX_OUTPUT,
     BuiltinTool,
     Shown,
     ToolError,

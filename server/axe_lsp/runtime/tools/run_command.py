@@ -15,24 +15,26 @@ import anyio
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.search_path import find_program
-from axe_lsp.runtime.files.user_config import key_variables
+from axe_lsp.runtime.files.user_config import key_variables, known_secrets
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
 from axe_lsp.runtime.tools.editor import RunCommand, changing_disk
+from axe_lsp.runtime.tools.long_output import shown_end, shown_output
 from axe_lsp.runtime.tools.read_only import is_enforceable, without_writing
 from axe_lsp.runtime.tools.tool import (
-    MAX_OUTPUT,
     BuiltinTool,
     ToolError,
     Workplace,
-    capped_end,
-    capped_text,
     required,
+    without_colours,
 )
 
 _TIME_LIMIT = 600.0
 """Seconds for one command. Mostly the run's own time is over before."""
+
+_KEPT_IN_TERMINALS = 4 * 1024 * 1024
+"""Bytes of an output that an editor keeps. It drops the beginning of a longer one."""
 
 _IN_TERMINALS = {"GIT_PAGER": "cat", "PAGER": "cat"}
 """Pagers, for which programs would assume a reader at a terminal, and wait for a key."""
@@ -70,7 +72,8 @@ async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
             ended = await run_to_end(in_shell, workplace.folder, environment, limit)
     except (OSError, ValueError) as error:  # ValueError: a NUL in the command.
         raise ToolError(f"the command could not be started: {error}") from error
-    return _checked(ended.code, capped_text(ended.output, ended.is_all), limit)
+    secrets = known_secrets(workplace.environment)
+    return _checked(ended.code, ended.output.text(secrets), limit)
 
 
 async def _run_in_editor(call: ToolCall, command: str, workplace: Workplace) -> str | None:
@@ -88,14 +91,15 @@ async def _run_in_editor(call: ToolCall, command: str, workplace: Workplace) -> 
         folder=str(workplace.folder),
         environment={**clean_environment(workplace), **_IN_TERMINALS, **_emptied(workplace)},
         limit=_TIME_LIMIT,
-        keep=MAX_OUTPUT,
+        keep=_KEPT_IN_TERMINALS,
     )
     answer = await editor.ask(request)
     if answer.outcome == "failed":
         return None
     if answer.outcome == "refused":
         raise ToolError(answer.why)
-    output = capped_end(answer.text, answer.is_all)
+    secrets, text = known_secrets(workplace.environment), without_colours(answer.text)
+    output = shown_output(text, secrets) if answer.is_all else shown_end(text, secrets)
     if answer.outcome != "done":
         raise ToolError(f"{answer.why}; it is not known what the command has done\n{output}")
     if answer.signal:

@@ -22,10 +22,8 @@ from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.safety.approval import Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY_ANSWERS, Answer
 from axe_lsp.runtime.tools.editor import EditorOfRun
+from axe_lsp.runtime.tools.long_output import MAX_OUTPUT
 from axe_lsp.runtime.tools.seen_files import SeenFiles
-
-MAX_OUTPUT = 100 * 1024
-"""Bytes of a result. A longer one is cut, and says so."""
 
 
 class ToolError(Exception):
@@ -204,19 +202,9 @@ def capped_lines(lines: Iterable[str], how_to_go_on: str = "") -> str:
     return "\n".join(kept)
 
 
-def capped_text(data: bytes, is_all: bool) -> str:
-    """The beginning of an output as text, and a last line if there was more of it."""
-    text = data.decode("utf-8", "replace")
-    return text if is_all else f"{text}\n{_cut_off()}"
-
-
-def capped_end(text: str, is_all: bool) -> str:
-    """The end of what a terminal has shown, without colours, and a first line if there was more of it."""
-    plain = harmless(re.sub(_COLOURS, "", text))
-    data = plain.encode("utf-8", "replace")
-    if len(data) > MAX_OUTPUT:
-        plain, is_all = data[-MAX_OUTPUT:].decode("utf-8", "ignore"), False
-    return plain if is_all else f"{_cut_off()}\n{plain}"
+def without_colours(text: str) -> str:
+    """Return what a terminal has shown as plain text."""
+    return harmless(re.sub(_COLOURS, "", text))
 
 
 def _cut_off(how_to_go_on: str = "") -> str:
