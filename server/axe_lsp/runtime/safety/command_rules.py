@@ -163,8 +163,24 @@ def _offence_of_rule(program: _Program) -> str:
 def _offence(rule: tuple[str, ...], rest: tuple[str, ...], folder: Path | None) -> str:
     """Return why the words after the words of a rule are not allowed, or ""."""
     program = _program((*rule, *rest))
-    if program.name != _program(rule).name or not program.is_certain:
-        return _offence_of_other(rule, rest, folder)
+    if program.name == _program(rule).name and program.is_certain and _is_known(program.name):
+        return _offence_of_known(program, rule, rest, folder)
+    # Programs that this module does not know may run one that it knows, as `sudo -u bob git` and `env -i git` do.
+    inner = (_program((*rule[at:], *rest)) for at in range(1, len(rule)))
+    offences = (
+        _offence_of_known(each, rule, rest, folder) for each in inner if _is_known(each.name)
+    )
+    return _offence_of_other(rule, rest, folder) or next(filter(None, offences), "")
+
+
+def _is_known(name: str) -> bool:
+    return name == "git" or name in PROGRAMS or name in RUNNERS or name in EXECUTES_OPERANDS
+
+
+def _offence_of_known(
+    program: _Program, rule: tuple[str, ...], rest: tuple[str, ...], folder: Path | None
+) -> str:
+    """Return why the words after a program in the tables are not allowed, or ""."""
     if program.name in RUNNERS:
         return _offence_of_runner(program.name, RUNNERS[program.name], program.words, rest, folder)
     option = EXECUTES_OPERANDS.get(program.name)
@@ -395,9 +411,11 @@ class GitCommand(Struct, frozen=True):
 
 
 def git_command_of(command: str) -> GitCommand | None:
-    """Return what the program of a command is told if it is git; None for another program."""
-    program = _program(split_words(command) or ())
-    if program.name != "git":
+    """Return what git is told in a command, also by another program such as `sudo`; None for a command without git."""
+    words = split_words(command) or ()
+    programs = (_program(words[start:]) for start in range(len(words)))
+    program = next((each for each in programs if each.name == "git"), None)
+    if program is None:
         return None
     words, at = program.words, 0
     folders: tuple[str, ...] = ()
