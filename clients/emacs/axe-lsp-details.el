@@ -44,7 +44,8 @@
                                                 (or (plist-get ended :error)
                                                     (plist-get ended :reason))))
             (axe-lsp-details--part "Answer" (plist-get (axe-lsp-run-last-turn run) :text))
-            (axe-lsp-details--part "Sources" (axe-lsp-details--sources (axe-lsp-run-last-turn run))))))
+            (axe-lsp-details--part "Sources"
+                                   (axe-lsp-details--sources (axe-lsp-run-last-turn run))))))
 
 (defun axe-lsp-details--turn (run item)
   "All about the turn ITEM of RUN."

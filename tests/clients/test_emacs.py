@@ -22,7 +22,7 @@ from support.engines import agent
 from support.first_hour import FirstHour
 from support.plain_mcp import ASKING, plain_server
 from support.processes import wait_for_none
-from support.review_project import MANAGER, MENDED, script_review, write_project
+from support.review_project import CITING, MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
 from support.terminal import Terminal
 from support.undo_project import run_that_changes_files
@@ -56,7 +56,7 @@ def test_an_agent_is_mended_and_run_in_emacs(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     manager = write_project(tmp_path / "project")
-    review = script_review(provider)
+    review = script_review(provider, CITING)
     environment = clean_environment(tmp_path / "home", **provider.environment)
     with _playing(emacs, "mend_and_run.el", manager, environment) as process:
         told = _read_until(process, "the fast child has answered")

@@ -23,7 +23,7 @@ from support.editors import PROJECT, clean_environment, missing, neovims, server
 from support.engines import agent
 from support.first_hour import FirstHour
 from support.plain_mcp import ASKING, plain_server
-from support.review_project import MANAGER, MENDED, script_review, write_project
+from support.review_project import CITING, MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.undo_project import run_that_changes_files
 
@@ -49,7 +49,7 @@ def nvim(request: pytest.FixtureRequest) -> Path:
 def test_an_agent_is_mended_and_run_in_neovim(nvim: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     with ScriptedProvider() as provider:
-        review = script_review(provider)
+        review = script_review(provider, CITING)
         environment = clean_environment(tmp_path / "home", **provider.environment)
         with _neovim(nvim, "mend_and_run.lua", manager, environment) as process:
             told = _read_until(process, "the fast child has answered")

@@ -455,6 +455,17 @@ async def test_a_long_answer_is_cut_and_says_so(desk: Sessions, provider: Script
     assert text == "x" * 100_000 + "\n[cut: 7 more characters]"
 
 
+async def test_sources_of_an_answer_follow_its_text(
+    desk: Sessions, provider: ScriptedProvider
+) -> None:
+    text = {"type": "text", "text": "It is so.", "citations": [{"url": "https://example.com/a"}]}
+    cited = Says(extra={"content": [text]})
+    provider.script("m-lead", Answer(cited, whole=True))
+    async with desk.client(LEGACY) as client:
+        answer = text_of(await client.call_tool("lead", {"task": "Go"}))
+    assert answer == "It is so.\n\nSources:\n1. https://example.com/a"
+
+
 async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
     desk: Sessions, provider: ScriptedProvider
 ) -> None:

@@ -51,8 +51,13 @@ class Review:
     """The last word of the manager's answer, `Ready to merge.`"""
 
 
-def script_review(provider: ScriptedProvider) -> Review:
-    """The answers of one run."""
+NO_BUGS = Says("No bugs found.")
+CITING = Answer(Says("No bugs found.", extra={"citations": ["https://example.com/a"]}), whole=True)
+"""An answer of the fast child with a source, for `script_review`."""
+
+
+def script_review(provider: ScriptedProvider, fast: Says | Answer = NO_BUGS) -> Review:
+    """Script the answers of one run, in which the fast child answers `fast`."""
     review = Review(Hold(), Hold(chunk=3))
     calls = [
         calls_agent("fast🚀", "Look for bugs", call_id="1"),
@@ -60,6 +65,6 @@ def script_review(provider: ScriptedProvider) -> Review:
     ]
     answer = Answer(Says("Ready to merge."), hold=review.end)
     provider.script("manager", Says(calls=calls), answer)
-    provider.script("fast", Says("No bugs found."))
+    provider.script("fast", fast)
     provider.script("slow", Answer(Says("The style is fine."), hold=review.slow))
     return review

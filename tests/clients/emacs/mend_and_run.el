@@ -38,7 +38,7 @@
   (cl-assert (equal (line) "    │ No bugs found.") t "who reads elsewhere is left there")
   (axe-runs-show)
   (cl-assert (string-prefix-p "# fast🚀, turn 1\n" (buffer-string)) t)
-  (cl-assert (string-suffix-p "\n## Says\n\nNo bugs found.\n" (buffer-string)) t)
+  (cl-assert (string-suffix-p "\n## Says\n\nNo bugs found.\n\n## Sources\n\n- https://example.com/a\n" (buffer-string)) t)
   (read-here "No bugs found.")
   (set-buffer (axe-lsp-runs-buffer))
   (axe-runs-previous)
