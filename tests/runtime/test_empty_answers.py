@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.errors import NoTextError, ProviderError
-from axe_lsp.runtime.messages import Message, Request
+from axe_lsp.runtime.messages import Message, Request, ToolCall
 from support.answers import Dialect, calls_agent
 from support.bodies import FORMATS, encode, messages_of
 from support.engines import agent, bench
@@ -239,7 +239,10 @@ EMPTY = {"type": "text", "text": "(empty)"}
         (Message("assistant", ""), [EMPTY]),
         (Message("assistant", original=[THOUGHT, BLANK]), [THOUGHT, EMPTY]),
         (Message("assistant", original=[THOUGHT]), [THOUGHT, EMPTY]),
-        (Message("assistant", original=[THOUGHT, BLANK, USE]), [THOUGHT, BLANK, USE]),
+        (
+            Message("assistant", tool_calls=(ToolCall("1", "t"),), original=[THOUGHT, BLANK, USE]),
+            [THOUGHT, BLANK, USE],
+        ),
         (Message("assistant", "Hm."), "Hm."),
     ],
 )
