@@ -245,6 +245,22 @@ SECRET = "the-key-of-this-user"
 WRITE_SECRET = Call("write_file", {"path": "a.txt", "content": f"KEY={SECRET}"})
 
 
+async def test_question_about_a_server_does_not_show_its_address() -> None:
+    asked = []
+
+    async def ask(question: Question) -> Answer:
+        asked.append(question)
+        return Answer("deny")
+
+    async def rehearse() -> Rehearsal:
+        return Rehearsal("call a tool")
+
+    for tool, address in (("s/t", "https://u:pw@host/mcp"), ("run_mcp", "run_mcp(x --key pw)")):
+        await Approval(ask)(ApprovalRequest(RunIds("x", "r", "a"), tool, {}, rehearse, address))
+    assert len(asked) == 2
+    assert "pw" not in str(asked)
+
+
 async def test_narrowest_rule_of_a_question_holds_no_secret(
     provider: ScriptedProvider, tmp_path: Path
 ) -> None:

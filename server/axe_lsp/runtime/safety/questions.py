@@ -38,7 +38,8 @@ class Question(JsonStruct, frozen=True):
     in a few words what that is, for a button. Questions about trust have a `subject` only, those of
     `ask_user` and those about protected places neither. Only those of `ask_user` have `choices`.
 
-    `rule` is the narrowest rule of the setting `tools.allow` that allows the call, if there is one.
+    `rule` is the narrowest rule of the setting `tools.allow` that allows the call, if there is one. Those for MCP
+    servers have their address, which is not shown.
     """
 
     run: RunIds
