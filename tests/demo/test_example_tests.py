@@ -8,10 +8,8 @@ import pytest
 
 from axe_lsp.cli.demo import EXAMPLES, copy_example
 from support.command_line import Home
-from support.tools import needs_ripgrep
 
 
-@needs_ripgrep
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_the_tests_of_an_example_pass(name: str, tmp_path: Path) -> None:
     home = Home(tmp_path)

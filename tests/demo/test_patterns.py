@@ -26,7 +26,6 @@ from axe_lsp.runtime.safety.approval import ApprovalRequest, allowed
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.tools.read_only import is_enforceable
-from support.tools import needs_ripgrep
 
 
 @dataclass
@@ -145,7 +144,6 @@ async def test_advocates_propose_answer_each_other_and_their_parent_decides(
     assert run.first_messages() == {1}, "in the second round everybody begins anew"
 
 
-@needs_ripgrep
 @pytest.mark.req("003-14", "003-15", "003-16", "003-13", "003-19", "003-20", "003-26")
 async def test_agents_that_get_a_prompt_find_out_the_rest_each_in_its_way(tmp_path: Path) -> None:
     run = await seen("pull-investigation", tmp_path)

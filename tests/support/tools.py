@@ -17,7 +17,7 @@ needs_ripgrep = pytest.mark.skipif(
     shutil.which("rg") is None and not os.environ.get("AXE_REQUIRE_EDITORS"),
     reason="ripgrep (rg) is not installed",
 )
-"""For tests that search as models do. `.ci/run` installs it, and there they fail without it."""
+"""For tests that compare searches with its own. `.ci/run` installs it, and there they fail without it."""
 
 
 async def use(tool: str, folder: Path, /, **arguments: Any) -> str:

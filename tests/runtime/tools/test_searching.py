@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from axe_lsp.runtime.messages import ToolCall
-from axe_lsp.runtime.tools.tool import ToolError, Workplace
-from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
-from support.tools import needs_ripgrep, refusal, use
+from axe_lsp.runtime.tools import search
+from support.tools import refusal, use
 
-pytestmark = needs_ripgrep
+
+@pytest.fixture(params=["ripgrep", "program"], autouse=True)
+def searcher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program that searches: ripgrep, or our own as where it is not installed."""
+    if request.param == "program":
+        monkeypatch.setattr(search, "find_program", lambda *_: None)
+    elif shutil.which("rg") is None:
+        pytest.skip("ripgrep (rg) is not installed")
 
 
 @pytest.fixture
@@ -24,6 +30,7 @@ def project(tmp_path: Path) -> Path:
         "project/src/c.txt": "def three\n",
         "project/src/build/d.py": "def built\n",
         "project/.hidden/e.py": "def hidden\n",
+        "project/.git/config": "bare\n",
         "project/.ignore": "build\n",
         "outside/f.py": "def outside\n",
     }.items():
@@ -38,8 +45,18 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("arguments", "found"),
     [
-        ({"pattern": "^def "}, "a.py:1:def one():\nsrc/c.txt:1:def three"),
-        ({"pattern": "^def ", "glob": "*.py"}, "a.py:1:def one():"),
+        (
+            {"pattern": "^def "},
+            ".hidden/e.py:1:def hidden\na.py:1:def one():\nsrc/c.txt:1:def three",
+        ),
+        ({"pattern": "^def ", "glob": ".hidden/**"}, ".hidden/e.py:1:def hidden"),
+        ({"pattern": "bare", "glob": ".git/**"}, ".git/config:1:bare"),
+        ({"pattern": "bare", "path": ".git"}, ".git/config:1:bare"),
+        ({"pattern": "bare"}, "no matches"),
+        (
+            {"pattern": "^def ", "glob": "*.py"},
+            ".hidden/e.py:1:def hidden\na.py:1:def one():",
+        ),
         (
             {"pattern": "^def T", "path": "src", "ignore_case": "true"},
             "src/b.py:1:DEF two\nsrc/c.txt:1:def three",
@@ -58,7 +75,10 @@ async def test_grep_finds_lines(project: Path, arguments: dict[str, str], found:
     [
         ("*.py", "a.py\nbin.py"),
         ("/*.py", "a.py\nbin.py"),
-        ("**/*.py", "a.py\nbin.py\nsrc/b.py"),
+        ("**/*.py", ".hidden/e.py\na.py\nbin.py\nsrc/b.py"),
+        (".hidden/*", ".hidden/e.py"),
+        (".git/*", ".git/config"),
+        ("**/config", "no matches"),
         ("src/*", "src/b.py\nsrc/c.txt"),
         ("src/**", "src/b.py\nsrc/c.txt"),
         ("../**", "no matches"),
@@ -99,9 +119,3 @@ async def test_a_result_has_a_limit_and_says_so(tmp_path: Path) -> None:
     found = await use("grep", tmp_path, pattern="y")
     assert len(found) < 103_000
     assert found.endswith("\n... [output truncated, exceeded 100KB; narrow the search]")
-
-
-async def test_a_machine_without_ripgrep_is_told_so(tmp_path: Path) -> None:
-    call = ToolCall("1", "grep", {"pattern": "x"})
-    with pytest.raises(ToolError, match=r"ripgrep \(rg\), which searches, is not installed"):
-        await BUILTIN_TOOLS["grep"].execute(call, Workplace(tmp_path, {"PATH": str(tmp_path)}))

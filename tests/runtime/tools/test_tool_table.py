@@ -15,7 +15,6 @@ from support.answers import DIALECTS
 from support.bodies import tools_of
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
-from support.tools import needs_ripgrep
 
 
 def offered(body: dict[str, Any]) -> list[str]:
@@ -154,7 +153,6 @@ async def test_keys_that_tools_come_across_are_in_no_event(
     assert work.of(TurnEnd)[0].tool_calls[1]["arguments"]["offset"] == "[redacted]"
 
 
-@needs_ripgrep
 @pytest.mark.req("003-15", "003-16")
 async def test_a_child_answers_a_question_about_the_whole(
     provider: ScriptedProvider, tmp_path: Path

@@ -1,4 +1,4 @@
-"""Commands as processes: limited in time and output, and leaving nothing behind. One of them is ripgrep."""
+"""Commands as processes: limited in time and output, and leaving nothing behind."""
 
 from __future__ import annotations
 
@@ -12,13 +12,11 @@ from msgspec import Struct
 
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, cache_folder
-from axe_lsp.runtime.files.search_path import find_program, with_search_path
-from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.files.search_path import with_search_path
 from axe_lsp.runtime.processes import below_agents
 from axe_lsp.runtime.tools.kept_process import KeptProcess, start_kept
 from axe_lsp.runtime.tools.long_output import LongOutput
-from axe_lsp.runtime.tools.paths import place, speaking_of
-from axe_lsp.runtime.tools.tool import ToolError, Workplace
+from axe_lsp.runtime.tools.tool import Workplace
 
 _INHERITED = ("PATH", "LANG", "LC_ALL", "USER", "LOGNAME", "TERM")
 _NEEDED_ON_WINDOWS = ("SYSTEMROOT", "COMSPEC", "PATHEXT")
@@ -127,46 +125,3 @@ def clean_environment(workplace: Workplace) -> dict[str, str]:
     inherited = {name: outside[name] for name in names if outside.get(name)}
     agents = below_agents(outside, workplace.agents)
     return {"HOME": home, "TMPDIR": str(folder), **_NO_START_UP_FILES, **inherited, **agents}
-
-
-_MOST_READ = 8 * 1024 * 1024
-"""Bytes of ripgrep's output that are read."""
-
-_SEARCH_SECONDS = 60.0
-_FAILED = 2
-
-
-async def ripgrep(options: Sequence[str], path: str, workplace: Workplace) -> list[str]:
-    """Lines that begin with paths, in the order of the paths, below `path`. Raises ToolError.
-
-    ripgrep knows ignore files, tells text from binaries and takes any pattern in linear time. It runs as a process,
-    since a pattern of a model's could keep Python busy for ever.
-    """
-    program = find_program("rg", workplace.environment)
-    if program is None:
-        raise ToolError("ripgrep (rg), which searches, is not installed on this machine")
-    below = await anyio.to_thread.run_sync(_seen_from_workplace, path, workplace)
-    command = [program, "--no-config", "--no-messages", "--sort=path", *options, "--", below]
-    environment = clean_environment(workplace)
-    try:
-        ended = await run_to_end(
-            command, workplace.folder, environment, _SEARCH_SECONDS, LongOutput(_MOST_READ, 0)
-        )
-    except (OSError, ValueError) as error:  # ValueError: a NUL in the pattern.
-        raise ToolError(f"the search could not be started: {error}") from error
-    text = decode(ended.output.beginning)
-    if ended.code is None:
-        raise ToolError(f"the search took more than {_SEARCH_SECONDS:g}s; search in fewer files")
-    if ended.code == _FAILED and text.startswith(("rg: ", "regex parse error", "error parsing")):
-        raise ToolError(text.strip())
-    *lines, _ = text.split("\n")  # The last one is empty, or was cut.
-    return [line.removeprefix("./") for line in lines]
-
-
-def _seen_from_workplace(path: str, workplace: Workplace) -> str:
-    where = place(workplace, path)
-    with speaking_of(path):
-        where.stat()
-    if Path(path).is_absolute():
-        return str(where)
-    return os.path.relpath(where, os.path.realpath(workplace.folder))

@@ -9,7 +9,7 @@ import anyio
 from axe_lsp.agentfile.text.globs import BadPatternError, matches, segments_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.commands import ripgrep
+from axe_lsp.runtime.tools.search import Query, names_git, search
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, capped_lines, required
 
 
@@ -20,8 +20,9 @@ async def _find_files(call: ToolCall, workplace: Workplace) -> str:
         segments = segments_of(pattern[len(above) :])
     except BadPatternError as error:
         raise ToolError(f"invalid glob pattern {quoted(pattern)}: {error}") from error
-    # Not by ripgrep's own globs: those bring back what the ignore files leave out.
-    paths = await ripgrep(["--files"], above or ".", workplace)
+    # Not by the globs of a query: those bring back what the ignore files leave out.
+    query = Query(above or ".", names_git=names_git(pattern))
+    paths = await search(query, workplace)
     return await anyio.to_thread.run_sync(_matching, segments, paths, above)
 
 
@@ -42,7 +43,7 @@ TOOL = BuiltinTool(
     Tool(
         "find_files",
         "Find files below the working directory by a glob such as 'src/**/*.py'. Returns one "
-        "path per line. Files that ignore files such as .gitignore name and hidden files are "
+        "path per line. Files that ignore files such as .gitignore name and the folder .git are "
         "left out.",
         {
             "pattern": ToolParameter(

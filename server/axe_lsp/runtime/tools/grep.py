@@ -3,26 +3,20 @@
 from __future__ import annotations
 
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.commands import ripgrep
+from axe_lsp.runtime.tools.search import Query, names_git, search
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, capped_lines, is_true, required
-
-_OPTIONS = [
-    "--line-number",
-    "--with-filename",
-    "--no-heading",
-    "--color=never",
-    "--max-columns=500",
-    "--max-columns-preview",
-]
 
 
 async def _grep(call: ToolCall, workplace: Workplace) -> str:
-    options = [*_OPTIONS, f"--regexp={required(call, 'pattern')}"]
-    if glob := call.argument("glob"):
-        options.append(f"--glob={glob}")
-    if is_true(call, "ignore_case"):
-        options.append("--ignore-case")
-    lines = await ripgrep(options, call.argument("path") or ".", workplace)
+    path, glob = call.argument("path") or ".", call.argument("glob")
+    query = Query(
+        path,
+        required(call, "pattern"),
+        (glob,) if glob else (),
+        ignore_case=is_true(call, "ignore_case"),
+        names_git=names_git(path, glob),
+    )
+    lines = await search(query, workplace)
     return capped_lines(lines, "narrow the search") or "no matches"
 
 
@@ -31,7 +25,7 @@ TOOL = BuiltinTool(
         "grep",
         "Search the files below the working directory for a regular expression (ripgrep syntax). "
         "Returns one match per line in the format 'path:line number:text'. Files that ignore "
-        "files such as .gitignore name, hidden files and binary files are left out.",
+        "files such as .gitignore name, binary files and the folder .git are left out.",
         {
             "pattern": ToolParameter(
                 "string", "The regular expression to search for.", required=True
