@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.vibe_agent import is_subagent, vibe_agent, vibe_objection
+from axe_lsp.agentfile.vibe_agent import is_subagent, prompt_file, vibe_agent, vibe_objection
 
 OPENAI = {"name": "p", "api_base": "https://api.openai.com/v1"}
 
@@ -157,8 +157,8 @@ def test_only_subagents_with_a_description_are_called() -> None:
 
 
 def test_what_has_no_counterpart_is_named() -> None:
-    assert meant(system_prompt_id="x", theme="y", safety="yolo").notes == (
-        "there is no counterpart for system_prompt_id, theme",
+    assert meant(compaction_prompt_id="x", theme="y", safety="yolo").notes == (
+        "there is no counterpart for compaction_prompt_id, theme",
     )
 
 
@@ -180,3 +180,30 @@ def test_a_fault_is_named(values: dict[str, Any], message: str) -> None:
     found = vibe_objection(values)
     assert message in found
     assert bool(found) == bool(message)
+
+
+@pytest.mark.parametrize(
+    ("values", "file"),
+    [
+        ({"system_prompt_id": "builder"}, "builder.md"),
+        ({"system_prompt_id": "builder.txt"}, "builder.md"),
+        ({"system_prompt_id": "builder", "instructions": "Build."}, ""),
+        ({"system_prompt_id": "../secret"}, ""),
+        ({"system_prompt_id": ".."}, ""),
+        ({"system_prompt_id": 3}, ""),
+        ({}, ""),
+    ],
+)
+def test_prompt_of_an_agent_is_a_file_unless_it_has_instructions(
+    values: dict[str, object], file: str
+) -> None:
+    assert prompt_file(values) == file
+
+
+def test_prompt_of_a_file_becomes_the_system_prompt() -> None:
+    values = {"system_prompt_id": "builder"}
+    assert vibe_agent(values, "b", prompt="Build.").system_prompt == "Build."
+    (note,) = vibe_agent(values, "b").notes
+    assert note.startswith("system_prompt_id: there is no readable file prompts/builder.md")
+    (note,) = vibe_agent({"system_prompt_id": "lean"}, "b").notes
+    assert "Vibe's own prompt" in note

@@ -63,7 +63,7 @@ def test_hover_says_that_a_key_has_no_effect() -> None:
     found = hover(snapshot, file, 3)
     assert found is not None
     assert "The files that commands may change." in found.markdown
-    assert "No effect in an agent" in found.markdown
+    assert "No effect here" in found.markdown
 
 
 @pytest.mark.parametrize(

@@ -44,10 +44,29 @@ MISTRAL = "mistral"
 _HOST_OF_MISTRAL = "api.mistral.ai"
 
 
+BUILT_IN_PROMPTS = ("cli", "explore", "lean")
+"""Values of `system_prompt_id` that are prompts of Vibe itself, which axe-lsp does not have."""
+
+
+def prompt_file(values: Mapping[str, Any]) -> str:
+    """Return the name of the file with the prompt of an agent, in a folder of prompts; "" if there is none.
+
+    `instructions` of the agent's own file win (mistral-vibe 3.0.3, `vibe/core/prompts`).
+    """
+    prompt = values.get("system_prompt_id")
+    if values.get("instructions") is not None or not isinstance(prompt, str):
+        return ""
+    is_name = prompt not in ("", ".", "..") and not {"/", "\\", "\0"} & set(prompt)
+    return f"{prompt.rpartition('.')[0] or prompt}.md" if is_name else ""
+
+
 def vibe_agent(
-    values: Mapping[str, Any], name: str, subagents: Sequence[str] = ()
+    values: Mapping[str, Any], name: str, subagents: Sequence[str] = (), prompt: str = ""
 ) -> AgentDefinition:
-    """The agent of a file. `name` is the file's stem, `subagents` the names that it may call."""
+    """Return the agent of a file.
+
+    `name` is the file's stem, `subagents` the names that it may call, `prompt` the text of its `prompt_file`.
+    """
     keys = _keys(values)
     model, params, model_note = _model(keys)
     enabled = _enabled(keys)
@@ -57,13 +76,14 @@ def vibe_agent(
         *server_notes,
         _approval_note(keys),
         _tool_note(keys),
+        _prompt_note(values, prompt),
         _unused_note(values),
     )
     return AgentDefinition(
         name=name,
         model=model,
         description=_text(keys.description),
-        system_prompt=_text(keys.instructions),
+        system_prompt=_text(keys.instructions) or prompt,
         tools=tuple(ours for tool in TOOLS if tool in enabled for ours in TOOLS[tool]),
         params=params,
         sub_agents=tuple(subagents) if _SPAWNING_TOOL in enabled and keys.enable_subagents else (),
@@ -139,6 +159,7 @@ class Keys(Struct):
     tools: dict[str, ToolSettings] = {}
     mcp_servers: list[Server] = []
     bypass_tool_permissions: bool = False
+    system_prompt_id: str = ""
     enable_subagents: bool = True
     max_concurrent_subagents: int = 0
 
@@ -322,6 +343,15 @@ def _tool_note(keys: Keys) -> str:
     if not without:
         return ""
     return f"enabled_tools: axe-lsp has no tool for {', '.join(map(quoted, without))}"
+
+
+def _prompt_note(values: Mapping[str, Any], prompt: str) -> str:
+    file = prompt_file(values)
+    if not file or prompt:
+        return ""
+    if values["system_prompt_id"].lower() in BUILT_IN_PROMPTS:
+        return f"system_prompt_id: axe-lsp does not have Vibe's own prompt {quoted(values['system_prompt_id'])}"
+    return f"system_prompt_id: there is no readable file prompts/{file}, so the agent has no instructions"
 
 
 def _unused_note(values: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from difflib import unified_diff
-from functools import cache
+from functools import cache, partial
 from itertools import takewhile
 from pathlib import Path
 
@@ -24,7 +24,7 @@ from axe_lsp.agentfile.convert.conversion import (
 )
 from axe_lsp.agentfile.convert.formats import Format
 from axe_lsp.agentfile.convert.intermediate import ConversionError
-from axe_lsp.agentfile.other_programs import AGENTS
+from axe_lsp.agentfile.other_programs import AGENTS, VIBE
 from axe_lsp.agentfile.scaffold import NO_MODEL
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.agentfile.text.secrets import without_secrets
@@ -32,7 +32,8 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.errors import ConfigError, ExitCode
 from axe_lsp.runtime.files.default_model import model_to_begin_with
-from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.dialect_agents import PROMPTS, read_prompt
+from axe_lsp.runtime.files.folders import homes_of_dialects, working_folder
 from axe_lsp.runtime.files.user_config import load_user_config
 from axe_lsp.runtime.files.workspace_folders import files_below, workspace_above
 from axe_lsp.runtime.plain_text import os_fault, shown_path, visible
@@ -124,6 +125,18 @@ class _NotConvertedError(Exception):
     """One file stays as it is; the message says which, where and why."""
 
 
+def _prompt_beside(agent: Path, file: str) -> str:
+    """Return the text of a prompt of Vibe in the folder of prompts beside that of an agent, else in the user's."""
+    home = dict(homes_of_dialects(os.environ)).get(VIBE.name)
+    folders = [agent.parent.parent / PROMPTS, *([Path(home, PROMPTS)] if home else [])]
+    return read_prompt(folders, _text_of, file)
+
+
+def _text_of(path: Path) -> str:
+    content = disk.read(path)
+    return content.text if content is not None and not content.fault else ""
+
+
 def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
     content = disk.read(path)
     shown = _shown(path)
@@ -137,7 +150,12 @@ def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
         raise _NotConvertedError(f"{shown}: it is an agent of {source.title} already")
     try:
         return source, convert(
-            content.text, stem_of(path.name), source, options.target, options.model
+            content.text,
+            stem_of(path.name),
+            source,
+            options.target,
+            options.model,
+            beside=partial(_prompt_beside, path),
         )
     except ConversionError as error:
         place = f"{shown}:{error.line}" if error.line else shown

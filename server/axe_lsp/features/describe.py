@@ -43,7 +43,7 @@ def _facts(spec: KeySpec) -> Iterator[str]:
     if spec.is_extension:
         yield "*An extension of axe-lsp: axe loads the file and ignores this key.*"
     elif spec.no_effect:
-        yield f"**No effect in an agent.** {spec.no_effect}"
+        yield f"**No effect here.** {spec.no_effect}"
     elif spec.since != FIRST_AXE:
         yield f"*Since {spec.since}.*"
 

@@ -7,10 +7,12 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.agentfile.check.check import check
+from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.dialects import VIBE
 from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.vibe_keys import VIBE_AGENT
 from axe_lsp.agentfile.text.parse import Parse
 
 TAKEN = {
@@ -158,3 +160,43 @@ def test_the_settings_have_the_keys_of_agents_but_their_own() -> None:
     parse = Parse('vibe_base_url = "http://x"\nenable_telemetry = "maybe"\nsafety = "safe"\n')
     problems = check(parse, Lookup(parse, VIBE.config.schema), VIBE.config.judge)
     assert [each.code for each in problems] == ["wrong-type", "unknown-key"]
+
+
+UNUSED = [
+    ("auto_approve = true", "no-effect"),
+    ("vim_keybindings = true", "no-effect"),
+    ("vibe_code_enabled = false", "no-effect"),
+    ('vibe_code_api_key_env_var = "X"', "no-effect"),
+    ("context_warnings = true", "no-effect"),
+    ("include_prompt_detail = false", "no-effect"),
+    ("[experiment_overrides]\na = 1", "no-effect"),
+    ("[tools.bash]\nenabled = true", "no-effect"),
+    ('[tools.grep]\npermission = "ask"', "no-effect"),
+    ("[tools.read_file]\nmax_read_bytes = 1", "no-effect"),
+    ('enabled_tools = ["search_replace"]', "out-of-range"),
+    ('disabled_tools = ["read_fil"]', "out-of-range"),
+]
+
+USED = [
+    "auto_approve = false",
+    "vibe_code_enabled = true",
+    "include_prompt_detail = true",
+    "context_warnings = false",
+    "[experiment_overrides]",
+    '[tools.bash]\npermission = "ask"',
+    "[tools.read_file]\nmax_read_bytes = 51200",
+    "[tools.mine]\nanything = 1",
+    'enabled_tools = ["edit", "tracker_find", "re:web_.*", "read_*"]',
+]
+
+
+@pytest.mark.parametrize("judge", [vibe_agent, vibe_config])
+@pytest.mark.parametrize(("text", "code"), UNUSED)
+def test_setting_that_vibe_does_not_use_is_a_warning(text: str, code: str, judge: Judge) -> None:
+    (problem,) = judge(Lookup(Parse(f"{text}\n"), VIBE_AGENT))
+    assert (problem.code, problem.is_warning) == (code, True)
+
+
+@pytest.mark.parametrize("text", USED)
+def test_setting_with_its_former_default_or_of_another_tool_is_no_problem(text: str) -> None:
+    assert list(vibe_config(Lookup(Parse(f"{text}\n"), VIBE_AGENT))) == []

@@ -14,7 +14,16 @@ from axe_lsp.agentfile.check.codex_tables import warning_at
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.nested import nested
+from axe_lsp.agentfile.schema.nested import Node, nested
+from axe_lsp.agentfile.schema.vibe_keys import (
+    FORMER_TOOLS,
+    RETIRED,
+    TOOL_NAMES,
+    TOOL_SETTINGS,
+    TOOL_SETTINGS_WITHOUT_EFFECT,
+    TOOLS_WITHOUT_EFFECT,
+)
+from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
@@ -45,6 +54,62 @@ def vibe_config(lookup: Lookup) -> Iterator[Problem]:
     yield from _servers(lookup)
     yield from _models(lookup)
     yield from _log_level(lookup)
+    yield from _retired(lookup)
+    yield from _tool_settings(lookup)
+    yield from _tool_names(lookup)
+
+
+def _retired(lookup: Lookup) -> Iterator[Problem]:
+    """Yield a warning for each setting that Vibe does not use any more, unless it has the former default."""
+    for name, default in RETIRED.items():
+        where = lookup.place((name,))
+        if where is not None and _value_of(nested(lookup, (name,))) != default:
+            message = f"`{name}` is no longer used by Vibe"
+            yield warning_at(where, (name,), message, "no-effect")
+
+
+def _tool_settings(lookup: Lookup) -> Iterator[Problem]:
+    """Yield a warning for each setting of one of Vibe's own tools that is unknown or not read."""
+    tools = nested(lookup, ("tools",)) if lookup.has(("tools",)) else None
+    for tool, settings in (tools.members or {} if tools is not None else {}).items():
+        known = TOOL_SETTINGS.get(tool)
+        for key, node in (settings.members or {}).items() if known is not None else ():
+            path = ("tools", tool, key)
+            where = lookup.place(path) or node.range
+            unread = TOOL_SETTINGS_WITHOUT_EFFECT.get(tool, {})
+            if key not in (known or ()):
+                message = f"`tools.{tool}.{key}` is not a setting of Vibe"
+                yield warning_at(where, path, message, "no-effect")
+            elif tool in TOOLS_WITHOUT_EFFECT:
+                message = f"`tools.{tool}.{key}` has no effect: {TOOLS_WITHOUT_EFFECT[tool]}"
+                yield warning_at(where, path, message, "no-effect")
+            elif key in unread and _value_of(node) != unread[key]:
+                message = f"`tools.{tool}.{key}` has no effect"
+                yield warning_at(where, path, message, "no-effect")
+
+
+def _tool_names(lookup: Lookup) -> Iterator[Problem]:
+    """Yield a warning for each listed name that is nearly, or was, that of a tool of Vibe.
+
+    Other names may be those of tools of MCP servers, or of the user's own.
+    """
+    for key in ("enabled_tools", "disabled_tools"):
+        node = nested(lookup, (key,)) if lookup.has((key,)) else None
+        for item in (node.items if node is not None else None) or ():
+            name = item.value
+            if not isinstance(name, str) or name.lower() in TOOL_NAMES or not name.isidentifier():
+                continue
+            meant = FORMER_TOOLS.get(name) or nearest(name, TOOL_NAMES)
+            if meant is not None:
+                message = f"Vibe has no tool {quoted(name)}; did you mean {quoted(meant)}?"
+                yield warning_at(item.range, (key,), message)
+
+
+def _value_of(node: Node | None) -> object:
+    """Return the value of a tree, as far as defaults of settings need it: of tables their keys."""
+    if node is None or node.members is None:
+        return node.value if node is not None else None
+    return {name: _value_of(each) for name, each in node.members.items()}
 
 
 def _unreadable(lookup: Lookup) -> Iterator[Problem]:

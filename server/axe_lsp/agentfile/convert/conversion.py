@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from msgspec import Struct
 
@@ -40,25 +40,44 @@ class Converted(Struct, frozen=True):
         return tuple(dict.fromkeys(n.key for n in self.notes if n.kind is NoteKind.LOST))
 
 
-def convert(text: str, stem: str, source: Format, target: Format, model: str = "") -> Converted:
+def _nothing_beside(_: str) -> str:
+    return ""
+
+
+def convert(
+    text: str,
+    stem: str,
+    source: Format,
+    target: Format,
+    model: str = "",
+    *,
+    beside: Callable[[str], str] = _nothing_beside,
+) -> Converted:
     """The text in the other format. `stem` is the name of the file without its suffix.
 
-    `model` stands in for one that the file does not name. Raises ConversionError for a file that
+    `model` stands in for one that the file does not name. `beside` returns the text of a file that the source
+    format keeps beside its agents, such as a prompt, "" if there is none. Raises ConversionError for a file that
     can't be read.
     """
     written = read_markdown(text) if source.is_markdown else read_toml(Parse(text))
-    return convert_file(written, stem, source, target, model)
+    return convert_file(written, stem, source, target, model, beside=beside)
 
 
 def convert_file(
-    written: OutputFile, stem: str, source: Format, target: Format, model: str = ""
+    written: OutputFile,
+    stem: str,
+    source: Format,
+    target: Format,
+    model: str = "",
+    *,
+    beside: Callable[[str], str] = _nothing_beside,
 ) -> Converted:
     """The same for a file that was read before, which stays as it is. Raises ConversionError."""
     if source.is_markdown and not written.values and "name" in source.required:
         raise ConversionError(
             "the file has no front matter: it has to begin with `---` and keys", 1
         )
-    reading = _read(written, stem, source)
+    reading = _read(written, stem, source, beside)
     if model and not reading.agent.model:
         reading.agent.model = model
         reading.notes.added("model", f"`{model}`, as was asked for")
@@ -76,8 +95,8 @@ def convert_file(
     )
 
 
-def _read(written: OutputFile, stem: str, source: Format) -> Reading:
-    reading = Reading(source, written, stem)
+def _read(written: OutputFile, stem: str, source: Format, beside: Callable[[str], str]) -> Reading:
+    reading = Reading(source, written, stem, beside)
     # The prompt first, as a type of axe puts its own text in front.
     for name in ("prompt", *(each for each in FIELDS if each != "prompt")):
         reader = source.readers.get(name)

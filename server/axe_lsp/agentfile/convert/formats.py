@@ -34,9 +34,17 @@ PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
 class Reading:
     """A file of a format on the way to an `Agent`. What no rule takes is lost, and reported."""
 
-    def __init__(self, of: Format, written: OutputFile, stem: str) -> None:
+    def __init__(
+        self,
+        of: Format,
+        written: OutputFile,
+        stem: str,
+        beside: Callable[[str], str] = lambda _: "",
+    ) -> None:
         self.format = of
         self.stem = stem
+        self.beside = beside
+        """Returns the text of a file that the format has beside its agents, "" if there is none."""
         self.values: Mapping[str, Any] = written.values
         self.agent = Agent()
         self.notes = Notes()

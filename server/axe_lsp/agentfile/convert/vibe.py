@@ -10,7 +10,14 @@ from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.convert.formats import Format, Reading, Writing
 from axe_lsp.agentfile.convert.intermediate import ConversionError
-from axe_lsp.agentfile.vibe_agent import TOOLS, Keys, matches, vibe_agent, vibe_objection
+from axe_lsp.agentfile.vibe_agent import (
+    TOOLS,
+    Keys,
+    matches,
+    prompt_file,
+    vibe_agent,
+    vibe_objection,
+)
 
 _CALLER = "task"
 """Vibe's tool that starts another agent."""
@@ -30,7 +37,16 @@ def _read_run(reading: Reading) -> None:
     if objection:
         raise ConversionError(objection)
     known = {key: each for key, each in reading.values.items() if key in Keys.__struct_fields__}
-    meant = vibe_agent(known, reading.stem, [_CALLER])
+    file = prompt_file(known)
+    prompt = reading.beside(file) if file else ""
+    meant = vibe_agent(known, reading.stem, [_CALLER], prompt)
+    if prompt:
+        reading.take("system_prompt_id")
+        reading.agent.prompt = prompt
+        reading.source_keys["prompt"] = "system_prompt_id"
+        reading.notes.mapped("system_prompt_id", f"the text of prompts/{file}")
+    elif not file:
+        reading.take("system_prompt_id")
     for note in meant.notes:
         key, _, text = note.partition(" ")
         reading.notes.lost(key.rstrip(":,"), text)

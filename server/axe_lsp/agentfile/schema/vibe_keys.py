@@ -6,7 +6,7 @@ overrides. Vibe takes a text for a number or a switch if it reads as one (`"1"`,
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from msgspec.structs import replace
 
@@ -39,6 +39,92 @@ RESERVED_NAME = "main"
 _PATTERNS = "Names, globs, or expressions after `re:`."
 _STRIPPED = "Vibe ignores it in an agent, since it says where keys are sent."
 _RETIRED = "Vibe does not use it any more."
+
+
+RETIRED: Mapping[str, object] = {
+    "auto_approve": False,
+    "experiment_overrides": {},
+    "experimental_bash_tool": False,
+    "vibe_code_api_key_env_var": "MISTRAL_API_KEY",
+    "vibe_code_enabled": True,
+    "vim_keybindings": False,
+    "context_warnings": False,
+    "raise_on_compaction_failure": False,
+    "include_model_info": True,
+    "include_prompt_detail": True,
+    "displayed_workdir": "",
+}
+"""Settings that Vibe has dropped, each with its former default, of which Vibe says nothing."""
+
+_RETIRED_ROWS = (
+    "context_warnings",
+    "raise_on_compaction_failure",
+    "include_model_info",
+    "include_prompt_detail",
+    "displayed_workdir",
+)
+"""Those of them whose types Vibe still checks."""
+
+FORMER_TOOLS: Mapping[str, str] = {"search_replace": "edit"}
+"""Former names of tools, each with its present name."""
+
+_SHELLS = ("bash", "git_bash", "powershell")
+_OF_ALL_TOOLS = ("permission", "allowlist", "denylist", "sensitive_patterns", "outside_workdir")
+_OF_SHELLS = (
+    "max_output_bytes",
+    "default_timeout",
+    "max_timeout_seconds",
+    "denylist_standalone",
+    "max_inline_bytes",
+    "max_poll_seconds",
+)
+
+TOOL_SETTINGS: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(("edit", "skill", "ask_user_question"), _OF_ALL_TOOLS),
+    "bash": (*_OF_ALL_TOOLS, *_OF_SHELLS),
+    "grep": (
+        *_OF_ALL_TOOLS,
+        "max_output_bytes",
+        "default_max_matches",
+        "default_timeout",
+        "exclude_patterns",
+    ),
+    "read_file": (*_OF_ALL_TOOLS, "max_read_bytes"),
+    "write_file": (*_OF_ALL_TOOLS, "max_write_bytes", "create_parent_dirs"),
+    "web_fetch": (
+        *_OF_ALL_TOOLS,
+        "default_timeout",
+        "max_timeout",
+        "max_content_bytes",
+        "user_agent",
+    ),
+    "web_search": (*_OF_ALL_TOOLS, "timeout", "model"),
+    "task": _OF_ALL_TOOLS,
+    "todo": (*_OF_ALL_TOOLS, "max_todos"),
+}
+"""The settings of Vibe's own tools, as far as they do not depend on the platform."""
+
+TOOLS_WITHOUT_EFFECT: Mapping[str, str] = {
+    "grep": "there is no such tool any more; searches in the shell follow `tools.bash`",
+    "task": "Vibe starts subagents with a built-in tool",
+}
+"""Tools of whose settings none is read, each with the reason."""
+
+TOOL_SETTINGS_WITHOUT_EFFECT: Mapping[str, Mapping[str, object]] = {
+    "read_file": {"max_read_bytes": 51200},
+    "write_file": {"max_write_bytes": 64_000, "create_parent_dirs": True},
+    "web_fetch": {
+        "default_timeout": 30,
+        "max_timeout": 120,
+        "max_content_bytes": 512000,
+        "user_agent": None,
+    },
+    "web_search": {"model": None, "timeout": 120},
+}
+"""Single settings that are not read, each with its default."""
+
+TOOL_NAMES = (*TOOL_SETTINGS, *_SHELLS[1:], *(f"{shell}_output" for shell in _SHELLS))
+"""The names of tools that lists can have."""
 
 
 _AGENT_KEYS = (
@@ -193,8 +279,13 @@ _TOOL_KEYS = (
         suggestions=("always", "ask", "never"),
         also=(_ANY,),
     ),
-    row("enabled_tools", _SS, f"The only tools of the agent. {_PATTERNS}"),
-    row("disabled_tools", _SS, f"Tools that the agent does not have. {_PATTERNS}"),
+    row("enabled_tools", _SS, f"The only tools of the agent. {_PATTERNS}", suggestions=TOOL_NAMES),
+    row(
+        "disabled_tools",
+        _SS,
+        f"Tools that the agent does not have. {_PATTERNS}",
+        suggestions=TOOL_NAMES,
+    ),
     row("bypass_tool_permissions", _B, "Whether tools are called without asking.", default="false"),
     choice(
         "outside_workdir",
@@ -296,10 +387,10 @@ _SWITCHES = (
         },
         default="false",
     ),
-    row("context_warnings", _B, "Warnings about the context.", default="", no_effect=_RETIRED),
-    row("raise_on_compaction_failure", _B, "Errors of compaction.", default="", no_effect=_RETIRED),
-    row("include_model_info", _B, "The model in the prompt.", default="", no_effect=_RETIRED),
-    row("include_prompt_detail", _B, "Details in the prompt.", default="", no_effect=_RETIRED),
+    row("context_warnings", _B, _RETIRED),
+    row("raise_on_compaction_failure", _B, _RETIRED),
+    row("include_model_info", _B, _RETIRED),
+    row("include_prompt_detail", _B, _RETIRED),
 )
 
 _TEXTS = (
@@ -311,7 +402,7 @@ _TEXTS = (
     row("title_prompt_id", _S, "The prompt for titles, by the name of its file."),
     row("otel_endpoint", _S, "The address that traces are sent to."),
     row("theme", _S, "The theme."),
-    row("displayed_workdir", _S, "The working directory that is shown.", no_effect=_RETIRED),
+    row("displayed_workdir", _S, _RETIRED),
     choice(
         "otel_redaction",
         "default none strict",
@@ -379,17 +470,7 @@ _GROUPS = (
 
 _FORMER = (
     row("base_disabled", _ANY, "Former name of `disabled_tools`; Vibe rewrites the file."),
-    *(
-        row(name, _ANY, _RETIRED)
-        for name in (
-            "auto_approve",
-            "experiment_overrides",
-            "experimental_bash_tool",
-            "vibe_code_api_key_env_var",
-            "vibe_code_enabled",
-            "vim_keybindings",
-        )
-    ),
+    *(row(name, _ANY, _RETIRED) for name in RETIRED if name not in _RETIRED_ROWS),
 )
 
 _KEYS = (

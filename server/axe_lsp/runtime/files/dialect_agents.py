@@ -20,11 +20,13 @@ from axe_lsp.agentfile.codex_agent import codex_agent, codex_objection
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.other_programs import AGENTS, CODEX, VIBE, Program
 from axe_lsp.agentfile.text.toml_values import values_of
-from axe_lsp.agentfile.vibe_agent import is_subagent, vibe_agent, vibe_objection
+from axe_lsp.agentfile.vibe_agent import is_subagent, prompt_file, vibe_agent, vibe_objection
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.plain_text import shown_path
 
 CONFIG = "config.toml"
+PROMPTS = "prompts"
+"""The folder of prompts of Vibe, beside that of agents."""
 
 Read = Callable[[Path], str]
 """The text of a file. Raises OSError, or ValueError if the file is not text."""
@@ -56,6 +58,7 @@ class DialectAgents(Struct, frozen=True):
     agents: Mapping[str, DialectAgent]
     callable: tuple[str, ...] = ()
     session: Mapping[str, Any] = field(default_factory=dict)
+    read_prompt: Callable[[str], str] = lambda _: ""
 
     def definition(self, agent: DialectAgent, text: str) -> AgentDefinition:
         """The meaning of an agent's file. Raises DefinitionError, and ConfigError for a refused file."""
@@ -63,7 +66,10 @@ class DialectAgents(Struct, frozen=True):
             shown = shown_path(agent.path)
             raise ConfigError(f"config.toml names {shown} as a role, which is outside its project")
         if self.dialect is VIBE:
-            return vibe_agent(valid_values(text, vibe_objection), agent.name, self.callable)
+            values = valid_values(text, vibe_objection)
+            file = prompt_file(values)
+            prompt = self.read_prompt(file) if file else ""
+            return vibe_agent(values, agent.name, self.callable, prompt)
         check = partial(codex_objection, inherited=agent.inherited, is_declared=agent.is_declared)
         own = {} if agent.path.name == CONFIG else valid_values(text, check)
         values = {**agent.inherited, **own}
@@ -107,7 +113,25 @@ def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
             found[path.stem] = DialectAgent(path.stem, path)
             if values is not None and is_subagent(values):
                 subagents.append(path.stem)
-    return DialectAgents(VIBE, found, tuple(subagents))
+    prompts = [each.parent / PROMPTS for each in folders]
+    return DialectAgents(
+        VIBE, found, tuple(subagents), read_prompt=partial(read_prompt, prompts, read)
+    )
+
+
+def read_prompt(folders: Sequence[Path], read: Read, file: str) -> str:
+    """Return the text of a prompt in the first of some folders that has it, "" if none has.
+
+    A link that leads out of the project is not followed, since the text goes to a provider.
+    """
+    for folder in folders:
+        path = folder / file
+        if path.is_file() and _is_below(path, folder.parent.parent):
+            try:
+                return read(path).strip()
+            except (OSError, ValueError):
+                return ""
+    return ""
 
 
 def _roles_of_layer(layer: Path, config: Mapping[str, Any], read: Read) -> Iterator[DialectAgent]:
