@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -101,6 +102,52 @@ def test_a_run_whose_host_was_killed_goes_on_in_another_one(
         "m-lead",
     ]
     assert completed.data == {"kind": "config", "exitCode": 2, "reason": "completed"}
+
+
+def end_by_signal(number: signal.Signals) -> Callable[[Editor], object]:
+    def end(editor: Editor) -> None:
+        assert editor.client.process is not None
+        editor.client.process.send_signal(number)
+
+    return end
+
+
+ENDS: dict[str, Callable[[Editor], object]] = {
+    "SIGTERM": end_by_signal(signal.SIGTERM),
+    "SIGINT": end_by_signal(signal.SIGINT),
+    "shutdown and exit": lambda editor: editor.client.leave(),
+    "end of input": lambda editor: editor.client.end_input(),
+}
+
+
+@pytest.mark.parametrize("end", ENDS.values(), ids=ENDS)
+def test_run_whose_server_ends_is_killed_and_goes_on_in_later_server(
+    project: Project, provider: ScriptedProvider, end: Callable[[Editor], object]
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", ASKS, Says("Done."))
+    provider.script("m-solo", Answer(Says("never"), hold=hold), Says("one"))
+    with project.editor() as editor:
+        editor.client.start_request("axe/run", {"agent": "lead", "task": "Go"})
+        hold.wait_until_arrived()
+        wait_until_stored(editor)
+        end(editor)
+        editor.client.wait_until_ended()
+        assert editor.client.exit_code() in (0, 1, 130)
+
+    with project.editor() as editor:
+        (killed,) = editor.client.request("axe/runs", {"status": "killed"})
+        ended = [
+            each["params"]
+            for each in editor.client.request("axe/events", {"runId": killed["runId"]})
+            if each["method"] == "axe/agent"
+            and (each["params"]["agent"], each["params"]["kind"]) == ("lead", "end")
+        ]
+        result = editor.client.request("axe/resume", {"runId": killed["runId"]})
+    assert killed["resumable"] is True
+    assert ended[0]["reason"] == "server"
+    assert ended[0]["error"].endswith(f"`axe-lsp resume {killed['runId'][:8]}` continues it")
+    assert result["content"] == "Done."
 
 
 def test_a_run_that_was_stopped_goes_on_in_a_later_server(

@@ -58,8 +58,14 @@ async def _serve(chosen: Namespace, daemon: Daemon) -> int:
     import asyncio
 
     asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
+    serving = asyncio.ensure_future(_transport(chosen, daemon))
     try:
-        return await _transport(chosen, daemon)
+        return await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        daemon.is_ending = True
+        serving.cancel()
+        await asyncio.wait({serving})
+        raise
     finally:
         await daemon.close()
 

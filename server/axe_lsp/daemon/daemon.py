@@ -30,6 +30,9 @@ class Daemon:
         self, environment: Environment | None = None, *, has_many_clients: bool = False
     ) -> None:
         self.environment: Environment = os.environ if environment is None else environment
+        self.has_many_clients = has_many_clients
+        self.is_ending = False
+        """Whether the process has been told to end."""
         self._index = Index() if has_many_clients else None
         self._views: set[View] = set()
         self._background = Tasks()

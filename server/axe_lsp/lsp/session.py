@@ -132,6 +132,12 @@ class Session:
         """The unit in which positions of this session count columns."""
         return self._protocol.client.position_encoding
 
+    @property
+    def ends_with_server(self) -> bool:
+        """Whether the session ends because the server does, and not by its client alone."""
+        is_last = self.daemon.is_ending or not self.daemon.has_many_clients
+        return self._protocol.is_closing and is_last
+
     def severities(self, uri: str) -> Severities:
         """The severities of codes for a file: those of its project, and of the client's settings above them."""
         found = self._severities.of(uri, self.view.settings.diagnostics)

@@ -93,6 +93,11 @@ class LifeCycle(Dispatcher):
         """0 after `shutdown`, 1 without it (LSP 3.17, "Exit Notification")."""
         return 0 if self._phase == "shut down" else 1
 
+    @property
+    def is_closing(self) -> bool:
+        """Whether the session ends or has ended."""
+        return self._closing is not None
+
     def close(self) -> asyncio.Task[None]:
         """End what the session has started; done within two times `GRACE`. Later calls join in."""
         if self._closing is None:

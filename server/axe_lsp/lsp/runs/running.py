@@ -148,9 +148,10 @@ async def follow(
         with reported_errors():
             result = await going.result()
     except asyncio.CancelledError:
-        runs.cancel(going.id)
-        with suppress(RunError):  # Its last events come before the answer.
-            await going.result()
+        if not session.ends_with_server:  # Else the daemon ends the run, which can be resumed then.
+            runs.cancel(going.id)
+            with suppress(RunError):  # Its last events come before the answer.
+                await going.result()
         raise
     finally:
         session.own_runs.discard(going.id)
