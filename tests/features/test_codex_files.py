@@ -23,6 +23,7 @@ from axe_lsp.features.references import references
 from axe_lsp.features.rename import renamable, rename
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace
@@ -64,6 +65,38 @@ def test_hover_says_that_a_key_has_no_effect() -> None:
     assert found is not None
     assert "The files that commands may change." in found.markdown
     assert "No effect here" in found.markdown
+
+
+def with_installed(text: str, version: str) -> tuple[Snapshot, AgentFile]:
+    workspace = Workspace(Places())
+    workspace.apply([Change(URI, text, in_buffer=True)], complete=True)
+    file = workspace.snapshot.buffers[URI]
+    workspace.apply([], facts={URI: Facts(file.question, installed=version)})
+    return workspace.snapshot, file
+
+
+@pytest.mark.parametrize(
+    ("installed", "expected"),
+    [
+        ("", [("newer-key", Severity.INFORMATION), ("unknown-key", Severity.ERROR)]),
+        ("0.169.0", [("newer-key", Severity.INFORMATION), ("unknown-key", Severity.ERROR)]),
+        ("0.171.4", [("unknown-key", Severity.ERROR)]),
+        ("0.172.0", [("unknown-key", Severity.WARNING)]),
+    ],
+)
+def test_keys_of_versions_are_judged_by_the_installed_one(
+    installed: str, expected: list[tuple[str, Severity]]
+) -> None:
+    text = f"{HEAD}[code_mode]\nheartbeat_interval_s = 5\n\n[zzzz]\na = 1\n"
+    snapshot, file = with_installed(text, installed)
+    assert [(each.code, each.severity) for each in diagnostics(snapshot, file)] == expected
+
+
+def test_hover_on_a_key_names_the_installed_version() -> None:
+    snapshot, file = with_installed('model = "gpt-6-sol"\n', "0.169.0")
+    found = hover(snapshot, file, 2)
+    assert found is not None
+    assert "*Codex 0.169.0 is installed.*" in found.markdown
 
 
 @pytest.mark.parametrize(

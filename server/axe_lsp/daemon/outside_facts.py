@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Source
+from axe_lsp.agentfile.other_programs import PROGRAMS
 from axe_lsp.agentfile.rights import Reach, Server
 from axe_lsp.agentfile.schema.providers import (
     REPLAY_PROVIDER,
@@ -115,6 +116,7 @@ def find_out(
         unready=tuple(_unready(question.servers, path_context.environment)),
         servers=tuple(_servers(question, path_context)) if with_prompt else (),
         contents=_contents(question.contents, path_context),
+        installed=_installed(question.program, path_context) if with_prompt else "",
         stale=stale_facts(question, path_context.file, path_context.environment, go_on),
     )
 
@@ -176,6 +178,15 @@ def _paths(paths: tuple[str, ...], path_context: PathContext) -> dict[str, Found
     folder = path_context.file.parent
     there = {each: folder / each for each in paths if each and "\0" not in each}
     return {each: _found(path, is_there(path)) for each, path in there.items()}
+
+
+def _installed(name: str, path_context: PathContext) -> str:
+    if not name:
+        return ""
+    from axe_lsp.daemon.installed_program import installed_version
+
+    program = next(each for each in PROGRAMS if each.name == name)
+    return installed_version(program, path_context.environment)
 
 
 def _contents(

@@ -120,6 +120,9 @@ def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -
     else:
         found = effective_value(file.open, spec, path)
         parts += [f"In force: `{found.value}` · {found.origin}"] if found is not None else []
+    installed = snapshot.facts_about(file).installed
+    if installed:
+        parts.append(f"*{file.schema.program} {installed} is installed.*")
     return "\n\n".join([*parts, *_outside(snapshot, file, spec)])
 
 

@@ -24,7 +24,7 @@ from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
-from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, HOOKS, VIBE
+from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, CODEX, HOOKS, VIBE
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -285,10 +285,12 @@ def _outside_in_layer(place: Place, values: TreeValues) -> Outside:
     paths = tuple(_paths(place, values))
     web = tuple(web_of_vibe(values)) if place.kind is VIBE.agent else ()
     contents = tuple(_contents(place, paths, values))
-    if not (paths or web or contents):
+    program = place.dialect.program if place.dialect is CODEX else None
+    if not (paths or web or contents or program):
         return NOTHING
     tested = _tested(place, values) if paths else ""
-    return Outside(paths=paths, tested=tested, web=web, contents=contents)
+    name = program.name if program is not None else ""
+    return Outside(paths=paths, tested=tested, web=web, contents=contents, program=name)
 
 
 def _contents(

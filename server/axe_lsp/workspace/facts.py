@@ -117,6 +117,7 @@ class Facts(Struct, frozen=True):
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
     `contents` says of files whose content matters, by kind and path, what is to be said about it, "" for nothing.
+    `installed` is the version of the file's program on this machine, "" if there is none.
     `unready` has the servers that a run could not connect, `servers` what is known of each server. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """
 
@@ -137,6 +138,7 @@ class Facts(Struct, frozen=True):
     unready: tuple[Unready, ...] = ()
     servers: tuple[KnownServer, ...] = ()
     contents: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    installed: str = ""
 
     def as_far_as_true(self, question: Question) -> Facts:
         """The part of the facts that answers another question, too."""

@@ -52,6 +52,8 @@ class Outside(Struct, frozen=True):
     """The agent whose tests the file has; then its paths are their recordings."""
     contents: tuple[tuple[str, str], ...] = ()
     """The paths of files whose content matters, each after the kind of content."""
+    program: str = ""
+    """The program whose installed version matters, by its name."""
 
 
 class Question(Struct, frozen=True):
@@ -71,6 +73,7 @@ class Question(Struct, frozen=True):
     paths: tuple[str, ...] = ()
     tested: str = ""
     contents: tuple[tuple[str, str], ...] = ()
+    program: str = ""
 
     @property
     def asked(self) -> Asked:
@@ -122,6 +125,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         paths=tuple(dict.fromkeys(each.value for each in outside.paths)),
         tested=outside.tested,
         contents=outside.contents,
+        program=outside.program,
     )
 
 

@@ -31,7 +31,7 @@ from axe_lsp.agentfile.check.codex_tables import (
     warning_at,
 )
 from axe_lsp.agentfile.check.problem import Problem
-from axe_lsp.agentfile.schema.codex_names import SERVICE_TIERS
+from axe_lsp.agentfile.schema.codex_names import SERVICE_TIERS, SINCE
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
@@ -158,6 +158,7 @@ def _of_any(lookup: Lookup) -> Iterator[Problem]:
     yield from _windows(lookup)
     yield from _dates(lookup)
     yield from _key_bindings(lookup)
+    yield from _newer(lookup)
 
 
 # -- faults
@@ -391,6 +392,21 @@ def _is_matcher(text: str) -> bool:
     except (re.error, OverflowError, RecursionError):
         return False
     return _UNSUPPORTED_IN_MATCHERS.search(text) is None
+
+
+NEWER = "newer-key"
+
+
+def _newer(lookup: Lookup) -> Iterator[Problem]:
+    """Yield a problem for each key that the oldest recorded version of Codex does not know."""
+    for dotted, version in SINCE.items():
+        path = tuple(dotted.split("."))
+        where = lookup.place(path)
+        if where is not None:
+            drops = lookup.schema.rejects_unknown and len(path) == 1
+            effect = "drops the file" if drops else "ignores the key"
+            message = f"{dotted} needs Codex {version}; an older one {effect}"
+            yield Problem(NEWER, where, message, path, 0, fatal=False, is_warning=True)
 
 
 def _deprecated(lookup: Lookup) -> Iterator[Problem]:

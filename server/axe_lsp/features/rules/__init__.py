@@ -14,7 +14,7 @@ _IN_ORDER = """
     similar_model ending_model delegation_cycle unreachable_depth two_timeouts duplicate_agent
     unused_config unused_param unread_picture name_mismatch duplicate_name missing_file
     bad_skill bad_glob empty_glob bad_schema bad_test stale_recording missing_api_key
-    dropped_agent replaced_agent no_effect deprecated_key startup_warning plain_secret outside_workspace unready_server
+    dropped_agent replaced_agent no_effect deprecated_key startup_warning newer_key plain_secret outside_workspace unready_server
     unseen_tool not_axe unused_ignore
 """
 """The modules, in the order of the documentation."""

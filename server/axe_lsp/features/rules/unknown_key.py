@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from axe_lsp.agentfile.dialects import kinds
 from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.codex_names import VERSION
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.text import splices
@@ -16,11 +17,14 @@ from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_key, replace
 from axe_lsp.features.rule import Dialects, Rule, Subject, problems_of
+from axe_lsp.features.rules.newer_key import version_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
 
-def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    # A version that is newer than the table of keys may know the key.
+    is_newer = version_of(snapshot.facts_about(file).installed)[:2] > version_of(VERSION)
     for problem in problems_of(file, RULE.code):
         schema = file.schema
         meant = _meant(schema.name, problem.path, in_header=problem.in_header)
@@ -29,7 +33,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
         yield RULE.finding(
             problem.range,
             message,
-            severity=Severity.ERROR if problem.fatal else RULE.severity,
+            severity=Severity.ERROR if problem.fatal and not is_newer else RULE.severity,
             suggestion=meant.key,
             path=problem.path,
         )
