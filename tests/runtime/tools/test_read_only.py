@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import socket
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import gettempdir
 
@@ -12,7 +15,7 @@ import pytest
 from axe_lsp.runtime.events import AgentBegin, RunIds, ToolEnd
 from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.safety.approval import allowed
-from axe_lsp.runtime.tools.read_only import is_enforceable
+from axe_lsp.runtime.tools.read_only import is_enforceable, is_scope_enforceable
 from axe_lsp.runtime.tools.run_command import run_shell
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import execute_tool
@@ -86,6 +89,55 @@ async def test_a_command_has_a_folder_of_its_own_that_ends_with_it(tmp_path: Pat
 
 async def test_signals_are_as_programs_expect_them(tmp_path: Path) -> None:
     assert await run_shell("yes | head -n 1", read_only(tmp_path), 30) == "y\n"
+
+
+@pytest.fixture
+def users_process() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the user that no agent has started."""
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
+
+
+NEEDS_SCOPES = pytest.mark.skipif(not is_scope_enforceable(), reason="needs Linux 6.12")
+
+
+@NEEDS_SCOPES
+@pytest.mark.parametrize("signal", ["KILL", "STOP", "0"])
+async def test_command_can_not_signal_a_process_of_the_user(
+    tmp_path: Path, users_process: subprocess.Popen[bytes], signal: str
+) -> None:
+    with pytest.raises(ToolError, match="not permitted"):
+        await run_shell(f"kill -{signal} {users_process.pid}", read_only(tmp_path), 30)
+    assert users_process.poll() is None
+
+
+@NEEDS_SCOPES
+async def test_explore_agent_of_a_stranger_can_not_end_a_process_of_the_user(
+    provider: ScriptedProvider, tmp_path: Path, users_process: subprocess.Popen[bytes]
+) -> None:
+    kill = Call("run_command", {"command": f"kill -9 {users_process.pid}"})
+    provider.script("m-a", Says(calls=[kill]), Says("done"))
+    async with bench(provider, tmp_path, agent("a", type="explore"), approve=allowed) as work:
+        await work.run("a")
+        assert "not permitted" in work.of(ToolEnd)[0].content
+    assert users_process.poll() is None
+
+
+@NEEDS_SCOPES
+async def test_command_can_not_connect_to_an_abstract_socket_of_the_user(tmp_path: Path) -> None:
+    name = f"axe-read-only-{os.getpid()}"
+    connect = f"import socket; socket.socket(socket.AF_UNIX).connect('\\0{name}')"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(f"\0{name}")
+        listener.listen()
+        with pytest.raises(ToolError, match="not permitted"):
+            await run_shell(f'python3 -c "{connect}"', read_only(tmp_path), 30)
+
+
+async def test_command_can_end_the_processes_that_it_has_started(tmp_path: Path) -> None:
+    command = "sleep 60 & kill $!; wait $!; echo $?"
+    assert (await run_shell(command, read_only(tmp_path), 30)).endswith("143\n")
 
 
 @pytest.mark.parametrize(

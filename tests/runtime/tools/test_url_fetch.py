@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from ipaddress import IPv4Address, IPv6Address, ip_network
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,14 @@ from axe_lsp.runtime.messages import ToolCall
 from axe_lsp.runtime.tools import web
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
-from axe_lsp.runtime.tools.web import Network, checked_addresses, fetch, is_public
+from axe_lsp.runtime.tools.web import (
+    NOT_PUBLIC_IPV4,
+    NOT_PUBLIC_IPV6,
+    Network,
+    checked_addresses,
+    fetch,
+    is_public,
+)
 from support.engines import agent, bench
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 from support.web_site import Answer, WebSite
@@ -166,38 +174,111 @@ async def test_a_server_that_does_not_answer() -> None:
         await fetch(f"http://site.test:{site.port}/", (), LOOPBACK, 0.2)
 
 
+def edges(*rows: tuple[str, str, str]) -> list[tuple[str, bool]]:
+    """Return addresses at the edges of networks, with whether each is public.
+
+    A row is a network between two signs. Its first and last address are refused; the address before the first and
+    the address after the last are public where the sign on that side is `+`, and refused where it is `-`.
+    """
+    cases = []
+    for before, network, behind in rows:
+        whole = ip_network(network)
+        first, last = whole.network_address, whole.broadcast_address
+        cases += [(str(first), False), (str(last), False)]
+        cases += [(str(first - 1), before == "+")] if int(first) else []
+        cases += [(str(last + 1), behind == "+")] if int(last) + 1 < 2**whole.max_prefixlen else []
+    return list(dict.fromkeys(cases))
+
+
+SPECIAL_IPV4 = edges(
+    ("", "0.0.0.0/8", "+"),
+    ("+", "10.0.0.0/8", "+"),
+    ("+", "100.64.0.0/10", "+"),
+    ("+", "127.0.0.0/8", "+"),
+    ("+", "169.254.0.0/16", "+"),
+    ("+", "172.16.0.0/12", "+"),
+    ("+", "192.0.0.0/24", "+"),
+    ("+", "192.0.2.0/24", "+"),
+    ("+", "192.88.99.0/24", "+"),
+    ("+", "192.168.0.0/16", "+"),
+    ("+", "198.18.0.0/15", "+"),
+    ("+", "198.51.100.0/24", "+"),
+    ("+", "203.0.113.0/24", "+"),
+    ("+", "224.0.0.0/4", "-"),
+    ("-", "240.0.0.0/4", ""),
+)
+
+SPECIAL_IPV6 = edges(
+    ("", "::/128", "-"),
+    ("-", "::1/128", "-"),
+    ("-", "::/96", "-"),  # IPv4-compatible
+    ("-", "64:ff9b:1::/48", "-"),
+    ("-", "100::/64", "-"),
+    ("-", "100:0:0:1::/64", "-"),
+    ("+", "2001::/32", "-"),  # Teredo
+    ("-", "2001:2::/48", "-"),
+    ("-", "2001:10::/28", "-"),
+    ("+", "2001::/23", "+"),
+    ("+", "2001:db8::/32", "+"),
+    ("+", "3fff::/20", "+"),
+    ("+", "4000::/3", "-"),
+    ("-", "5f00::/16", "-"),
+    ("-", "fc00::/7", "-"),
+    ("-", "fe80::/10", "-"),
+    ("-", "fec0::/10", "-"),
+    ("-", "ff00::/8", ""),
+)
+
+
+@pytest.mark.parametrize(("address", "public"), [*SPECIAL_IPV4, *SPECIAL_IPV6])
+def test_edges_of_special_networks_are_judged_by_the_table(address: str, public: bool) -> None:
+    assert is_public(address) is public
+
+
+@pytest.mark.parametrize(("address", "public"), SPECIAL_IPV4)
+@pytest.mark.parametrize(("prefix", "shift"), [("::ffff:0:0", 0), ("64:ff9b::", 0), ("2002::", 80)])
+def test_ipv4_address_inside_an_ipv6_address_is_judged_as_itself(
+    prefix: str, shift: int, address: str, public: bool
+) -> None:
+    whole = IPv6Address(int(IPv6Address(prefix)) | int(IPv4Address(address)) << shift)
+    assert is_public(str(whole)) is public
+
+
+@pytest.mark.parametrize("table", [NOT_PUBLIC_IPV4, NOT_PUBLIC_IPV6])
+def test_each_row_of_the_tables_has_its_edges_tested(table: tuple[tuple[str, str], ...]) -> None:
+    tested = {address for address, _ in (*SPECIAL_IPV4, *SPECIAL_IPV6)}
+    assert {str(ip_network(network).network_address) for network, _ in table} <= tested
+
+
 @pytest.mark.parametrize(
     "address",
     [
-        "127.0.0.1",
-        "127.8.8.8",
-        "10.1.2.3",
-        "172.16.0.1",
-        "192.168.1.1",
         "169.254.169.254",
-        "100.64.0.1",
-        "0.0.0.0",
-        "224.0.0.1",
-        "255.255.255.255",
-        "::1",
-        "::",
-        "fe80::1",
         "fe80::1%eth0",
-        "fc00::1",
-        "ff02::1",
-        "::ffff:127.0.0.1",
-        "64:ff9b::a00:1",
-        "2002:7f00:1::",
+        "::ffff:0:a00:1",  # IPv4-translated, RFC 2765
+        "2001:0:5db8:d70e::f5ff:fffe",  # a client of Teredo in 10.0.0.0/8
         "no address",
+        "127.1",
     ],
 )
 def test_addresses_that_are_not_the_internets(address: str) -> None:
     assert not is_public(address)
 
 
-@pytest.mark.parametrize("address", ["93.184.215.14", "2606:4700::1111", "64:ff9b::5db8:d70e"])
+@pytest.mark.parametrize(
+    "address",
+    ["93.184.215.14", "2606:4700::1111", "64:ff9b::5db8:d70e", "192.31.196.1", "2620:4f:8000::1"],
+)
 def test_addresses_of_the_internet(address: str) -> None:
     assert is_public(address)
+
+
+@pytest.mark.parametrize(
+    "address", ["::ffff:169.254.169.254", "64:ff9b::a9fe:a9fe", "64:ff9b:1::a9fe:a9fe", "::7f00:1"]
+)
+async def test_page_at_an_address_that_hides_ipv4_is_refused(address: str) -> None:
+    told = await refused(f"http://[{address}]/latest/meta-data", network=Network())
+    assert "is a private/reserved IP" in told
 
 
 @pytest.mark.parametrize(

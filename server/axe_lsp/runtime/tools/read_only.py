@@ -1,5 +1,7 @@
 """Executes a command that can write only to a folder of its own (Landlock), where the system has that.
 
+Nor can it signal processes that it has not started, where the system has that, too.
+
 By Landlock, which Linux has had since 5.13: it needs no program and no privilege, works in most containers,
 and holds for everything that the command starts. What it leaves alone is said in docs/protocol.md.
 
@@ -34,6 +36,12 @@ _REFER = 1 << 13
 _SINCE = {_REFER: 2, _TRUNCATE: 3}
 """The versions of Landlock that brought the rights which the first one lacked."""
 
+_SCOPES, _SCOPES_SINCE = 0b11, 6
+"""To connect to abstract Unix sockets (1) and to send signals (2) outside, and the version that can forbid both.
+
+`LANDLOCK_SCOPE_ABSTRACT_UNIX_SOCKET` and `LANDLOCK_SCOPE_SIGNAL` of linux/landlock.h, since Linux 6.12.
+"""
+
 _DEVICES = ("/dev/null", "/dev/zero", "/dev/full")
 _IGNORED_BY_PYTHON: tuple[signal.Signals, ...] = ()
 if sys.platform == "linux":
@@ -49,6 +57,11 @@ def without_writing(command: Sequence[str], scratch: str) -> list[str]:
 def is_enforceable() -> bool:
     """Whether this system can keep commands from writing."""
     return _version() > 0
+
+
+def is_scope_enforceable() -> bool:
+    """Return whether this system can keep commands from reaching other processes (Linux 6.12)."""
+    return _version() >= _SCOPES_SINCE
 
 
 def main(scratch: str, command: list[str]) -> None:
@@ -69,6 +82,9 @@ def _give_up_writing(scratch: str) -> None:
     in_files = (_WRITE_FILE | _TRUNCATE) & ~lacking
     everything = (in_files | _IN_FOLDERS | _REFER) & ~lacking
     handled = struct.pack("=Q", everything)
+    if version >= _SCOPES_SINCE:
+        # struct landlock_ruleset_attr: rights to files, rights to ports (none are taken away), scopes.
+        handled = struct.pack("=QQQ", everything, 0, _SCOPES)
     ruleset = _call(_CREATE_RULESET, handled, len(handled), 0)
     _allow(ruleset, scratch, everything)
     for device in _DEVICES:

@@ -7,8 +7,8 @@ or key comes along.
 from __future__ import annotations
 
 import socket
-from collections.abc import Awaitable, Callable, Sequence
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address, ip_network
 
 import anyio
 import httpx2
@@ -135,18 +135,68 @@ def _is_address(host: str) -> bool:
     return True
 
 
-_TRANSLATED = "64:ff9b::/96"
-"""IPv6 addresses that stand for the IPv4 address in their last bits."""
+NOT_PUBLIC_IPV4 = (
+    ("0.0.0.0/8", "this network, RFC 791"),
+    ("10.0.0.0/8", "private use, RFC 1918"),
+    ("100.64.0.0/10", "shared by the customers of a provider, RFC 6598"),
+    ("127.0.0.0/8", "loopback, RFC 1122"),
+    ("169.254.0.0/16", "link local, and the metadata of clouds, RFC 3927"),
+    ("172.16.0.0/12", "private use, RFC 1918"),
+    ("192.0.0.0/24", "IETF protocols, whose anycast reaches the user's own router, RFC 6890"),
+    ("192.0.2.0/24", "documentation, RFC 5737"),
+    ("192.88.99.0/24", "relays of 6to4, deprecated, RFC 7526"),
+    ("192.168.0.0/16", "private use, RFC 1918"),
+    ("198.18.0.0/15", "benchmarks, RFC 2544"),
+    ("198.51.100.0/24", "documentation, RFC 5737"),
+    ("203.0.113.0/24", "documentation, RFC 5737"),
+    ("224.0.0.0/4", "multicast, RFC 1112"),
+    ("240.0.0.0/4", "reserved, and limited broadcast, RFC 1112, RFC 919"),
+)
+"""The IPv4 networks that no page is fetched from.
+
+The rows of IANA's registry of special-purpose addresses (RFC 6890) that are not globally reachable, and
+multicast. The table is our own because `ipaddress` judges by the registry of its Python version.
+"""
+
+UNICAST_IPV6 = "2000::/3"
+"""The IPv6 addresses that IANA assigns to the internet (RFC 4291, section 2.4).
+
+All others are refused, such as `::1`, IPv4-compatible `::/96`, local NAT64 `64:ff9b:1::/48` (RFC 8215), `100::/64`
+(RFC 6666), `5f00::/16` (RFC 9602), `fc00::/7`, `fe80::/10`, `fec0::/10` and `ff00::/8`.
+"""
+
+NOT_PUBLIC_IPV6 = (
+    ("2001::/23", "IETF protocols, among them Teredo, benchmarks and ORCHID, RFC 2928"),
+    ("2001:db8::/32", "documentation, RFC 3849"),
+    ("3fff::/20", "documentation, RFC 9637"),
+)
+"""The IPv6 networks of `UNICAST_IPV6` that no page is fetched from: the same registry's."""
+
+WITH_IPV4_INSIDE = (
+    ("::ffff:0:0/96", 0, "IPv4-mapped, RFC 4291"),
+    ("64:ff9b::/96", 0, "NAT64, RFC 6052"),
+    ("2002::/16", 80, "6to4, RFC 3056"),
+)
+"""The IPv6 networks whose addresses lead to an IPv4 address, and the number of bits to the right of it."""
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is one of the internet's, under whatever name for it."""
+    """Return whether `address` belongs to a host of the internet, by the tables above."""
     try:
         ip = ip_address(address.partition("%")[0])
     except ValueError:
         return False
-    meant = _meant(ip)
-    return meant.is_global and not meant.is_multicast
+    if isinstance(ip, IPv4Address):
+        return not _is_in(ip, NOT_PUBLIC_IPV4)
+    for network, shift, _ in WITH_IPV4_INSIDE:
+        if ip in IPv6Network(network):
+            inner = IPv4Address(int(ip) >> shift & 0xFFFFFFFF)
+            return not _is_in(inner, NOT_PUBLIC_IPV4)
+    return ip in IPv6Network(UNICAST_IPV6) and not _is_in(ip, NOT_PUBLIC_IPV6)
+
+
+def _is_in(ip: IPv4Address | IPv6Address, networks: Iterable[tuple[str, str]]) -> bool:
+    return any(ip in ip_network(network) for network, _ in networks)
 
 
 async def addresses_of(host: str) -> list[str]:
@@ -160,12 +210,3 @@ class Network(Struct, frozen=True):
 
     resolve: Callable[[str], Awaitable[Sequence[str]]] = addresses_of
     may_connect: Callable[[str], bool] = is_public
-
-
-def _meant(ip: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
-    """The IPv4 address that an IPv6 address leads to, where it does."""
-    if isinstance(ip, IPv4Address):
-        return ip
-    if ip in IPv6Network(_TRANSLATED):
-        return IPv4Address(int(ip) & 0xFFFFFFFF)
-    return ip.ipv4_mapped or ip.sixtofour or (ip.teredo[1] if ip.teredo else ip)
