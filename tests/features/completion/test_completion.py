@@ -424,7 +424,7 @@ def test_a_word_that_stands_for_a_table_is_offered(text: str) -> None:
     ],
 )
 def test_keys_are_offered_in_a_table_of_a_list_while_both_are_open(text: str) -> None:
-    more = ["command", "args", "env", "pass_env", "cwd"]
+    more = ["command", "args", "env", "pass_env", "cwd", "required", "startup_timeout"]
     assert labels(text) == ["url", "transport", "headers", *more]
 
 
