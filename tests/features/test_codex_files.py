@@ -219,3 +219,38 @@ def test_missing_key_below_table_of_any_name_has_code_actions(table: str) -> Non
     where = TextRange(0, len(text))
     assert [action.title for action in code_actions(texts, file, where)]
     assert code_actions(texts, file, where, frozenset({"source.fixAll"})) == []
+
+
+@pytest.mark.parametrize(
+    ("inner", "codes"),
+    [({}, []), ({"pkg/.git": "gitdir: ../.git/modules/pkg\n"}, ["missing-key"])],
+    ids=["one-repository", "submodule"],
+)
+def test_settings_are_merged_with_those_around_the_workspace_in_the_same_repository(
+    tmp_path: Path, inner: dict[str, str], codes: list[str]
+) -> None:
+    files = {
+        ".git/HEAD": "ref: refs/heads/main\n",
+        ".codex/config.toml": '[mcp_servers.issues]\ncommand = "issues"\n',
+        "pkg/.codex/config.toml": "[mcp_servers.issues]\nenabled = false\n",
+        **inner,
+    }
+    for name, text in files.items():
+        path = tmp_path / "project" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    workspace = tmp_path / "project" / "pkg"
+    environment = {"HOME": str(tmp_path / "home"), "PATH": os.environ["PATH"]}
+
+    async def served() -> list[str]:
+        view = View(environment)
+        try:
+            view.add_roots([workspace])
+            await view.settled()
+            file = view.snapshot.file(uri_of(workspace / ".codex" / "config.toml"))
+            assert file is not None
+            return [each.code for each in diagnostics(view.snapshot, file)]
+        finally:
+            await view.close(1)
+
+    assert asyncio.run(served()) == codes

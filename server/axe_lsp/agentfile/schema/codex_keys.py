@@ -635,19 +635,15 @@ _KEYS = (
 
 def _since(key: KeySpec) -> KeySpec:
     """Return a row with the version that its key came with, where the key is newer than the oldest recorded version."""
-    version = next(
-        (
-            each
-            for end in range(1, len(key.path) + 1)
-            if (each := SINCE.get(".".join(key.path[:end])))
-        ),
-        "",
-    )
+    version = _NEW.get(key.path[:1]) or _NEW.get(key.path[:2])
     return replace(key, since=f"Codex {version}") if version else key
 
 
+_NEW = {tuple(dotted.split(".")): version for dotted, version in SINCE.items()}
+
+
 def _in_config(keys: Iterable[KeySpec]) -> Iterator[KeySpec]:
-    return (replace(key, no_effect="") for key in keys)
+    return (replace(key, no_effect="") if key.no_effect else key for key in keys)
 
 
 _PROFILE_KEYS = frozenset(
@@ -687,32 +683,40 @@ _PROFILE_KEYS = frozenset(
 
 
 def _profiles(keys: Iterable[KeySpec]) -> Iterator[KeySpec]:
-    """Yield the keys of `[profiles.NAME]`, an older form whose values are still checked."""
+    """Yield the keys of `[profiles.NAME]`, an older form whose values are still checked, tables of many keys aside."""
     for key in keys:
-        if key.path[0] in _PROFILE_KEYS:
+        name = key.path[0]
+        if name in _PROFILE_KEYS and (name not in _WIDE_TABLES or len(key.path) == 1):
             path = ("profiles", ANY_NAME, *key.path)
-            yield replace(key, path=path, names=None, deprecated="", no_effect="")
+            type_ = KeyType.ANY_TABLE if name in _WIDE_TABLES else key.type
+            yield replace(key, path=path, type=type_, names=None, deprecated="", no_effect="")
+
+
+_WIDE_TABLES = ("features", "tui")
 
 
 def _of_project(key: KeySpec) -> KeySpec | None:
     """Return the row of a key in a project's config.toml: any value does where Codex takes the key out; None below it."""
-    for ignored in _IGNORED:
-        if key.path == ignored:
-            return row(key.dotted, KeyType.ANY, key.doc, no_effect=_USERS_ONLY, since=key.since)
-        if key.path[: len(ignored)] == ignored:
-            return None
-    return key
+    ends = range(1, len(key.path) + 1) if key.path[0] in _TABLES_WITH_IGNORED else ()
+    ignored = next((end for end in ends if key.path[:end] in _IGNORED), None)
+    if ignored is None:
+        return key
+    if ignored < len(key.path):
+        return None
+    return row(key.dotted, KeyType.ANY, key.doc, no_effect=_USERS_ONLY, since=key.since)
 
 
-_IGNORED = tuple(tuple(each.split(".")) for each in IGNORED_IN_PROJECTS)
+_IGNORED = frozenset(tuple(each.split(".")) for each in IGNORED_IN_PROJECTS)
+_TABLES_WITH_IGNORED = frozenset(path[0] for path in _IGNORED)
 _USERS_ONLY = "Codex takes it only from the user's own config.toml, usually ~/.codex/config.toml."
 
 _ALL_KEYS = tuple(map(_since, _KEYS))
 _OF_CONFIG = (*_CONFIG_KEYS, *_in_config(_ALL_KEYS))
+_OF_PROFILES = tuple(_profiles(_ALL_KEYS))
 
 CODEX_AGENT = Schema(
     "Codex agent file",
-    (*_AGENT_KEYS, *_ALL_KEYS, *_profiles(_ALL_KEYS)),
+    (*_AGENT_KEYS, *_ALL_KEYS, *_OF_PROFILES),
     program="Codex",
     rejects_unknown=True,
     has_dates_as_text=True,
@@ -721,7 +725,7 @@ CODEX_AGENT = Schema(
 
 CODEX_USER_CONFIG = Schema(
     "Codex config.toml of the user",
-    (*_OF_CONFIG, *_profiles(_OF_CONFIG)),
+    (*_OF_CONFIG, *_OF_PROFILES),
     program="Codex",
     has_dates_as_text=True,
     empty_is_absent=False,
