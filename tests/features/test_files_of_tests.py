@@ -111,6 +111,13 @@ def with_agents(text: str, **agents: str) -> list[tuple[str, str]]:
 NOT_CALLED = [("unknown-child", '"digger"')]
 
 
+@pytest.mark.parametrize("text", ["# nothing yet\n", "", 'agent = " "\n'])
+def test_file_of_tests_without_an_agent_has_one_error(text: str) -> None:
+    (finding,) = diagnostics(*opened(text))
+    assert finding.code == "missing-key"
+    assert finding.message.startswith("the file needs ")
+
+
 @pytest.mark.parametrize(
     ("scout", "text", "problems"),
     [

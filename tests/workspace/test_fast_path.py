@@ -11,10 +11,13 @@ from axe_lsp.agentfile.check.ignores import read_ignores
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.parse import Parse
+from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.workspace.file_values import valid_values
+from axe_lsp.workspace.workspace import Change, Workspace
 from benchmarks.agents import agent_text
 from schemas.fixtures import VALUES, agent_files, set_to
 from support.any_text import TEXTS
+from support.fixture import PLACES, uri_of
 from support.random_edits import EDITS, RandomEdit, after
 from support.secrets import ANTHROPIC_KEY
 from support.toml_texts import DOCUMENTS
@@ -85,11 +88,7 @@ def is_as_it_says(text: str) -> bool:
     assert not check(parse, Lookup(parse))
     assert not read_ignores(parse)
     assert parse.values is not None
-    left_out = {"system_prompt"} if found.shortened_text.removed else set()
-    assert found.values.keys() == parse.values.keys()
-    assert all(
-        found.values[key] == value for key, value in parse.values.items() if key not in left_out
-    )
+    assert found.values == parse.values
     return True
 
 
@@ -112,6 +111,32 @@ def test_nothing_is_wrong_after_edits_either(text: str, edits: list[RandomEdit])
 @given(DOCUMENTS | TEXTS)
 def test_nothing_is_wrong_whatever_stands_below(text: str) -> None:
     is_as_it_says(f"{HEAD}{text}")
+
+
+PROMPTS = st.sampled_from(
+    [
+        "",
+        *(f"system_prompt = {each}\n" for each in ('""', '" "', '"Look."')),
+        *(f'system_prompt = """{each}"""\n' for each in ("", "\n \n", "\nLook.\n", "Look\r\n")),
+    ]
+)
+
+
+@given(st.sampled_from([*SOUND.values(), *DOUBTFUL.values()]), PROMPTS, EDITS)
+def test_closed_file_has_the_values_and_findings_of_the_same_file_opened(
+    text: str, prompt: str, edits: list[RandomEdit]
+) -> None:
+    text = text.replace(HEAD, HEAD + prompt)
+    for edit in edits[:1]:
+        text = after(text, edit)
+    is_as_it_says(text)
+    workspace, uri = Workspace(PLACES), uri_of("main.toml")
+    findings = []
+    for is_open in (False, True):
+        change = Change(uri, text, in_buffer=is_open)
+        snapshot = workspace.apply([change], complete=True).snapshot
+        findings.append(diagnostics(snapshot, next(snapshot.files())))
+    assert findings[0] == findings[1]
 
 
 @pytest.mark.parametrize("text", [text for text in SOUND.values() if "sub_agents =" in text])
@@ -142,6 +167,9 @@ def prompt(inside: str, quotes: str = '"""', rest: str = "") -> str:
         prompt("\r\nLook.\r\n"),
         prompt('"Look"', rest="timeout = 3"),
         prompt('Look at "it"', rest="[memory]\nenabled = true"),
+        prompt('Look"'),
+        prompt("Look\r\nLook\r\n"),
+        prompt("\n\nLook"),
     ],
 )
 def test_prompts_are_left_out(text: str) -> None:

@@ -54,9 +54,19 @@ def valid_values(text: str) -> PlainValues | None:
     values = values_of(shortened_text.text)
     if values is None or not are_plain(values):
         return None
-    return PlainValues(values, shortened_text)
+    return PlainValues(_with_prompt(values, text, shortened_text), shortened_text)
 
 
+def _with_prompt(values: Values, text: str, shortened_text: ShortenedText) -> Values:
+    """Return the values with the whole prompt, of which the shortened text has what follows the removed prose."""
+    if not shortened_text.removed:
+        return values
+    prose = text[shortened_text.cut : shortened_text.cut + shortened_text.removed]
+    prompt = prose.replace("\r\n", "\n").removeprefix("\n") + values[_PROMPT_KEY]
+    return {**values, _PROMPT_KEY: prompt}
+
+
+_PROMPT_KEY = "system_prompt"
 _PROMPT = re.compile(r"\nsystem_prompt[ \t]*=[ \t]*(\"\"\"|''')")
 
 
@@ -208,7 +218,7 @@ def _plain_server(table: Table, text: str) -> _PlainServer:
 
 
 class PlainValues(Struct, frozen=True):
-    """The values of a valid file and its text, both without the prompt, which can't have a problem."""
+    """The values of a valid file, and its text without the prose of the prompt."""
 
     values: Values
     shortened_text: ShortenedText

@@ -155,7 +155,7 @@ def test_an_agent_of_claude_code_becomes_one_of_axe() -> None:
     assert result.file_name == "code-reviewer.toml"
     assert result.text == (
         'name = "code-reviewer"\n'
-        'description = "Use it when: code was written.\\\\n<example>Context: x</example>"\n'
+        'description = """\nUse it when: code was written.\n<example>Context: x</example>"""\n'
         'model = "anthropic/claude-sonnet-5-5"\n'
         "# What it may do\n"
         'tools = ["read_file", "grep"]\n'

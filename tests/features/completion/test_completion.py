@@ -250,6 +250,11 @@ def test_a_table_on_a_line_of_its_own_is_found_by_its_name() -> None:
     assert found["[params]"].typed_as == "params"
 
 
+def test_table_is_found_by_its_name_with_the_quote_that_was_typed() -> None:
+    _, found = offers('"par<|>')
+    assert found["[params]"].typed_as == '"params'
+
+
 # -- inside lists and inline tables
 
 

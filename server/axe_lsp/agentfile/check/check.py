@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from axe_lsp.agentfile.check.axe import axe_agent
 from axe_lsp.agentfile.check.plain_values import INT64, range_message
 from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
+from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
@@ -258,8 +259,8 @@ class _Checker:
     # -- what is not there, and what does not go together
 
     def missing(self) -> Iterator[Problem]:
-        """Required keys of axe that are missing at the top of a file. Other kinds of files check this themselves."""
-        for spec in self.schema.keys_of(()):
+        """Yield the required keys that are missing at the top of an agent of axe. Other kinds of files have judges for this."""
+        for spec in self.schema.keys_of(()) if self.schema is AGENT else ():
             if spec.required and self._is_blank(spec.path):
                 message = f"agent config missing required field: {spec.dotted}"
                 yield problem("missing-key", spec, self._place_of(spec), message)

@@ -28,6 +28,15 @@ _CALL = re.compile(r"(?:Agent|Task)(?:\((.*)\))?", re.DOTALL)
 _PATTERN = re.compile(r"(\w+)\(.*\)", re.DOTALL)
 
 
+def _read_description(reading: Reading) -> None:
+    r"""Read the description with a line break for each `\n`, as the wizard of `/agents` writes them in an unquoted value.
+
+    Claude Code 1.0.128 and 2.1.197 replace this escape in the description, and no other one.
+    """
+    reading.take_field("description")
+    reading.agent.description = reading.agent.description.replace("\\n", "\n")
+
+
 def _read_tools(reading: Reading) -> None:
     """A tool that is allowed or denied for some arguments only is left out: axe has no such limits."""
     listed = listed_tools(reading)
@@ -181,6 +190,7 @@ CLAUDE = Format(
         ("LS", "list_directory"), ("MultiEdit", "edit_file"), ("PowerShell", "run_command")
     ),
     readers={
+        "description": _read_description,
         "model": read_model,
         "tools": _read_tools,
         "servers": _read_servers,

@@ -58,9 +58,15 @@ def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
     line_end = end_of_line(text)
     after = line_end if rest else ""
     offers = _table_offers_of(lookup.schema, line_end)
+    quote = _quote(text, cursor)
     for spec in _free_tables(lookup, cursor):
         each = offers[spec.path]
-        yield replace(each, replace=cursor.range, snippet=f"{each.snippet}{after}")
+        yield replace(
+            each,
+            replace=cursor.range,
+            snippet=f"{each.snippet}{after}",
+            typed_as=f"{quote}{each.typed_as}",
+        )
 
 
 @cache
