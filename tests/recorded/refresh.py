@@ -112,10 +112,10 @@ def name_drift(before: Names, after: Names) -> Iterator[str]:
 
 def case_drift(case: Case, now: Says) -> str:
     """Return how a case differs from what was recorded last, "" if it does not."""
-    recorded = list(case.get("says", {}).values())
+    recorded: Mapping[str, Says] = case.get("says", {})
     if not recorded:
         return ""
-    before: Says = recorded[-1]
+    before = recorded[max(recorded, key=lambda version: [*map(int, version.split("."))])]
     if before["fatal"] != now["fatal"]:
         return f"start: was {before['fatal'] or 'fine'}, is {now['fatal'] or 'fine'}"
     gone = [f"no longer: {each}" for each in before["messages"] if each not in now["messages"]]
