@@ -81,6 +81,20 @@ def test_what_a_key_may_have_meant_is_looked_for_once() -> None:
     assert calls_of(keystroke(FILES["unknown keys"](_FEW))) < 100 * _FEW
 
 
+def test_unknown_key_of_a_new_file_is_compared_with_few_known_keys() -> None:
+    """A stranger's file may have thousands of unknown keys. All known keys together took 1,900 calls for each."""
+    texts = [HEAD + FILES["unknown keys"](_FEW).replace("key", f"key_{n}_") for n in range(2)]
+
+    def check(text: str) -> None:
+        snapshot = Workspace(PLACES).apply([Change(_URI, text)], complete=True).snapshot
+        file = snapshot.file(_URI)
+        assert file is not None
+        assert len(diagnostics(snapshot, file)) >= _FEW
+
+    check(texts[0])
+    assert calls_of(lambda: check(texts[1])) < 250 * _FEW
+
+
 def test_a_line_above_sound_tables_costs_little_for_each() -> None:
     """What is known of a table by its text alone is known when it has moved."""
     server = '[[mcp_servers]]\nname = "s{n}"\nurl = "https://example.org/{n}"\ntransport = "sse"\n'

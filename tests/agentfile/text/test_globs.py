@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from axe_lsp.agentfile.text.globs import (
     may_match_below,
     segments_of,
 )
+from support.growth import calls_of
 
 # Names that match, names that do not. From the documentation and the tests of Go's path/filepath.
 CASES = [
@@ -185,3 +187,14 @@ def test_folders_match_as_if_all_places_were_tried(segments: list[str], path: li
         return bool(names) and rest[0] in ("*", names[0]) and slowly(rest[1:], names[1:])
 
     assert matches(tuple(segments), tuple(path)) == slowly(segments, path)
+
+
+def test_malformed_segment_is_parsed_once() -> None:
+    pattern = "[" + "a" * 200
+
+    def compile_it() -> None:
+        with suppress(BadPatternError):
+            compile_segment(pattern)
+
+    assert calls_of(compile_it) > 200
+    assert calls_of(compile_it) < 20

@@ -35,13 +35,28 @@ def may_be_bad(pattern: str) -> bool:
     return "[" in pattern or "\\" in pattern
 
 
-@cache
 def compile_segment(pattern: str) -> re.Pattern[str]:
-    """A regular expression for one segment of a path. Raises BadPatternError.
+    """Return a regular expression for one segment of a path. Raises BadPatternError.
 
     What is between two stars is looked for once, at its first place: else a name could take as long as its length to
     the power of the number of stars.
     """
+    compiled = _compiled(pattern)
+    if compiled is None:
+        raise BadPatternError("syntax error in pattern")
+    return compiled
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str] | None:
+    """Return None for a malformed pattern, so that this is remembered as well."""
+    try:
+        return _compile(pattern)
+    except BadPatternError:
+        return None
+
+
+def _compile(pattern: str) -> re.Pattern[str]:
     pieces: list[list[str]] = [[]]
     position = 0
     while position < len(pattern):

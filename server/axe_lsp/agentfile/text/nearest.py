@@ -10,24 +10,90 @@ KEPT = 8192
 """The number of remembered answers about names that never change. Each keystroke asks for them again."""
 
 
+_CUTOFF = 0.6
+"""The least similarity, of `difflib.SequenceMatcher`, that is worth a question."""
+
+
 def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The most similar of `names`, if one is similar enough to be worth a question.
+    """Return the most similar of `names`, if one is similar enough to be worth a question.
 
     Of names that differ in case only it is the first.
     """
-    from difflib import get_close_matches
-
-    by_lower: dict[str, str] = {}
-    for each in names:
-        by_lower.setdefault(each.lower(), each)
-    matches = get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)
-    return by_lower[matches[0]] if matches else None
+    return _LetterIndex(names).nearest(name)
 
 
 @lru_cache(maxsize=KEPT)
 def nearest_of(name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
     """`nearest`, for the names of a table that stays as it is: the answer is remembered."""
-    return nearest(name, names)
+    return _index_of(names).nearest(name)
+
+
+@lru_cache(maxsize=64)
+def _index_of(names: tuple[str, ...] | frozenset[str]) -> _LetterIndex:
+    return _LetterIndex(names)
+
+
+class _LetterIndex:
+    """Names with their letters as bits, so that only those with enough letters in common are compared.
+
+    The common letters of two names bound their similarity (`SequenceMatcher.quick_ratio`). A bit stands for the n-th
+    occurrence of a letter, so the bits that two names share are these letters. Thousands of unknown names of a file
+    cost microseconds each.
+    """
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_lower: dict[str, str] = {}
+        for each in names:
+            self._by_lower.setdefault(each.lower(), each)
+        self._bits: dict[tuple[str, int], int] = {}
+        self._letters = [(each, self._letters_of(each, adds=True)) for each in self._by_lower]
+        self._by_length: dict[int, list[tuple[str, int, float]]] = {}
+        self._longest = max(map(len, self._by_lower), default=0)
+
+    def nearest(self, name: str) -> str | None:
+        lower = name.lower()
+        comparable = self._comparable(len(lower))
+        letters = self._letters_of(lower) if comparable else 0
+        alike = [
+            (common / (len(lower) + len(each)), each)
+            for each, theirs, least in comparable
+            if (common := 2 * (letters & theirs).bit_count()) >= least
+        ]
+        if not alike:
+            return None
+        from difflib import SequenceMatcher
+
+        matcher = SequenceMatcher()
+        matcher.set_seq2(lower)
+        best = (_CUTOFF, "")
+        for bound, each in sorted(alike, reverse=True):
+            if bound < best[0]:
+                break
+            matcher.set_seq1(each)
+            best = max(best, (matcher.ratio(), each))
+        return self._by_lower[best[1]] if best[1] else None
+
+    def _comparable(self, length: int) -> list[tuple[str, int, float]]:
+        """Return the names whose length is near enough, with their letters and twice the least number in common."""
+        if length > 3 * self._longest:
+            return []  # Lengths of any number need not be remembered.
+        if length not in self._by_length:
+            self._by_length[length] = [
+                (each, letters, _CUTOFF * (length + len(each)))
+                for each, letters in self._letters
+                if 2 * min(length, len(each)) >= _CUTOFF * (length + len(each)) > 0
+            ]
+        return self._by_length[length]
+
+    def _letters_of(self, lower: str, *, adds: bool = False) -> int:
+        seen: dict[str, int] = {}
+        letters = 0
+        for letter in lower:
+            occurrence = seen[letter] = seen.get(letter, 0) + 1
+            if adds:
+                self._bits.setdefault((letter, occurrence), 1 << len(self._bits))
+            letters |= self._bits.get((letter, occurrence), 0)
+        return letters
 
 
 _NEIGHBOURS = 4

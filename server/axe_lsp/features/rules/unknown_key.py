@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import islice, takewhile
 from typing import NamedTuple
 
 from axe_lsp.agentfile.dialects import kinds
@@ -12,7 +14,7 @@ from axe_lsp.agentfile.schema.codex_names import VERSION
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.text import splices
-from axe_lsp.agentfile.text.nearest import KEPT, nearest
+from axe_lsp.agentfile.text.nearest import KEPT, nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_key, replace
@@ -49,10 +51,19 @@ def home_of(schema: Schema, path: KeyPath) -> KeyPath | None:
         return None
     if schema.find((name,)) is not None:
         return ()
-    homes = [each for each in schema.keys if each.path[-1] == name]
-    if len(homes) != 1 or ANY_NAME in homes[0].path:
+    homes = _paths_by_name(schema).get(name, ())
+    if len(homes) != 1 or ANY_NAME in homes[0]:
         return None
-    return homes[0].path[:-1]
+    return homes[0][:-1]
+
+
+@lru_cache(maxsize=16)
+def _paths_by_name(schema: Schema) -> dict[str, list[KeyPath]]:
+    """The paths of all keys, by their last names."""
+    paths: dict[str, list[KeyPath]] = {}
+    for each in schema.keys:
+        paths.setdefault(each.path[-1], []).append(each.path)
+    return paths
 
 
 def _hint(schema: Schema, path: KeyPath) -> str:
@@ -112,41 +123,61 @@ _NAMES_FOR_THE_WHOLE = ("agent", "axe", "config", "settings", "general", "main",
 _MANY = 3
 """The number of keys of other tables from which a list of them is no help any more."""
 
+_SHORTEST = 3
+"""The least letters that may be short for a key."""
+
 
 def _similar(schema: Schema, unknown: _Unknown) -> str | None:
     """The key of the same table that was meant."""
     *table, name = unknown.path
-    siblings = [each.path[-1] for each in schema.keys_of(tuple(table)) if _fits(unknown, each)]
-    short = next((each for each in siblings if _stands_for(name, each)), None)
-    return short or (nearest(name, siblings) if not _elsewhere(schema, unknown) else None)
+    siblings = _siblings(schema, tuple(table), in_header=unknown.in_header)
+    short = next(siblings.spelled_as(name), None)
+    if short is not None:
+        return short.path[-1]
+    return nearest_of(name, siblings.names) if not _elsewhere(schema, unknown) else None
 
 
 def _elsewhere(schema: Schema, unknown: _Unknown) -> list[str]:
     """The keys of other tables that go by this name, or begin with it."""
     *table, name = unknown.path
-    found = [
-        each.dotted
-        for each in schema.keys
-        if each.path[:-1] != tuple(table)
-        and ANY_NAME not in each.path
-        and _fits(unknown, each)
-        and _stands_for(name, each.path[-1])
-    ]
+    keys = _own_names(schema, in_header=unknown.in_header)
+    found = [each.dotted for each in keys.spelled_as(name) if each.path[:-1] != tuple(table)]
     return found if len(found) < _MANY else []
 
 
-def _fits(unknown: _Unknown, key: KeySpec) -> bool:
-    """Whether the key is one that can have a header, if that is where the unknown one stands."""
-    return key.path[-1] != ANY_NAME and (key.is_table or not unknown.in_header)
+class _Spellings:
+    """Keys, sorted by the letters of their names, so that few of them are compared with each unknown name."""
 
+    def __init__(self, keys: Iterable[KeySpec], *, in_header: bool) -> None:
+        """Leave out keys that can't have a header, if that is where the unknown ones stand."""
+        self._keys = [each for each in keys if each.is_table or not in_header]
+        self.names = tuple(each.path[-1] for each in self._keys)
+        self._sorted = sorted((_letters(name), row) for row, name in enumerate(self.names))
 
-def _stands_for(name: str, key: str) -> bool:
-    """Whether it is the key in another spelling, `max-depth` or `maxDepth`, or short for it."""
-    written, known = (_letters(each) for each in (name, key))
-    return written == known or (len(written) >= 3 and known.startswith(written))
+    def spelled_as(self, name: str) -> Iterator[KeySpec]:
+        """Yield the keys with another spelling of a name, `max-depth` or `maxDepth`, or for which it is short."""
+        letters = _letters(name)
+        behind = islice(self._sorted, bisect_left(self._sorted, (letters,)), None)
+        is_short = len(letters) >= _SHORTEST
+        fit = str.startswith if is_short else str.__eq__
+        for row in sorted(row for _, row in takewhile(lambda each: fit(each[0], letters), behind)):
+            yield self._keys[row]
 
 
 @lru_cache(maxsize=1024)
+def _siblings(schema: Schema, table: KeyPath, *, in_header: bool) -> _Spellings:
+    """The keys of a table that have names of their own."""
+    keys = (each for each in schema.keys_of(table) if each.path[-1] != ANY_NAME)
+    return _Spellings(keys, in_header=in_header)
+
+
+@lru_cache(maxsize=32)
+def _own_names(schema: Schema, *, in_header: bool) -> _Spellings:
+    """The keys of all tables that have names of their own."""
+    keys = (each for each in schema.keys if ANY_NAME not in each.path)
+    return _Spellings(keys, in_header=in_header)
+
+
 def _letters(name: str) -> str:
     return name.lower().replace("-", "").replace("_", "")
 
