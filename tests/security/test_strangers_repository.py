@@ -10,6 +10,7 @@ import os
 import stat
 import subprocess
 import sys
+from base64 import b64encode
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -250,13 +251,68 @@ def test_no_key_of_a_provider_goes_to_an_mcp_server(
     assert len(mcp.requests()) == before
 
 
+CONTAINING = {
+    "a header": "Bearer {key}",
+    "JSON": '{{"anthropic": "{key}", "other": 1}}',
+    "an address": "https://api.example/?key={key}&x=1",
+    "percent-encoding": "x%20{key}%20y",
+    "Base64": "Basic {encoded}",
+    "Base64 without padding": "{stripped}",
+}
+
+
+@pytest.mark.parametrize("table", ["headers", "env", "pass_env"])
+@pytest.mark.parametrize("text", CONTAINING.values(), ids=CONTAINING)
+def test_a_variable_that_contains_the_key_of_a_provider_goes_to_no_mcp_server(
+    home: Home, provider: ScriptedProvider, mcp: McpTestServer, table: str, text: str
+) -> None:
+    encoded = b64encode(f"user:{ANTHROPIC}".encode()).decode()
+    value = text.format(key=ANTHROPIC, encoded=encoded, stripped=encoded.rstrip("="))
+    home.environment["SETTINGS"] = value
+    tables = {
+        "headers": server_table(mcp, '{ X = "${SETTINGS}" }'),
+        "env": started_server(home.work, 'env = { X = "${SETTINGS}" }'),
+        "pass_env": started_server(home.work, 'pass_env = ["SETTINGS"]'),
+    }
+    before = len(mcp.requests())
+    cloned(home, tables=tables[table])
+    code, _, err = home.call("run", "helper", "--trust", "--yes")
+    assert code == NOT_ALLOWED
+    assert "$SETTINGS contains the key of a provider" in err
+    assert value not in err
+    assert provider.requests == []
+    assert len(mcp.requests()) == before
+    assert not (home.work / "started").exists()
+
+
+RESEMBLING = {
+    "gho_" + "Zq3rT9vB1xK7mW5pL2nJ8sD4fG6hY0cR3tVz": "looks like a key of GitHub",
+    "Bearer abcdefghijklmnop0123456789": "looks like a key",
+    "postgres://me:correct-horse@db/x": "contains a password in an address",
+    "host=db password=correct-horse": "contains a password",
+    "-----BEGIN OPENSSH PRIVATE KEY-----\nAAAA": "looks like a private key",
+}
+
+
+@pytest.mark.parametrize(("value", "told"), RESEMBLING.items(), ids=RESEMBLING.values())
+def test_question_of_trust_names_the_secret_that_a_variable_resembles(
+    home: Home, mcp: McpTestServer, value: str, told: str
+) -> None:
+    home.environment["SETTINGS"] = value
+    cloned(home, tables=server_table(mcp, '{ X = "${SETTINGS}" }'))
+    code, _, err = home.call("run", "helper")
+    assert code == NOT_ALLOWED
+    assert f"(is sent $SETTINGS, which {told})" in err
+    assert value not in err
+
+
 def test_a_variable_goes_where_the_user_has_allowed_it_and_nowhere_else(
     home: Home, provider: ScriptedProvider, mcp: McpTestServer
 ) -> None:
     file = cloned(home, tables=server_table(mcp, '{ X = "${GITHUB_TOKEN}" }'))
     code, _, err = home.call("run", "helper")
     assert code == NOT_ALLOWED
-    assert f"mcp_servers: {mcp.url} (is sent $GITHUB_TOKEN)" in err
+    assert f"mcp_servers: {mcp.url} (is sent $GITHUB_TOKEN, which looks like a key)" in err
     assert home.call("trust", "--yes")[0] == 0
     provider.script("m-helper", Says("done"))
     assert home.call("run", "helper")[0] == 0

@@ -7,7 +7,7 @@ What the runtime enforces (`runtime/safety/reach.py`) and what docs/security.md 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from enum import Enum
 
 from msgspec import Struct
@@ -151,7 +151,8 @@ class Reach(Struct, frozen=True):
     """One request of a workspace's agent file for something outside the workspace.
 
     `key` is where the file says so, `index` which element of an array. `place` is where it leads: a path without
-    links, an address without passwords, or a command line. `variables` are the environment variables whose values go there.
+    links, an address without passwords, or a command line. `variables` are the environment variables whose values go there,
+    and `resemblances` says of each the kind of secret that it seems to hold, or "".
     `refused` is why it is never granted, or "".
     """
 
@@ -160,7 +161,25 @@ class Reach(Struct, frozen=True):
     index: int | None = None
     variables: tuple[str, ...] = ()
     refused: str = ""
+    resemblances: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        sent = " and ".join(f"${name}" for name in self.variables)
+        return self._with_variables([f"${name}" for name in self.variables])
+
+    @property
+    def question(self) -> str:
+        """The request with the kind of secret that each variable seems to hold, for the decision of the user.
+
+        The values of variables differ between processes, so stored trust compares the text without it.
+        """
+        kinds = self.resemblances or ("",) * len(self.variables)
+        return self._with_variables(
+            [
+                f"${name}, which {kind}" if kind else f"${name}"
+                for name, kind in zip(self.variables, kinds, strict=True)
+            ]
+        )
+
+    def _with_variables(self, variables: Sequence[str]) -> str:
+        sent = " and ".join(variables)
         return f"{self.key}: {self.place}{f' (is sent {sent})' if sent else ''}"

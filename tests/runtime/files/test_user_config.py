@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from base64 import b64encode
 from pathlib import Path
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 import pytest
 
@@ -108,6 +108,60 @@ def test_what_the_environment_calls_a_secret_is_one() -> None:
     assert found == {f"value-of-{name}" for name in names[:-1]}
 
 
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("PGPASSWORD", "MYSQL_PWD", "REDISCLI_AUTH", "SQLCMDPASSWORD", "SNOWSQL_PWD", "SSHPASS"),
+        *("BORG_PASSPHRASE", "PASSPHRASE", "RSYNC_PASSWORD", "CONSUL_HTTP_AUTH", "ETCDCTL_USER"),
+        *("ANSIBLE_BECOME_PASS", "DJANGO_SECRET_KEY", "SECRET_KEY_BASE", "DEPLOY_PRIVATE_KEY"),
+        *(
+            "AZURE_STORAGE_KEY",
+            "AZURE_STORAGE_CONNECTION_STRING",
+            "DOCKER_AUTH_CONFIG",
+            "GITHUB_PAT",
+        ),
+        *("BW_SESSION", "npm_config_//registry.npmjs.org/:_authToken", "pgpassword"),
+    ],
+)
+def test_variable_of_a_program_that_holds_a_password_is_a_secret(name: str) -> None:
+    assert known_secrets({name: "value-of-it"}) == {"value-of-it"}
+
+
+@pytest.mark.parametrize(
+    "name", ["PWD", "OLDPWD", "SSH_ASKPASS", "SSH_AUTH_SOCK", "PGPASSFILE", "XAUTHORITY", "BYPASS"]
+)
+def test_variable_with_a_path_is_no_secret(name: str) -> None:
+    assert known_secrets({name: "/home/me/place"}) == frozenset()
+
+
+@pytest.mark.parametrize("name", ["DATABASE_URL", "https_proxy", "PIP_INDEX_URL", "ANYTHING"])
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("postgres://me:s%2Fcret@db:5432/x", {"me:s%2Fcret", "me:s/cret", "s%2Fcret", "s/cret"}),
+        ("mongodb://a:first@h1,mongodb://b:second@h2", {"a:first", "first", "b:second", "second"}),
+        ('{"url": "amqp://me:word@host/"}', {"me:word", "word"}),
+        ("redis://:word@host", {":word", "word"}),
+        ("https://a-token@host/x.git", {"a-token"}),
+        ("https://a-token:x-oauth-basic@host", {"a-token", "a-token:x-oauth-basic"}),
+        ("jdbc:postgresql://host/db?user=me&password=word", {"word"}),
+        ("host=db user=me password=word", {"word"}),
+        ("AccountName=me;AccountKey=a+b==;EndpointSuffix=x", {"a+b=="}),
+        ("postgres://postgres:postgres@localhost/db", {"postgres:postgres"}),
+        ("mysql://app:password@localhost/db", {"app:password"}),
+        ("ssh://deploying@host", set[str]()),
+        ("https://host/@me", set[str]()),
+    ],
+)
+def test_credentials_in_addresses_are_secrets_in_each_part_and_spelling(
+    name: str, value: str, told: set[str]
+) -> None:
+    found = known_secrets({name: value})
+    headers = {b64encode(unquote(each).encode()).decode() for each in told if ":" in each}
+    expected = told | headers
+    assert found == expected | {quote(each, safe="") for each in expected}
+
+
 def test_what_the_file_itself_keeps_secret_is_one_in_each_spelling(tmp_path: Path) -> None:
     text = """\
 [providers.gateway]
@@ -120,6 +174,7 @@ query = { key = "q&1", version = "v" }
     environment = {"XDG_CONFIG_HOME": str(tmp_path), "AXE_GATEWAY_BASE_URL": "https://u:word@host"}
     login, other = (b64encode(each).decode() for each in (b"user:p@ssword", b"u:word"))
     plain = {"p%40ssword", "p@ssword", "k/1", "Bearer b", "b", "q&1", login, "word", other}
+    plain |= {"user:p%40ssword", "user:p@ssword", "u:word"}
     assert known_secrets(environment) == plain | {quote(each, safe="") for each in plain}
     environment = {"XDG_CONFIG_HOME": str(tmp_path), "SOMETHING": "gateway-key"}
     config(tmp_path, '[providers.gateway]\nheaders = { X-Key = "gateway-key" }\n')

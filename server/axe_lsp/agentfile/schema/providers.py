@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Literal, get_args
 
 from msgspec import Struct, field
@@ -60,8 +61,36 @@ class WireTraits(Struct, frozen=True):
     has_call_ids: bool = True
 
 
-SECRET_ENDINGS = ("_API_KEY", "_ACCESS_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
-"""The endings of environment variables that hold a secret of a provider or of an MCP server."""
+_SECRET_ENDINGS = (
+    *("_API_KEY", "_ACCESS_KEY", "_SECRET_KEY", "_PRIVATE_KEY", "_ENCRYPTION_KEY", "_STORAGE_KEY"),
+    *("_TOKEN", "_AUTHTOKEN", "_SECRET", "_PAT", "_PASS", "_PASSPHRASE", "PASSWORD", "PASSWD"),
+)
+_SECRET_VARIABLES = frozenset(
+    {
+        *("BORG_NEW_PASSPHRASE", "PASSPHRASE", "SSHPASS"),
+        *("MYSQL_PWD", "SNOWSQL_PWD", "REDISCLI_AUTH", "CONSUL_HTTP_AUTH", "ETCDCTL_USER"),
+        *(
+            "DOCKER_AUTH_CONFIG",
+            "NPM_CONFIG__AUTH",
+            "BW_SESSION",
+            "AZURE_STORAGE_CONNECTION_STRING",
+        ),
+        *("SECRET_KEY", "SECRET_KEY_BASE", "ENCRYPTION_KEY", "PRIVATE_KEY"),
+    }
+)
+"""Variables from which clients of databases, ssh, backups, registries and frameworks read a password or a key.
+
+Such as MySQL's `MYSQL_PWD`, redis-cli's `REDISCLI_AUTH` and sshpass's `SSHPASS`. Endings cover libpq's `PGPASSWORD`
+and sqlcmd's `SQLCMDPASSWORD`.
+"""
+
+
+@lru_cache(maxsize=1024)
+def is_secret_variable(name: str) -> bool:
+    """Return whether an environment variable holds a secret, by its name in any case of letters."""
+    upper = name.upper()
+    return upper.endswith(_SECRET_ENDINGS) or upper in _SECRET_VARIABLES
+
 
 _ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
 

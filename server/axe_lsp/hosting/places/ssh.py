@@ -9,7 +9,7 @@ from pathlib import Path
 
 import anyio
 
-from axe_lsp.agentfile.schema.providers import SECRET_ENDINGS
+from axe_lsp.agentfile.schema.providers import is_secret_variable
 from axe_lsp.agentfile.text.addresses import SshHost
 from axe_lsp.hosting.places.machine_connection import FaultError, lines_of, short
 from axe_lsp.runtime.files.execution import Execution
@@ -129,5 +129,5 @@ def _without_secrets(environment: Environment) -> dict[str, str]:
     return {
         name: value
         for name, value in environment.items()
-        if value not in secrets and not name.upper().endswith(SECRET_ENDINGS)
+        if value not in secrets and not is_secret_variable(name)
     }

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from axe_lsp.agentfile.other_programs import PROGRAMS
-from axe_lsp.agentfile.schema.providers import SECRET_ENDINGS
+from axe_lsp.agentfile.schema.providers import is_secret_variable
 from axe_lsp.runtime.errors import ConfigError
 
 Environment = Mapping[str, str]
@@ -89,8 +89,7 @@ def expand_path(path: str, environment: Environment) -> str:
 
 
 def _part(variable: str, environment: Environment) -> str:
-    is_secret = variable.upper().endswith(SECRET_ENDINGS)
-    return "" if is_secret else environment.get(variable, "")
+    return "" if is_secret_variable(variable) else environment.get(variable, "")
 
 
 def _absolute(environment: Environment, variable: str) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
-from urllib.parse import quote, unquote, urlsplit
+from urllib.parse import quote, unquote
 
 import tomli
 from msgspec import Struct
@@ -24,7 +24,6 @@ from axe_lsp.agentfile.schema.key_spec import BACKOFFS
 from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
     PROVIDERS,
-    SECRET_ENDINGS,
     WIRE_NAMES,
     WIRES,
     Auth,
@@ -33,6 +32,7 @@ from axe_lsp.agentfile.schema.providers import (
     Wire,
     address_variable,
     default_key_variable,
+    is_secret_variable,
 )
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
@@ -66,21 +66,44 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {"wire": WIRE_NAMES, "auth": AUTH_NAME
 _VARIABLE = r"\$\{(\w+)\}"
 
 
-@lru_cache(maxsize=64)
-def _logins_in(address: str) -> frozenset[str]:
-    """The password in an address, as it may be repeated: as written, as it is meant, and as a header has it."""
-    if "@" not in address:
-        return frozenset()
-    try:
-        parts = urlsplit(address)
-        user, password = unquote(parts.username or ""), unquote(parts.password or "")
-    except ValueError:
-        return frozenset()
-    if not password:
-        return frozenset()
-    return frozenset(
-        (parts.password or "", password, b64encode(f"{user}:{password}".encode()).decode())
-    )
+_LOGIN = r"""(?i)\b(https?|)://([^\s/?#"'<>]+)@"""
+"""The scheme of an address, if it is HTTP's, and its `user:password` (RFC 3986, section 3.2.1)."""
+
+_PASSWORD_FIELD = r"""(?i)(?:password|passwd|pwd|accountkey|sharedaccesskey)=([^\s;&"']+)"""
+"""A password in a query or in a connection string, as libpq, JDBC, ODBC and Azure have it."""
+
+_PLACEHOLDERS = frozenset(
+    {
+        *("password", "passw0rd", "password123", "changeme", "changeit", "postgres", "postgresql"),
+        *("mysecretpassword", "minioadmin", "rabbitmq", "redacted", "x-oauth-basic", "undefined"),
+    }
+)
+"""Passwords of examples and of databases for development. To redact them would tear words apart."""
+
+
+@lru_cache(maxsize=512)
+def logins_in(text: str) -> frozenset[str]:
+    """Return the credentials of each address and connection string in `text`, each in all its spellings.
+
+    These are `user:password` and the password, percent-encoded and decoded, and both as a header has them. A user
+    without a password is a token if the address is HTTP's. A password that equals its user is none by itself.
+    """
+    found = set(re.findall(_PASSWORD_FIELD, text)) if "=" in text else set()
+    logins = re.findall(_LOGIN, text) if "@" in text and "://" in text else ()
+    for scheme, login in logins:
+        user, _, password = login.partition(":")
+        plain_user, plain = unquote(user), unquote(password)
+        if password:
+            pair = f"{plain_user}:{plain}"
+            found |= {login, pair, b64encode(pair.encode()).decode()}
+            found |= {password, plain} if plain != plain_user else set()
+        if scheme and (not password or password in _NO_PASSWORDS):
+            found |= {user, plain_user}
+    return frozenset(filter(None, found))
+
+
+_NO_PASSWORDS = ("x-oauth-basic", "x")
+"""Passwords that stand behind a token in the place of the user, as GitHub's and other services' have it."""
 
 
 @lru_cache(maxsize=256)
@@ -107,7 +130,7 @@ class _Providers(dict[str, Mapping[str, Any]]):
         found: set[str] = set()
         for settings in self.values():
             found.add(str(settings.get("api_key", "")).strip())
-            found.update(_logins_in(str(settings.get("base_url", ""))))
+            found.update(logins_in(str(settings.get("base_url", ""))))
             for key in _TABLE_KEYS:
                 for name, text in settings.get(key, {}).items():
                     # The values of variables are known, and no secret is what stands for them.
@@ -221,15 +244,12 @@ class UserConfig(Struct, frozen=True):
     def secrets(self) -> frozenset[str]:
         """Every key in the configuration, and all that the environment calls a secret, also as addresses have it."""
         keys = self.key_variables() - {"AWS_ACCESS_KEY_ID"}  # An id, which logs may show.
-        set_outside = {
-            value
-            for name, value in self.environment.items()
-            if name.endswith(SECRET_ENDINGS) or name in keys
-        }
-        plain = {key.strip() for key in set_outside if key.strip()} | self._read.written_secrets
+        plain = set(self._read.written_secrets)
         for name, value in self.environment.items():
-            if name.endswith("_BASE_URL"):
-                plain |= _logins_in(value)
+            plain |= logins_in(value)
+            if is_secret_variable(name) or name in keys:
+                plain.add(value.strip())
+        plain -= {"", *_PLACEHOLDERS}
         return frozenset(plain.union(map(_in_address, plain)))
 
     @property
@@ -317,8 +337,8 @@ def known_secrets(environment: Environment) -> frozenset[str]:
 
 def key_variables(environment: Environment) -> frozenset[str]:
     """The names of all variables that may hold a key, likewise."""
-    endings = {name for name in environment if name.endswith(SECRET_ENDINGS)}
-    return usable_config(environment).key_variables() | endings
+    secrets = {name for name in environment if is_secret_variable(name)}
+    return usable_config(environment).key_variables() | secrets
 
 
 def usable_config(environment: Environment) -> UserConfig:

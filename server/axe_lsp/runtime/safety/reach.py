@@ -6,17 +6,22 @@ A link counts as the place that it leads to. Nothing here reads a file; the file
 from __future__ import annotations
 
 import os
+import re
+from base64 import urlsafe_b64decode
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import unquote
 
 from msgspec import Struct
 
 from axe_lsp.agentfile import rights
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.rights import Asked, Reach, Server
+from axe_lsp.agentfile.schema.providers import is_secret_variable
 from axe_lsp.agentfile.text.addresses import without_passwords
 from axe_lsp.agentfile.text.globs import BadPatternError, has_magic, segments_of
+from axe_lsp.agentfile.text.secrets import find_secrets
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import (
     Environment,
@@ -26,8 +31,9 @@ from axe_lsp.runtime.files.folders import (
     homes_of_dialects,
     skill_path,
 )
-from axe_lsp.runtime.files.user_config import usable_config
+from axe_lsp.runtime.files.user_config import logins_in, usable_config
 from axe_lsp.runtime.plain_text import shown_path, valid_text
+from axe_lsp.runtime.safety.redaction import redact
 
 _AGENT_FOLDER = "agents"
 _CONFIG = "config.toml"
@@ -179,6 +185,7 @@ def _of_server(index: int, server: Server, environment: Environment) -> Reach:
         index,
         server.variables,
         _refused_variables(server.variables, environment),
+        tuple(_resemblance(name, environment.get(name, "")) for name in server.variables),
     )
 
 
@@ -187,9 +194,36 @@ def _refused_variables(variables: tuple[str, ...], environment: Environment) -> 
     config = usable_config(environment)
     names, keys = config.key_variables(), config.provider_secrets()
     for name in variables:
-        if name.upper() in names or environment.get(name, "").strip() in keys:
+        value = environment.get(name, "").strip()
+        if name.upper() in names or value in keys:
             return f"${name} is the key of a provider, which goes to that provider only"
+        if any(key in text for text in _decoded(value) for key in keys):
+            return f"${name} contains the key of a provider, which goes to that provider only"
     return ""
+
+
+def _decoded(value: str) -> Iterator[str]:
+    """Yield `value`, and its text behind percent-encoding and Base64, as in `Basic dXNlcjprZXk=`."""
+    yield value
+    yield unquote(value)
+    for match in re.finditer(r"[\w+/-]{8,}", value):
+        whole = match[0] + "=" * (-len(match[0]) % 4)
+        with suppress(ValueError):
+            yield urlsafe_b64decode(whole.replace("+", "-").replace("/", "_")).decode("latin-1")
+
+
+def _resemblance(name: str, value: str) -> str:
+    """Return the kind of secret that a variable seems to hold, as the end of "$NAME, which …", or ""."""
+    owner = next((secret.owner for secret in find_secrets(value)), "")
+    if owner:
+        return f"looks like a key of {owner}"
+    if redact(value) != value:
+        return "contains a password in an address" if logins_in(value) else "looks like a key"
+    if "PRIVATE KEY-----" in value:
+        return "looks like a private key"
+    if logins_in(value):
+        return "contains a password"
+    return "has the name of a secret" if is_secret_variable(name) else ""
 
 
 _KEYS_OF_USER = "it holds the keys of the user"

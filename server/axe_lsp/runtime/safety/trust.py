@@ -78,7 +78,7 @@ class TrustRequest(Struct, frozen=True):
     @property
     def lines(self) -> str:
         """The values that lead outside, a line each, as a terminal can show them."""
-        return "\n".join(f"  {escaped(str(each))}" for each in self.reaches)
+        return "\n".join(f"  {escaped(each.question)}" for each in self.reaches)
 
 
 def trust_request_of(
@@ -510,7 +510,7 @@ def _question(request: TrustRequest, run: RunIds) -> Question:
     return Question(
         run=replace(run, agent=request.agent),
         tool=TRUST,
-        arguments={"file": request.file, "reaches": [str(each) for each in request.reaches]},
+        arguments={"file": request.file, "reaches": [each.question for each in request.reaches]},
         reason=f"agent {quoted(escaped(request.agent))} of {where} wants to reach out of this workspace",
         details=f"{request.lines}\nIts file is {escaped(request.file)}. A plain yes is remembered until {until} changes.",
         subject=request.digest,
