@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from base64 import b64encode
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from urllib.parse import quote
@@ -11,7 +12,7 @@ from urllib.parse import quote
 import pytest
 
 from support.command_line import Home
-from support.scripted_provider import Refuses, ScriptedProvider
+from support.scripted_provider import Call, Refuses, Says, ScriptedProvider
 
 HEADER, PASSWORD = "header/of-the-gateway", "p@ssword-of-the-gateway"
 LOGIN = b64encode(f"user:{PASSWORD}".encode()).decode()
@@ -44,6 +45,39 @@ headers = {{ X-Gateway-Key = "{HEADER}" }}
     assert any("not understood" in each for each in kept)
     told = (out, err, *kept)
     assert [secret for secret in SPELLINGS for text in told if secret in text] == []
+
+
+TOKEN = "password-Of-The-User-42"
+LOOKING_LIKE_A_KEY = "sk-proj-0123456789abcdefghij"
+
+
+@pytest.mark.parametrize("option", ["--verbose", "--json"])
+@pytest.mark.parametrize("secret", [TOKEN, LOOKING_LIKE_A_KEY])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda secret: Call("read_file", {secret: "a", "path": "a"}, "1"),
+        lambda secret: Call("read_file", {"path": "a", "more": [{"inner": {secret: 1}}]}, "1"),
+        lambda secret: Call(f"read_{secret}", {"path": "a"}, "1"),
+        lambda secret: Call("read_file", {"path": "a"}, f"call_{secret}"),
+    ],
+    ids=["argument name", "nested argument name", "tool name", "call id"],
+)
+def test_names_in_a_tool_call_tell_no_secret(
+    tmp_path: Path,
+    provider: ScriptedProvider,
+    call: Callable[[str], Call],
+    secret: str,
+    option: str,
+) -> None:
+    home = Home(tmp_path, {**provider.environment, "SOME_TOKEN": TOKEN})
+    home.add({"a": 'name = "a"\nmodel = "openai/m"\ntools = ["read_file"]\n'})
+    provider.script("m", Says(calls=[call(secret)]), Says("done"))
+    code, out, err = home.call("run", "a", "-p", "hi", option)
+    assert code == 0
+    kept = [each.read_bytes().decode("latin-1") for each in home.history.parent.glob("history.db*")]
+    assert any("[redacted]" in each for each in kept)
+    assert [text for text in (out, err, *kept) if secret in text] == []
 
 
 class Redirector:

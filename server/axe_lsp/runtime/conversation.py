@@ -16,6 +16,7 @@ from msgspec.structs import replace
 from axe_lsp.runtime.errors import FinalError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
 from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.shortening import (
     Shortened,
     characters_of,
@@ -219,8 +220,8 @@ def _marked(response: Response) -> tuple[ToolCall, ...]:
     )
 
 
-def told_apart(response: Response) -> Response:
-    """The answer, with an alias for each call that has the id of one before it.
+def told_apart(response: Response, secrets: Collection[str] = ()) -> Response:
+    """Return the answer, with an alias for each call whose id a call before it has, or holds a secret.
 
     Events name a call by its id, and some servers give all calls of an answer the same. The provider
     goes on to hear its own ids, and has the results in the order of its calls.
@@ -228,7 +229,9 @@ def told_apart(response: Response) -> Response:
     ids: set[str] = set()
     calls: list[ToolCall] = []
     for call in response.tool_calls:
-        calls.append(call if call.id not in ids else replace(call, alias=_free(call.id, ids)))
+        shown = redact(call.id, secrets)
+        alias = shown if shown not in ids else _free(shown, ids)
+        calls.append(call if alias == call.id else replace(call, alias=alias))
         ids.add(calls[-1].event_id)
     return replace(response, tool_calls=tuple(calls))
 

@@ -255,10 +255,11 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
         TurnBegin(run=ids, turn=turn, messages=messages, pending_tool_calls=conversation.pending)
     )
     started = monotonic()
-    response = told_apart(await _answer(conversation, around, turn))
+    answer = await _answer(conversation, around, turn)
+    secrets = around.secrets() if answer.tool_calls else frozenset()
+    response = told_apart(answer, secrets)
     around.log.keep("answer", turn, data=response)
     calls = conversation.receive(response)
-    secrets = around.secrets() if response.tool_calls else frozenset()
     around.ledger.charge(response)
     around.journal.emit(_turn_end(ids, turn, response, secrets, _elapsed_ms(started)))
     around.ledger.check()
@@ -466,7 +467,7 @@ def _turn_end(
         tool_calls=tuple(
             {
                 "id": call.event_id,
-                "name": call.name,
+                "name": redact(call.name, secrets),
                 "arguments": redacted_table(call.arguments, secrets),
             }
             for call in response.tool_calls
@@ -498,7 +499,7 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
             run=around.prepared.order.ids,
             turn=turn,
             call_id=call.event_id,
-            name=call.name,
+            name=redact(call.name, of_round.secrets),
             arguments=redacted_table(call.arguments, of_round.secrets),
         )
     )
@@ -519,7 +520,7 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
                 run=around.prepared.order.ids,
                 turn=turn,
                 call_id=call.event_id,
-                name=call.name,
+                name=redact(call.name, of_round.secrets),
                 is_error=outcome.result.is_error,
                 content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],
                 duration_ms=_elapsed_ms(started),

@@ -444,7 +444,7 @@ def encoded(value: Struct, secrets: Collection[str] = ()) -> str:
     text = _ENCODER.encode(_plain(value)) if fast is None else fast.decode()
     if not holds_secret(text, secrets):
         return text
-    return _ENCODER.encode(redacted_json(_plain(value), secrets))
+    return _ENCODER.encode(redacted_json(_plain(value), secrets, keep=_FIELD))
 
 
 def _plain(value: Struct) -> Any:
@@ -455,5 +455,8 @@ def decoded(text: str, kind: type[_Data]) -> _Data:
     """The struct that was encoded. Raises ValueError."""
     return msgspec.convert(json.loads(text), kind)
 
+
+_FIELD = "[a-z_]+"
+"""Names of members that stay, since those of structs are among them: a secret may be an ordinary word."""
 
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))

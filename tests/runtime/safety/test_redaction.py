@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from axe_lsp.runtime.safety import redaction
-from axe_lsp.runtime.safety.redaction import StreamRedactor, redact
+from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 
 
 def test_known_secrets_go_the_longest_first() -> None:
@@ -51,6 +51,15 @@ def test_whatever_looks_like_a_key_goes_from_any_text(key: str, around: str) -> 
     text = f"{around} {key} {around}"
     assert redact(text) == re.sub(redaction._KEY_LIKE, redaction.REDACTED, text)
     assert redact(text) != text
+
+
+def test_names_of_members_go_and_no_member_is_lost() -> None:
+    table = {"my-secret-1": 1, "my-secret-2": {"my-secret-1": [{"my-secret-2": "my-secret-1"}]}}
+    shown = redacted_table(table, {"my-secret-1", "my-secret-2"})
+    assert shown == {
+        "[redacted]": 1,
+        "[redacted]-2": {"[redacted]": [{"[redacted]": "[redacted]"}]},
+    }
 
 
 @given(

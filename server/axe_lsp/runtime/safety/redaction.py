@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Mapping
 from functools import lru_cache
+from itertools import count
 
 from axe_lsp.runtime.messages import Json
 
@@ -14,14 +15,16 @@ _SHORTEST = 8
 """Shorter values of `*_API_KEY` are placeholders; replacing them would tear words apart."""
 
 _KEY_LIKE = r"""(?x)
-      \b(?:sk|pk|rk|tvly|gsk|xai|hf|r8)[-_][A-Za-z0-9_-]{16,}   # OpenAI, Anthropic and many others
-    | \bAIza[0-9A-Za-z_-]{30,}                                  # Google
-    | \bgh[pousr]_[A-Za-z0-9]{20,}                              # GitHub
-    | \bgithub_pat_[A-Za-z0-9_]{20,}
-    | \bxox[abprs]-[A-Za-z0-9-]{10,}                            # Slack
-    | \b(?:AKIA|ASIA)[0-9A-Z]{16}\b                             # AWS
-    | \bBearer\s+[A-Za-z0-9._~+/-]{16,}=*
-    | (?<=://)[^\s:/@"']*:[^\s/@"']+(?=@)                         # who calls, in an address
+    (?<![A-Za-z0-9])
+    (?: (?:sk|pk|rk|tvly|gsk|xai|hf|r8)[-_][A-Za-z0-9_-]{16,}   # OpenAI, Anthropic and many others
+      | AIza[0-9A-Za-z_-]{30,}                                  # Google
+      | gh[pousr]_[A-Za-z0-9]{20,}                              # GitHub
+      | github_pat_[A-Za-z0-9_]{20,}
+      | xox[abprs]-[A-Za-z0-9-]{10,}                            # Slack
+      | (?:AKIA|ASIA)[0-9A-Z]{16}\b                             # AWS
+      | Bearer\s+[A-Za-z0-9._~+/-]{16,}=*
+    )
+    | (?<=://)[^\s:/@"']*:[^\s/@"']+(?=@)                       # who calls, in an address
     """
 """Compiled for the first text that may hold one."""
 
@@ -87,9 +90,20 @@ def without(text: str, secret: str) -> str:
     return text.replace(secret, REDACTED) if len(secret) >= _SHORTEST else text
 
 
-def redacted_table(table: Mapping[str, Json], secrets: Collection[str]) -> dict[str, Json]:
-    """A JSON object with every text in it redacted."""
-    return {key: redacted_json(value, secrets) for key, value in table.items()}
+def redacted_table(
+    table: Mapping[str, Json], secrets: Collection[str], *, keep: str = ""
+) -> dict[str, Json]:
+    """Return a JSON object with every text in it redacted, names of members included.
+
+    Names that the regular expression `keep` matches stay. A member keeps its place if its name becomes another's.
+    """
+    shown: dict[str, Json] = {}
+    for key, value in table.items():
+        name = key if keep and re.fullmatch(keep, key) else redact(key, secrets)
+        free = (f"{name}-{number}" for number in count(2))
+        name = name if name not in shown else next(each for each in free if each not in shown)
+        shown[name] = redacted_json(value, secrets, keep=keep)
+    return shown
 
 
 def holds_secret(text: str, secrets: Iterable[str]) -> bool:
@@ -106,10 +120,10 @@ def _in_json(secret: str) -> str:
     return max(plain, key=len)
 
 
-def redacted_json(value: Json, secrets: Collection[str]) -> Json:
-    """A JSON value with every text in it redacted. Names of members stay as they are."""
+def redacted_json(value: Json, secrets: Collection[str], *, keep: str = "") -> Json:
+    """Return a JSON value with every text in it redacted, names of members as in `redacted_table`."""
     if isinstance(value, str):
         return redact(value, secrets)
     if isinstance(value, (list, tuple)):
-        return [redacted_json(item, secrets) for item in value]
-    return redacted_table(value, secrets) if isinstance(value, dict) else value
+        return [redacted_json(item, secrets, keep=keep) for item in value]
+    return redacted_table(value, secrets, keep=keep) if isinstance(value, dict) else value
