@@ -127,7 +127,9 @@ def _deviations_of_warning(
         yield f"no warning on line {lines[0]}: {expected['warn']}"
     text = " ".join(each["message"] for each in there)
     for word in expected.get("mentions", []) if there else []:
-        if not any(f"{before}{word}" in text for before in '`"[ .'):
+        if not any(
+            spelling in text for spelling in (f"`{word}`", f'"{word}"', f"[{word}]", f" {word}")
+        ):
             yield f"the warning on line {lines[0]} does not name {word}: {text}"
     for word in expected.get("denies", []):
         if word in text:

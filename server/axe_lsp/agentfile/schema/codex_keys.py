@@ -349,7 +349,7 @@ _DEPRECATED_FEATURES: Mapping[str, str] = {
     **{
         former: _NO_SEARCH
         if present == "web_search_request"
-        else f"Codex still obeys it; use `features.{present}`."
+        else f"Codex still obeys it; use `{present}` in `[features]`."
         for former, present in FORMER_FEATURES.items()
     },
 }
@@ -569,7 +569,7 @@ _SESSION_KEYS = (
         "experimental_use_unified_exec_tool",
         _B,
         "Whether one tool executes all commands.",
-        deprecated="Codex still obeys it; use `features.unified_exec`.",
+        deprecated="Codex still obeys it; use `unified_exec` in `[features]`.",
     ),
     row("responses_api_metadata", _MAP, "Metadata of each request."),
 )
