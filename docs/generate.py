@@ -197,6 +197,11 @@ More about some keys: [agents that start agents](delegation.md), [typed agents](
    Hidden folders, linked folders and folders of dependencies (`node_modules`, `venv`, `build` and the like) are
    not searched, nor are folders more than 12 levels deep.
 
+A repository below the workspace folder (a submodule, a clone, a worktree) is a project of its own: in steps 4 and 7, an
+agent's file names only agents of its own repository, and two agents of one name in two repositories are no
+[`duplicate-name`](diagnostics.md#duplicate-name). A `.git` file or a `.git` folder with a `HEAD` makes a folder a
+repository. A name that you type, as for `axe-lsp run`, means agents of all of them.
+
 The editor, `axe-lsp check`, `axe-lsp run`, runs from the editor and the graph all use this order. Steps 1, 2, 4
 (`axe/agents`) and 6 are axe's own; axe does not know the others. A workspace's agent thus precedes a user's agent of
 the same name. A run warns about that.

@@ -28,7 +28,7 @@ from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.runs import Resolve
 
 NAMES = ("a", "b")
-WORKDIRS = ("", ".", "sub", "sub/../sub/deep", "gone")
+WORKDIRS = ("", ".", "sub", "sub/../sub/deep", "gone", "kit")
 FOLDERS = (
     "project/axe/agents",
     "project/.axe/agents",
@@ -39,6 +39,8 @@ FOLDERS = (
     "project/sub-b/c/axe/agents",
     "project/node_modules/axe/agents",
     "project/.hidden/axe/agents",
+    "project/kit/axe/agents",
+    "project/kit/sub/axe/agents",
     "config/axe/agents",
 )
 OF_OTHERS = ("project/.codex/agents", "project/.vibe/agents", "project/sub/.codex/agents")
@@ -88,7 +90,8 @@ def written(agents: Agents) -> Iterator[Path]:
         for place, agent in agents.definitions:
             put(folder / place / f"{agent}.toml")
         put(folder / agents.caller / "caller.toml", f'workdir = "{agents.workdir}"')
-        (folder / "project").mkdir(exist_ok=True)
+        (folder / "project" / "kit").mkdir(parents=True, exist_ok=True)
+        (folder / "project" / "kit" / ".git").write_text("gitdir: elsewhere\n")  # A submodule.
         os.chdir(folder / "project")
         os.environ["XDG_CONFIG_HOME"] = str(folder / "config")
         try:

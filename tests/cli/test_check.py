@@ -61,6 +61,46 @@ def test_a_skill_that_says_nothing_is_reported_with_each_agent(agents: Path, run
     assert f"skill {skill}: it is empty, so it adds nothing to the prompt" in out
 
 
+@pytest.mark.parametrize("git", [".git", ".git/HEAD"])
+@pytest.mark.parametrize(
+    ("place", "text", "code"),
+    [
+        ("axe/agents/rev.toml", HEAD.format("rev"), "duplicate-name"),
+        (
+            ".codex/agents/rev.toml",
+            'name = "rev"\ndescription = "d"\ndeveloper_instructions = "i"\n',
+            "replaced-agent",
+        ),
+        (".vibe/agents/rev.toml", 'instructions = "i"\n', "replaced-agent"),
+    ],
+    ids=["axe", "codex", "vibe"],
+)
+def test_agents_of_two_repositories_are_compared_only_without_a_repository_between_them(
+    place: str, text: str, code: str, git: str, agents: Path, run: Run
+) -> None:
+    files = {".git/HEAD": "ref: refs/heads/main\n", place: text, f"vendor/kit/{place}": text}
+    project = agents.parent.parent
+    for name, content in files.items():
+        (project / name).parent.mkdir(parents=True, exist_ok=True)
+        (project / name).write_text(content)
+    assert code in run()[1]
+    marker = project / "vendor" / "kit" / git
+    marker.parent.mkdir(parents=True, exist_ok=True)
+    marker.write_text("gitdir: elsewhere\n")
+    assert code not in run()[1]
+
+
+def test_sub_agent_of_another_repository_is_unknown(agents: Path, run: Run) -> None:
+    kit = agents.parent.parent / "vendor" / "kit"
+    write(agents, "outer", 'sub_agents = ["inner"]\n')
+    write(kit / "axe" / "agents", "inner", 'sub_agents = ["outer"]\n')
+    assert "unknown-agent" not in run()[1]
+    (kit / ".git").write_text("gitdir: elsewhere\n")
+    output = run()[1]
+    assert output.count("unknown-agent") == 2
+    assert output.count("belongs to another repository") == 2
+
+
 def test_a_projects_file_changes_severities_and_the_command_line_comes_before_it(
     agents: Path, run: Run
 ) -> None:

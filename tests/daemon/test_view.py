@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
-from axe_lsp.daemon import disk, index
+from axe_lsp.daemon import disk, index, projects
 from axe_lsp.daemon import view as view_module
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
 from axe_lsp.daemon.watch import watch
+from axe_lsp.runtime.files import workspace_folders
 from axe_lsp.settings import Settings
 
 _PATIENCE = 30.0
@@ -69,6 +70,33 @@ async def test_agents_below_the_roots_and_those_of_the_user_are_read(tmp_path: P
     async with _view(tmp_path, root) as view:
         assert _names(view) == {"one", "two", "mine"}
         assert view.snapshot.complete
+
+
+async def test_repositories_are_looked_for_once_per_folder_of_agents(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = tmp_path / "project"
+    for number in range(40):
+        _write(root / f"axe/agents/n{number}.toml")
+        _write(root / f"kit/axe/agents/n{number}.toml")
+    (root / "kit" / ".git").write_text("gitdir: elsewhere\n")
+    folders: list[Path] = []
+
+    def project_root(folder: Path, markers: Sequence[str]) -> Path | None:
+        folders.append(folder)
+        return workspace_folders.project_root(folder, markers)
+
+    monkeypatch.setattr(projects, "project_root", project_root)
+    async with _view(tmp_path, root) as view:
+        assert sorted(folders) == [root / "axe", root / "kit" / "axe"]
+        uri = uri_of(root / "kit" / "axe" / "agents" / "n1.toml")
+        view.edit(uri, 'name = "n1"\nmodel = "openai/gpt-4o"\nsub_agents = ["n2"]\n')
+        assert len(folders) == 2
+        caller = view.snapshot.file(uri)
+        assert caller is not None
+        assert [each.place.folder for each in view.snapshot.agents("n2", caller)] == [
+            uri_of(root / "kit" / "axe" / "agents")
+        ]
 
 
 async def test_a_folder_that_leaves_the_workspace_takes_its_agents_along(tmp_path: Path) -> None:

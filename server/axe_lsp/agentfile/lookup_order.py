@@ -2,14 +2,16 @@
 
 The editor, `check`, the command line, the run host and the graph all use this order. Axe's own rule is
 part of it: `--agents-dir`, then `axe/agents` of the working directory, then the user's folder. What is
-added to it never hides what axe finds, except agents beside the calling file.
+added to it never hides what axe finds, except agents beside the calling file. A file in a repository of its own
+below a workspace folder (a submodule, a clone, a worktree) does not name the agents of other repositories, nor do
+files of those name its agents.
 
 A folder is a text without a slash at its end, with `/` between its parts: a path, or a `file:` URI.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from urllib.parse import unquote
 
@@ -82,6 +84,26 @@ def near_folders(caller: Caller, places: AgentPlaces) -> tuple[str, ...]:
     folders = (*_below(bases), *own, *_below(roots), *places.extra)
     others = (each for each in folders if each != places.user)
     return tuple(dict.fromkeys((*places.first, *others, *user)))
+
+
+def is_reachable(
+    folder: str, caller: Caller, places: AgentPlaces, repository_of: Callable[[str], str]
+) -> bool:
+    """Return whether a caller's file may name the agents in `folder`.
+
+    `repository_of` gives the nested repository of a folder (`nested_repository`). Folders that settings, options
+    or a working directory name are reachable from everywhere.
+    """
+    named = {*places.first, *places.extra, places.user}
+    if not caller.folder or folder in named or (caller.base and folder in _below([caller.base])):
+        return True
+    own = "" if caller.folder in named else repository_of(caller.folder)
+    return repository_of(folder) == own
+
+
+def nested_repository(repository: str, roots: Sequence[str]) -> str:
+    """Return a repository if it lies below or beside the workspace folders, "" if it holds one of them or is one."""
+    return "" if any(root_of(root, [repository]) for root in roots) else repository
 
 
 def by_distance(folder: str) -> tuple[int, list[str], str]:

@@ -104,12 +104,17 @@ def user_layer_folders(environment: Environment) -> Iterator[Path]:
             yield from folders_of_layer(layer, program)
 
 
+def is_layer(folder: Path) -> bool:
+    """Whether a folder is that of another program, with its settings."""
+    return folder.name in _LAYERS
+
+
 def agent_files_in(folder: Path) -> list[Path]:
     """The files in a folder of agents; empty if it can't be read or isn't there.
 
     Of a program's own folder it is the settings alone.
     """
-    if folder.name in _LAYERS:
+    if is_layer(folder):
         return [path] if (path := folder / SETTINGS_FILE).is_file() else []
     return [folder / name for name in agent_names_in(folder)]
 

@@ -1,44 +1,50 @@
-"""The projects of layers such as `.codex`: the repository that a layer lies in, and the layers around it there.
+"""The projects of layers such as `.codex` and of folders of axe's agents: the repository, and the layers around a layer there.
 
-The root of a project is the nearest folder with one of the markers that the user's settings name. A `.git` folder
-counts with its `HEAD` only, while a `.git` file, as in submodules and worktrees, always does (Codex 0.171).
+The root of a project is the nearest folder with a `.git`, for Codex with one of the markers that the user's settings
+name.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
 from axe_lsp.agentfile.dialects import CODEX
 from axe_lsp.agentfile.schema.nested import member_of, texts_of
 from axe_lsp.daemon.uris import path_of, uri_of
+from axe_lsp.runtime.files.workspace_folders import GIT, project_root
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
-_GIT = ".git"
+_GIT = (GIT,)
+_CODEX = CODEX.program.layer if CODEX.program is not None else ""
 _MARKERS = "project_root_markers"
 
 
 def projects_of(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
-    """Return the roots of the projects of layers, as far as that is news after files have changed."""
+    """Return the roots of the projects of layers and of folders of axe's agents, as far as that is news after files have changed.
+
+    The disk is looked at once for a folder, however many files it has.
+    """
     users = set(snapshot.places.homes.values())
-    files = [snapshot.places.locate(uri) for uri in changed]
-    layers = {each.layer for each in files if each.layer and each.dialect is CODEX}
-    if layers & users:  # The user's settings may name other markers now.
-        layers |= snapshot.projects.keys()
+    places = [snapshot.places.locate(uri) for uri in changed]
+    units = {each.unit for each in places if each.layer or each.holds_agent}
+    if units & users:  # The user's settings may name other markers now.
+        units |= snapshot.projects.keys()
     else:
-        layers -= snapshot.projects.keys()
-    if not layers - users:
+        units -= snapshot.projects.keys()
+    units -= {*users, snapshot.places.user_folder}
+    if not units:
         return {}  # As after nearly every keystroke.
-    root_of = cache(lambda folder: project_root(folder, markers_of(snapshot)))
+    markers = {_CODEX: markers_of(snapshot)}
+    root_of = cache(project_root)
     found = {
-        layer: uri_of(root) if (root := root_of(path.parent)) is not None else ""
-        for layer in layers - users
-        if (path := path_of(layer)) is not None
+        unit: uri_of(root) if (root := root_of(path.parent, markers.get(path.name, _GIT))) else ""
+        for unit in units
+        if (path := path_of(unit)) is not None
     }
-    return {layer: root for layer, root in found.items() if snapshot.projects.get(layer) != root}
+    return {unit: root for unit, root in found.items() if snapshot.projects.get(unit) != root}
 
 
 def markers_of(snapshot: Snapshot) -> tuple[str, ...]:
@@ -52,23 +58,8 @@ def markers_of(snapshot: Snapshot) -> tuple[str, ...]:
 def _markers_in(settings: AgentFile | None) -> tuple[str, ...]:
     node = member_of(settings.settings, _MARKERS) if settings is not None else None
     if node is None or node.items is None:
-        return (_GIT,)
+        return _GIT
     return tuple(texts_of(node))
-
-
-def project_root(folder: Path, markers: Sequence[str] = (_GIT,)) -> Path | None:
-    """Return the nearest folder from `folder` upwards that has a marker, None if none has."""
-    for each in (folder, *folder.parents):
-        if any(_is_marked(each, marker) for marker in markers):
-            return each
-    return None
-
-
-def _is_marked(folder: Path, marker: str) -> bool:
-    path = folder / marker
-    if marker != _GIT:
-        return os.path.lexists(path)
-    return path.is_file() or (path / "HEAD").is_file()
 
 
 def layers_around(layer: Path) -> Iterator[Path]:

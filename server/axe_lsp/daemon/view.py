@@ -275,7 +275,8 @@ class View:
 
     def _read_layers_around(self, layers: Iterable[str]) -> None:
         """Read the settings of layers outside the workspace over which those of new layers are merged."""
-        new = [path for uri in layers if (path := path_of(uri)) is not None]
+        paths = (path for uri in layers if (path := path_of(uri)) is not None)
+        new = [path for path in paths if disk.is_layer(path)]
         around = dict.fromkeys(each for path in new for each in layers_around(path))
         unread = [each for each in around if uri_of(each) not in self.snapshot.projects]
         if unread:

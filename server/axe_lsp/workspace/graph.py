@@ -180,6 +180,8 @@ def _ambiguous(snapshot: Snapshot) -> set[str]:
     """The names that need not mean an agent, or the same one, wherever they are listed."""
     lists = (file.references for file in snapshot.files())
     elsewhere = {each.name for names in lists for each in names if each.key != SUB_AGENTS}
+    if snapshot.repositories:
+        return elsewhere | {*snapshot.names}
     return elsewhere | {name for name, uris in snapshot.names.items() if len(uris) > 1}
 
 

@@ -8,7 +8,7 @@ are agents by their place: what editors show at `git:` or `fugitive:` is an old 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote
@@ -29,6 +29,7 @@ from axe_lsp.agentfile.lookup_order import (
     TEST_FOLDERS,
     AgentPlaces,
     Caller,
+    is_reachable,
     precedence,
     root_of,
 )
@@ -68,6 +69,11 @@ class Place(Struct, frozen=True):
         return dialect_of(self.kind)
 
     @property
+    def unit(self) -> str:
+        """The folder by which its project is known: the layer, or the folder of axe's agents."""
+        return self.layer or self.folder
+
+    @property
     def holds_agent(self) -> bool:
         """Whether it is an agent that others can find: neither settings nor tests, and in a folder of agents."""
         return self.kind.is_agent and self.scope is not Scope.LOOSE
@@ -102,6 +108,12 @@ class Places(Struct, frozen=True, dict=True):
             return Caller(place.folder)
         root = root_of(place.folder, self.roots) or next(iter(self.roots), "")
         return Caller(place.folder, joined(root, workdir))
+
+    def is_reachable(
+        self, place: Place, caller: Caller, repository_of: Callable[[str], str]
+    ) -> bool:
+        """Whether a caller's file may name the agent at a place, which may lie in another repository."""
+        return is_reachable(place.folder, caller, self.known, repository_of)
 
     def precedence(self, place: Place, caller: Caller) -> tuple[object, ...]:
         """The sort key of files of one name; the smallest is used."""

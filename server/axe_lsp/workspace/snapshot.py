@@ -34,7 +34,8 @@ class Snapshot(Struct, frozen=True):
     can it in `unread`, folders that are only known because a file in them was opened.
     `facts` are by URI, for the files whose questions were answered. Of files that have a name in
     common `real_uris` tells where they lie once links are followed. `projects` has the root of the project of each
-    layer, "" for a layer in none.
+    layer and of each folder of axe's agents, "" without one; `repositories` those of axe's folders that lie in
+    a repository of their own below a workspace folder.
     """
 
     places: Places = field(default_factory=Places)
@@ -48,6 +49,7 @@ class Snapshot(Struct, frozen=True):
     facts: Mapping[str, Facts] = field(default_factory=dict)
     real_uris: Mapping[str, str] = field(default_factory=dict)
     projects: Mapping[str, str] = field(default_factory=dict)
+    repositories: Mapping[str, str] = field(default_factory=dict)
     calls: Calls = field(default_factory=Calls)
     complete: bool = False
     unread: frozenset[str] = frozenset()
@@ -71,18 +73,33 @@ class Snapshot(Struct, frozen=True):
     def agent(self, name: str, caller: AgentFile) -> AgentFile | None:
         """The file that `name` means in the file `caller` (`agentfile/lookup_order.py`)."""
         uris = self.names.get(name, ())
-        if len(uris) == 1:
+        if len(uris) == 1 and not self.repositories:
             return self.file(uris[0])  # As nearly always; the graph asks thousands of times.
         candidates = self.agents(name, caller)
         return candidates[0] if candidates else None
 
     def agents(self, name: str, caller: AgentFile) -> list[AgentFile]:
-        """All files that define `name`, the one that counts first."""
+        """All files that define `name` and can be named by `caller`, the one that counts first."""
         uris = self.names.get(name, ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
         places = self.places
         seen_from = places.caller(caller.place, caller.workdir)
+        if self.repositories:
+            files = [
+                file
+                for file in files
+                if places.is_reachable(file.place, seen_from, self._repository_of)
+            ]
         return sorted(files, key=lambda file: places.precedence(file.place, seen_from))
+
+    def _repository_of(self, folder: str) -> str:
+        return self.repositories.get(folder, "")
+
+    def defines(self, name: str, caller: AgentFile) -> bool:
+        """Whether some file defines `name` that `caller` can name."""
+        if name not in self.names:
+            return False
+        return not self.repositories or self.agent(name, caller) is not None
 
     def is_below(self, lower: str, upper: Place) -> bool:
         """Whether the layer `lower` counts, after its own, for the file at `upper`."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.lookup_order import nested_repository
 from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.affected import FileChange, deeper, directly_affected, named_alike
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
@@ -81,7 +82,7 @@ class Workspace:
         """Take in changes. `complete` tells that all folders have been read but those in `unread`.
 
         New `facts` and `real_uris`, by URI, take the place of what was known of these files, and `projects` of
-        what was known of these layers. `roots` are
+        what was known of these layers and folders. `roots` are
         the workspace folders, on which it depends which of several agents a name means.
         """
         before = self.snapshot
@@ -99,6 +100,7 @@ class Workspace:
         places = before.places if roots is None else replace(before.places, roots=roots)
         if layers.declared is not before.layers.declared:
             places = with_declared(places, layers, files)
+        known = {**before.projects, **projects} if projects else before.projects
         after = replace(
             maps,
             places=places,
@@ -107,7 +109,12 @@ class Workspace:
             spelling=before.spelling if names is before.names else Spelling(names),
             facts=_with_facts(before.facts, changes, facts or {}),
             real_uris={**before.real_uris, **real_uris} if real_uris else before.real_uris,
-            projects={**before.projects, **projects} if projects else before.projects,
+            projects=known,
+            repositories=(
+                before.repositories
+                if known is before.projects and places.roots == before.places.roots
+                else _nested_repositories(known, places)
+            ),
             complete=before.complete if complete is None else complete,
             unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
@@ -120,10 +127,19 @@ class Workspace:
                 *(settings_over(layers, file) for file in (each.old, each.new) if file)
             )
         if projects:
-            affected |= {each.uri for each in self.snapshot.files() if each.place.layer in projects}
+            affected |= {each.uri for each in self.snapshot.files() if each.place.unit in projects}
         looked_at = {*(facts or ()), *named_alike(after, real_uris or ())}
         indirectly = replace(ways, deeper=deeper(before, self.snapshot, touched))
         return Update(self.snapshot, affected | looked_at, indirectly)
+
+
+def _nested_repositories(projects: Mapping[str, str], places: Places) -> Mapping[str, str]:
+    """The folders of axe's agents in repositories below the workspace folders, each with its repository."""
+    return {
+        folder: nested
+        for folder, root in projects.items()
+        if root and (nested := nested_repository(root, places.roots))
+    }
 
 
 def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
@@ -245,7 +261,8 @@ def _with_calls(
     """With who calls whom after these changes. Nobody asks before all folders have been read."""
     if not after.complete:
         return replace(after, calls=Calls()), NOTHING_FURTHER
-    if not before.complete or before.places != after.places:
+    is_elsewhere = before.places != after.places or before.repositories != after.repositories
+    if not before.complete or is_elsewhere:
         return replace(after, calls=all_calls(after)), NOTHING_FURTHER
     uris, names = _relisted(before, after, touched)
     if not uris and not names:

@@ -69,7 +69,8 @@ RULE = Rule(
 Agents are found by the names of their files, in a fixed order of folders (`docs/agent-files.md`):
 of several agents with the same name, the one in the caller's own folder is called, then one of the workspace
 folder, then the user's. Two in the same scope are a warning, because the caller decides which one is called.
-A user's agent that an agent of the workspace overrides is only information, because that is usually intended. A file and a link to it are one agent. The fix adds a number to this agent's name, and renames its references.
+A user's agent that an agent of the workspace overrides is only information, because that is usually intended. A file and a link to it are one agent, and
+a repository inside the workspace folder, such as a submodule, has its own agents. The fix adds a number to this agent's name, and renames its references.
 """,
     check=check,
     fixes=fixes,

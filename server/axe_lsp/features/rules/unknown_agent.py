@@ -24,8 +24,10 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         return  # A folder that has not been read yet may define it.
     for reference in file.references:
         if not _is_defined(snapshot, file, reference):
-            similar = _meant(snapshot, reference.name)
+            similar = _meant(snapshot, file, reference.name)
             hint = f" Did you mean `{similar}`?" if similar else ""
+            if reference.name in snapshot.names:
+                hint = " An agent of this name belongs to another repository, whose agents can't be called from here."
             yield RULE.finding(
                 reference.range,
                 f"no agent file defines {quoted(reference.name)}; calling it will fail.{hint}",
@@ -33,12 +35,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             )
 
 
-def _meant(snapshot: Snapshot, name: str) -> str | None:
+def _meant(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     """An agent, where its file or the path of it is named, or else the one with the nearest name."""
     stem = name.replace("\\", "/").rpartition("/")[2].removesuffix(SUFFIX)
-    if stem in snapshot.names:
+    if snapshot.defines(stem, file):
         return stem
-    return nearest_of(stem, snapshot.spelling.near(stem))
+    near = snapshot.spelling.near(stem)
+    return nearest_of(stem, tuple(each for each in near if snapshot.defines(each, file)))
 
 
 def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bool:
@@ -48,7 +51,7 @@ def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bo
         return True
     if _CHILDREN in reference.key and reference.name in BUILT_IN_TYPES:
         return True
-    return reference.name in snapshot.names
+    return snapshot.defines(reference.name, file)
 
 
 def fixes(case: Case) -> Iterator[Fix]:

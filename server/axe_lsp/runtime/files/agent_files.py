@@ -23,8 +23,10 @@ from axe_lsp.agentfile.lookup_order import (
     AgentPlaces,
     Caller,
     by_distance,
+    is_reachable,
     layers_of,
     near_folders,
+    nested_repository,
 )
 from axe_lsp.agentfile.other_programs import (
     AGENTS,
@@ -47,7 +49,7 @@ from axe_lsp.runtime.files.folders import (
     homes_of_dialects,
 )
 from axe_lsp.runtime.files.regular_files import is_there, read_file
-from axe_lsp.runtime.files.workspace_folders import agent_folders_below
+from axe_lsp.runtime.files.workspace_folders import agent_folders_below, project_root
 from axe_lsp.runtime.plain_text import shown_path
 
 if TYPE_CHECKING:
@@ -206,6 +208,7 @@ class Lookup:
         self._open_buffers = open_buffers or {}
         self._folders: dict[Caller, AgentFolders] = {}
         self._found: tuple[Path, ...] | None = None
+        self._repository_of = cache(partial(_nested_repository_of, roots=places.roots))
 
     def seen_from(self, caller: Caller) -> AgentFolders:
         """The folders of agents in the order in which names of a caller are looked up."""
@@ -213,8 +216,9 @@ class Lookup:
             others = cache(partial(self._others_of, caller))
             near = near_folders(caller, self._places) if not caller.dialect else ()
             users = Path(self._places.user) if self._places.user else None
-            search = self._search if not caller.dialect else tuple
-            folders = tuple(map(Path, near))
+            reachable = partial(self._reachable, caller)
+            search = partial(self._search, reachable) if not caller.dialect else tuple
+            folders = tuple(reachable(map(Path, near)))
             self._folders[caller] = AgentFolders(folders, self._open_buffers, search, users, others)
         return self._folders[caller]
 
@@ -275,18 +279,36 @@ class Lookup:
             map(Path, layers_of(seen_from, places, program.layer, is_recursive=is_recursive))
         )
         read = partial(_text, open_buffers=self._open_buffers)
+        home = self._places.home(program.name)
+        own = self._repository_of(layers[-1].as_posix()) if layers else ""
+        layers = tuple(
+            each
+            for each in layers
+            if each.as_posix() == home or self._repository_of(each.as_posix()) == own
+        )
         if program is CODEX:
-            home = self._places.home(program.name)
             return codex_agents(layers, Path(home) if home else None, read)
         return vibe_agents([each / AGENTS for each in reversed(layers)], read)
 
-    def _search(self) -> Sequence[Path]:
+    def _reachable(self, caller: Caller, folders: Iterable[Path]) -> Iterator[Path]:
+        """Yield the folders whose agents the file of a caller may name."""
+        for each in folders:
+            if is_reachable(each.as_posix(), caller, self._places, self._repository_of):
+                yield each
+
+    def _search(self, reachable: Callable[[Iterable[Path]], Iterator[Path]]) -> Sequence[Path]:
         if self._found is None:
             roots = map(Path, self._places.roots)
             below = (each.as_posix() for root in roots for each in agent_folders_below(root))
             found = sorted({*self._others, *below}, key=by_distance)
             self._found = tuple(map(Path, found))
-        return self._found
+        return tuple(reachable(self._found))
+
+
+def _nested_repository_of(folder: str, roots: Sequence[str]) -> str:
+    """Return the repository below a workspace folder that a folder of agents or a layer lies in, "" for none."""
+    repository = project_root(Path(folder).parent)
+    return nested_repository(repository.as_posix(), roots) if repository is not None else ""
 
 
 def agent_places(

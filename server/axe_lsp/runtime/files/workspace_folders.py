@@ -20,6 +20,9 @@ from axe_lsp.runtime.files.folders import (
 )
 from axe_lsp.runtime.files.regular_files import is_folder
 
+GIT = ".git"
+"""The marker of a repository: a folder, or in submodules and worktrees a file."""
+
 MOST_FOLDERS = 100_000
 """Folders that a search for agents looks into; it ends after them. Nearer ones come first."""
 
@@ -59,7 +62,7 @@ def workspace_above(folder: Path, environment: Environment) -> Path:
             break
         if _holds_agents(each, environment, is_own=each == folder):
             return each
-        if os.path.lexists(each / ".git"):
+        if os.path.lexists(each / GIT):
             break
     return folder
 
@@ -83,6 +86,25 @@ def project_of(folder: Path) -> Path:
         return folder.parent.parent
     project = project_of_program(name)
     return Path(project or "/") if project is not None else folder
+
+
+def project_root(folder: Path, markers: Sequence[str] = (GIT,)) -> Path | None:
+    """Return the nearest folder from `folder` upwards that has a marker, None if none has.
+
+    A `.git` folder counts with its `HEAD` only, while a `.git` file, as in submodules and worktrees, always does (Codex
+    0.171).
+    """
+    for each in (folder, *folder.parents):
+        if any(_is_marked(each, marker) for marker in markers):
+            return each
+    return None
+
+
+def _is_marked(folder: Path, marker: str) -> bool:
+    path = folder / marker
+    if marker != GIT:
+        return os.path.lexists(path)
+    return path.is_file() or (path / "HEAD").is_file()
 
 
 def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[Path]:
