@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import sqlite3
@@ -16,7 +17,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from axe_lsp.hosting.history.database import FORMAT, WriterLock, lock_folder
+from axe_lsp.hosting.history.database import FORMAT, WriterLock, lock_folder, open_history
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.past import HERE, Tale, put
@@ -397,11 +398,45 @@ def test_a_history_that_can_not_be_used_is_named_and_costs_no_run(
     assert (code, out) == (0, "ok")
     assert err == (
         f"Warning: this run is not stored in the history, and so can't be resumed: the history of runs ({home.history}) "
-        "can't be used: file is not a database; move the file away; a new one is created\n"
+        "can't be used: file is not a database; move it away; a new one is created\n"
     )
     code, out, err = home.call("history", "list")
     assert (code, out) == (1, "")
-    assert "file is not a database; move the file away" in err
+    assert "file is not a database; move it away" in err
+
+
+def _foreign_table(path: Path, version: int) -> None:
+    with closing(sqlite3.connect(path)) as connection:
+        connection.execute("CREATE TABLE runs (title TEXT)")
+        connection.execute(f"PRAGMA user_version = {version}")
+
+
+def _cut(path: Path) -> None:
+    open_history(path).close()
+    os.truncate(path, 5000)
+
+
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "random bytes": lambda path: path.write_bytes(b"This is no database." * 100),
+    "a folder": Path.mkdir,
+    "a pipe": os.mkfifo,
+    "a file that was cut": _cut,
+    "tables of another program": lambda path: _foreign_table(path, 0),
+    "tables of another program in the same format": lambda path: _foreign_table(path, FORMAT),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_history_is_one_sentence_in_each_command(home: Home, damage: str) -> None:
+    home.history.parent.mkdir(parents=True)
+    DAMAGES[damage](home.history)
+    for command in ("history list", "history show aa", "history export aa", "resume aa", "undo aa"):
+        code, out, err = home.call(*command.split())
+        assert code in (1, 2), command
+        assert out == "", command
+        assert err.startswith(f"the history of runs ({home.history}) can't be used: "), command
+        assert err.endswith("; move it away; a new one is created\n"), command
+        assert err.count("\n") == 1, command
 
 
 def test_a_history_of_a_newer_version_is_left_alone(home: Home, provider: ScriptedProvider) -> None:

@@ -37,6 +37,32 @@ def test_a_misspelt_command_is_corrected(capsys: pytest.CaptureFixture[str]) -> 
     assert "`axe-lsp --help` lists the commands." in capsys.readouterr().err
 
 
+_INTERRUPTED_AT = """
+import os, signal, sys
+
+class Interrupt:
+    def find_spec(self, name, path, target=None):
+        if name == sys.argv[1]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+from axe_lsp.cli.main import main
+sys.meta_path.insert(0, Interrupt())
+sys.exit(main(sys.argv[2:]))
+"""
+"""A program that gets Ctrl-C when it imports a module."""
+
+
+@pytest.mark.process
+@pytest.mark.parametrize("name", COMMANDS)
+def test_ctrl_c_during_the_imports_of_a_command_prints_no_traceback(name: str) -> None:
+    for module in ("axe_lsp.cli.streams", "axe_lsp.runtime.errors", module_of(name)):
+        command = [sys.executable, "-c", _INTERRUPTED_AT, module, name]
+        done = subprocess.run(
+            command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=60
+        )
+        assert (done.returncode, done.stdout, done.stderr) == (130, b"", b""), module
+
+
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])
 def test_the_version(capsys: pytest.CaptureFixture[str], arguments: list[str]) -> None:
     assert main(arguments) == 0

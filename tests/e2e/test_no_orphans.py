@@ -91,9 +91,32 @@ def stop_the_host_and_kill_the_server(server: subprocess.Popen[bytes], mark: str
         os.kill(pid, signal.SIGCONT)
 
 
+def stop_all_below_the_server_and_kill_it(server: subprocess.Popen[bytes], mark: str) -> None:
+    """Nothing is continued: hosts, their guards and what forks them are stopped for good."""
+    for pid in bearing(mark):
+        if pid != server.pid:
+            os.kill(pid, signal.SIGSTOP)
+    server.kill()
+
+
+def stop_all_below_the_server_and_end_it(server: subprocess.Popen[bytes], mark: str) -> None:
+    for pid in bearing(mark):
+        if pid != server.pid:
+            os.kill(pid, signal.SIGSTOP)
+    server.terminate()
+
+
 @pytest.mark.req("002-21")
 @pytest.mark.parametrize(
-    "fault", [kill_the_server, kill_the_host, kill_both, stop_the_host_and_kill_the_server]
+    "fault",
+    [
+        kill_the_server,
+        kill_the_host,
+        kill_both,
+        stop_the_host_and_kill_the_server,
+        stop_all_below_the_server_and_kill_it,
+        stop_all_below_the_server_and_end_it,
+    ],
 )
 def test_no_process_remains_when_something_is_killed(
     project: Project,

@@ -479,15 +479,30 @@ def test_what_is_trusted_is_for_the_user_to_read(home: Home) -> None:
     assert home.call("run", "helper")[0] == NOT_ALLOWED
 
 
-def test_a_damaged_list_of_what_is_trusted_trusts_nobody(
-    home: Home, provider: ScriptedProvider
+DAMAGES: dict[str, Callable[[Path], object]] = {
+    "no list": lambda path: path.write_text("{}"),
+    "no JSON": lambda path: path.write_bytes(b"\xff{"),
+    "brackets": lambda path: path.write_text("[" * 100_000),
+    "a folder": Path.mkdir,
+    "a pipe": os.mkfifo,
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_damaged_list_of_trusted_files_trusts_nobody_and_is_one_sentence(
+    home: Home, damage: str
 ) -> None:
     cloned(home, 'skill = "~/.ssh/id"')
-    home.history.parent.mkdir(parents=True)
-    (home.history.parent / "trust.json").write_text("{}")
-    code, _, err = home.call("run", "helper")
-    assert code == NOT_ALLOWED
-    assert "trust.json is damaged" in err
+    file = home.history.parent / "trust.json"
+    file.parent.mkdir(parents=True)
+    DAMAGES[damage](file)
+    for command in ("run helper", "trust", "trust --list"):
+        code, out, err = home.call(*command.split())
+        assert code == NOT_ALLOWED, command
+        assert "reaches outside" not in out, command
+        assert err.startswith(f"failed to read what is trusted: {file}"), command
+        assert err.endswith("; remove it, and trust what you need again\n"), command
+        assert err.count("\n") == 1, command
 
 
 # -- who is asked

@@ -5,9 +5,13 @@ Only the module of the subcommand is imported, so `axe-lsp run` does not pay for
 
 from __future__ import annotations
 
+import os
+import signal
 import sys
+import threading
 from collections.abc import Sequence
 from importlib import import_module
+from types import FrameType
 
 from axe_lsp import tuning
 
@@ -64,10 +68,27 @@ OUTPUT_LOST = 1
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit code."""
     tuning.command_begins()
+    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    if is_default and threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, _end_at_once)
     try:
         return _main(list(sys.argv[1:] if arguments is None else arguments))
+    except KeyboardInterrupt:
+        return INTERRUPTED
     finally:
+        _interrupt_again()
         tuning.command_ends()
+
+
+def _end_at_once(_number: int, _frame: FrameType | None) -> None:
+    """Handle Ctrl-C during the imports of a command, which would turn a KeyboardInterrupt into other exceptions."""
+    os._exit(INTERRUPTED)
+
+
+def _interrupt_again() -> None:
+    """Have Ctrl-C raise KeyboardInterrupt, as commands and asyncio expect."""
+    if signal.getsignal(signal.SIGINT) is _end_at_once:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _main(arguments: list[str]) -> int:
@@ -91,8 +112,6 @@ def _executed(name: str, rest: list[str]) -> int:
     try:
         code = _dispatch(name, rest)
         sys.stdout.flush()
-    except KeyboardInterrupt:
-        return INTERRUPTED
     except OSError as error:
         fault = streams.output_fault()
         if isinstance(error, BrokenPipeError) or isinstance(fault, BrokenPipeError):
@@ -139,7 +158,9 @@ def _call(name: str, arguments: list[str]) -> int:
 
         forbid_inspection()
     try:
-        code: int = import_module(module_of(name)).main(arguments)
+        command = import_module(module_of(name)).main
+        _interrupt_again()
+        code: int = command(arguments)
     except RunError as error:
         complain(error)
         return int(error.exit_code)

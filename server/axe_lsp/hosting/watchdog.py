@@ -14,7 +14,7 @@ import time
 from collections.abc import Collection, Container
 from contextlib import suppress
 
-from axe_lsp.runtime.processes import forbid_inspection
+from axe_lsp.runtime.processes import continue_without_parent, forbid_inspection
 
 _MOST_FILES = 1000
 
@@ -45,6 +45,7 @@ def start_watchdog(
         _let_go({source, lifeline})
         _rest(source, quiet)
         forbid_inspection()
+        continue_without_parent()
         _watch(guarded, source, lifeline, signals, patience)
     os._exit(0)
 

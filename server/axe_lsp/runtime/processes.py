@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 
 _PR_SET_DUMPABLE = 4
 """prctl(2). It also means that the process leaves no core dump, and that only root can attach a debugger."""
+
+_PR_SET_PDEATHSIG = 1
+"""prctl(2). A fork does not inherit it."""
 
 _NEEDED = frozenset(
     (
@@ -31,6 +35,17 @@ def forbid_inspection() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def continue_without_parent() -> None:
+    """Have the system continue this process, should it be stopped when its parent ends (SIGCONT). Linux only.
+
+    Else a process that was stopped (SIGSTOP) would never see that its lifeline has ended.
+    """
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGCONT, 0, 0, 0)
 
 
 def bare_environment() -> dict[str, str]:

@@ -83,7 +83,7 @@ def test_a_damaged_history_is_named_with_what_to_do(tmp_path: Path) -> None:
     path = tmp_path / "history.db"
     path.write_bytes(b"This is no database, but it is long enough to be taken for one." * 20)
 
-    told = f"{re.escape(str(path))}.* file is not a database; move the file away"
+    told = f"{re.escape(str(path))}.* file is not a database; move it away"
     with pytest.raises(HistoryError, match=told):
         open_history(path)
 

@@ -7,6 +7,7 @@ and what tells one from the other differs everywhere.
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import sys
@@ -71,9 +72,14 @@ _SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA, _OPEN_QUESTIONS
 _CREATION = threading.Lock()
 """No thread of this process may lock a file while another one creates it."""
 
+_FOREIGN = (
+    *("not a database", "malformed", "not a regular file"),
+    *("no such table", "no such column", "has no column", "already exists"),
+)
+"""Parts of messages, mostly SQLite's, about what is no history of axe-lsp, whole or damaged."""
+
 _STEPS = (
-    ("not a database", "move the file away; a new one is created"),
-    ("malformed", "move the file away; a new one is created"),
+    *((each, "move it away; a new one is created") for each in _FOREIGN),
     ("full", "free disk space"),
     ("I/O", "check whether the disk is full or damaged"),
     ("locked", "end the process that keeps it locked"),
@@ -167,6 +173,8 @@ def _create_file(path: Path) -> None:
     """
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     with _CREATION:
+        if path.exists() and not path.is_file():
+            raise OSError(errno.EINVAL, "it is not a regular file")
         if not path.exists():
             os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 

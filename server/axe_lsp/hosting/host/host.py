@@ -29,7 +29,7 @@ from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.processes import forbid_inspection
+from axe_lsp.runtime.processes import continue_without_parent, forbid_inspection
 from axe_lsp.serving import stdio
 
 if TYPE_CHECKING:
@@ -56,6 +56,7 @@ _TOGETHER = 0.005
 def main() -> None:
     """Make runs until told to leave."""
     forbid_inspection()  # Before the supervisor hears that this process is ready for keys.
+    continue_without_parent()
     tuning.host_begins()
     # No process that a run starts can read orders, or keep a pipe open.
     orders, news = stdio.claim()

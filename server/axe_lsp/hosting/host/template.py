@@ -25,7 +25,7 @@ from importlib import import_module
 from axe_lsp import tuning
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.host import host
-from axe_lsp.runtime.processes import forbid_inspection
+from axe_lsp.runtime.processes import continue_without_parent, forbid_inspection
 
 _IDLE = 60_000
 """Milliseconds without a host after which it ends: it holds some 30 MB."""
@@ -38,6 +38,7 @@ def main() -> None:
     if sys.platform != "linux":
         return
     forbid_inspection()
+    continue_without_parent()
     _prepare()
     if threading.active_count() > 1:  # Forks would lack the other threads, whatever these hold.
         return

@@ -48,6 +48,7 @@ from axe_lsp.runtime.shared_lookups import once_a_step
 
 _VERSION = 1
 _ONLY_THE_USER = 0o600
+_NEXT_STEP = "remove it, and trust what you need again"
 _RECORDED = frozenset({SERVER, *WEB_TOOLS})
 """The reaches of tools whose results a recording has."""
 
@@ -352,11 +353,12 @@ class TrustStore:
         except FileNotFoundError:
             return []
         except OSError as error:
-            raise ConfigError(f"failed to read what is trusted: {os_fault(error)}") from error
-        except (ValueError, LookupError, TypeError) as error:
             raise ConfigError(
-                f"failed to read what is trusted: {shown_path(self.path)} is damaged; "
-                "remove it, and trust what you need again"
+                f"failed to read what is trusted: {os_fault(error)}; {_NEXT_STEP}"
+            ) from error
+        except (ValueError, LookupError, TypeError, RecursionError) as error:
+            raise ConfigError(
+                f"failed to read what is trusted: {shown_path(self.path)} is damaged; {_NEXT_STEP}"
             ) from error
 
     def add(self, granted: Iterable[TrustRequest]) -> None:

@@ -46,6 +46,7 @@ def main(lifeline: int, command: list[str], status: int | None = None) -> int:
     os.set_inheritable(lifeline, False)
     os.environ.pop("LC_CTYPE", None)  # Python's own, where the environment names no locale.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
+    _continue_without_parent()
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     reaper = os.getpid()
@@ -61,6 +62,7 @@ def serve() -> None:
     """Fork a reaper for each request, until there can be no more."""
     import socket
 
+    _continue_without_parent()
     connection = socket.socket(fileno=os.dup(0))
     os.dup2(1, 0)  # /dev/null, as its output is.
     for number in _SIGNALS:
@@ -167,6 +169,11 @@ def _children() -> Iterator[int]:
             continue  # It has just ended.
         if int(parent) == os.getpid():
             yield int(status.parent.name)
+
+
+def _continue_without_parent() -> None:
+    """As `axe_lsp.runtime.processes` has it: who was stopped sees all the same that the lifeline has ended."""
+    _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 
 def _die_with(parent: int) -> None:
