@@ -73,7 +73,7 @@ def test_a_failing_provider_is_one_line_and_an_exit_code(
     home: Home, provider: ScriptedProvider, answer: Refuses | Raw, code: int, message: str
 ) -> None:
     home.add(agent("solo"))
-    provider.script("m-solo", answer)
+    provider.script("m-solo", Answer(answer, repeat=True))
     result = home.call("run", "solo")
     assert (result[0], result[1]) == (code, "")
     assert result[2].startswith(message)
