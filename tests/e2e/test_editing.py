@@ -263,6 +263,27 @@ def test_a_projects_file_changes_severities_and_settings_come_before_it(project:
         assert editor.problems("parent", 2) == ['unknown-agent "none"', "unknown-key zzz"]
 
 
+def test_message_about_a_strangers_file_has_no_link(project: Project) -> None:
+    link = "[Reload](command:workbench.action.reloadWindow)"
+    (project.root / "axe" / "check.toml").write_text(f'[diagnostics]\n"{link}" = "off"\n')
+    with project.editor() as editor:
+        editor.open("parent", HEAD)
+        told = editor.client.wait_for(
+            "window/showMessage", lambda it: "check.toml" in it["message"]
+        )
+    assert "[Reload]\u200b(command:" in told["message"]
+    assert link not in told["message"]
+
+
+def test_description_of_a_strangers_agent_loads_no_picture_in_hover(project: Project) -> None:
+    project.write("lint", CHILD.replace("Checks style", "![](https://stranger.example/seen.png)"))
+    with project.editor() as editor:
+        editor.open("parent", HEAD + 'sub_agents = ["lint", "none"]\n')
+        editor.problems("parent", 1)  # All files are read.
+        hover = editor.ask("hover", "parent", '"li')
+    assert r"!\[\](https\://stranger.example/seen.png)" in hover["contents"]["value"]
+
+
 def test_open_files_become_agents_and_cease_to_be_with_the_settings(project: Project) -> None:
     (project.root / "more").mkdir()
     far = (project.root / "more" / "far.toml").as_uri()

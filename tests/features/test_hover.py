@@ -185,7 +185,7 @@ def test_a_key_of_somebody_is_not_shown_in_a_hover() -> None:
 
 def test_a_missing_agent_shows_where_it_was_looked_for() -> None:
     assert markdown('sub_agents = ["li<|>nt"]') == (
-        'No agent file defines "lint". Looked in:\n\n'
+        "No agent file defines `lint`. Looked in:\n\n"
         "- `file:///home/user/.config/axe/agents`\n- `file:///project/axe/agents`"
     )
 

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.schema.schema_keywords import Member
 from axe_lsp.agentfile.text.secrets import without_secrets
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
+from axe_lsp.features.markdown import as_code, as_text
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
@@ -23,7 +24,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def key_markdown(spec: KeySpec) -> str:
     """The description of a key: type, default, rule, version."""
-    return "\n\n".join((f"**`{spec.dotted}`** · {spec.type.value}", spec.doc, *_facts(spec)))
+    return "\n\n".join((f"**{as_code(spec.dotted)}** · {spec.type.value}", spec.doc, *_facts(spec)))
 
 
 def _facts(spec: KeySpec) -> Iterator[str]:
@@ -118,17 +119,17 @@ def type_markdown(name: str, agent_type: AgentType) -> str:
 
 def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
     """The card of an agent; with `callers`, if they are worth looking for."""
-    lines = [f"**{agent.place.stem}** · {_SCOPES[agent.place.scope]}"]
+    lines = [f"**{as_text(agent.place.stem)}** · {_SCOPES[agent.place.scope]}"]
     if agent.description:
-        lines.append(agent.description)
+        lines.append(as_text(agent.description))
     facts = []
     if agent.model is not None:
-        facts.append(f"- model: `{agent.model.value}`")
+        facts.append(f"- model: {as_code(agent.model.value)}")
     if agent.sub_agents:
-        facts.append("- may call: " + ", ".join(f"`{name}`" for name in agent.sub_agents))
+        facts.append("- may call: " + ", ".join(map(as_code, agent.sub_agents)))
     facts += [*_members("input", agent.input), *_members("output", agent.output)]
     if callers:
-        named = ", ".join(f"`{name}`" for name in callers[:_NAMED])
+        named = ", ".join(map(as_code, callers[:_NAMED]))
         more = f" and {len(callers) - _NAMED:,} more" if len(callers) > _NAMED else ""
         facts.append(f"- called by: {named}{more}")
     if any(problem.fatal for problem in agent.problems):
@@ -139,8 +140,8 @@ def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
 def member_markdown(path: str, member: Member) -> str:
     """A member of an object that a schema describes."""
     is_required = "required" if member.is_required else "optional"
-    kind = f"{member.type}, {is_required}" if member.type else is_required
-    return "\n\n".join((f"**`{path}`** · {kind}", member.description)).rstrip()
+    kind = f"{as_text(member.type)}, {is_required}" if member.type else is_required
+    return "\n\n".join((f"**{as_code(path)}** · {kind}", as_text(member.description))).rstrip()
 
 
 def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
@@ -148,10 +149,10 @@ def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
     if members:
         yield f"- {title}:"
     for member in members[:_NAMED]:
-        kind = f" {member.type}" if member.type else ""
+        kind = f" {as_text(member.type)}" if member.type else ""
         optional = "" if member.is_required else ", optional"
-        about = f": {member.description}" if member.description else ""
-        yield f"  - `{member.name}`{kind}{optional}{about}"
+        about = f": {as_text(member.description)}" if member.description else ""
+        yield f"  - {as_code(member.name)}{kind}{optional}{about}"
     if len(members) > _NAMED:
         yield f"  - and {len(members) - _NAMED:,} more"
 

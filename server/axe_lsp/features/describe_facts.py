@@ -8,6 +8,7 @@ from axe_lsp.agentfile.rights import Server
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.models import estimated_tokens
 from axe_lsp.agentfile.text.amounts import counted
+from axe_lsp.features.markdown import as_code
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found, KnownServer, Matches, ProviderKey, SeenTool
 from axe_lsp.workspace.snapshot import Snapshot
@@ -25,9 +26,9 @@ def glob_markdown(pattern: str, facts: Facts) -> str | None:
     if matches is None or folder is None:
         return None
     if not matches.count and matches.is_complete:
-        return f"**`{pattern}`** matches no text file in `{folder.shown}`"
-    lines = [f"**`{pattern}`** · {_sum(matches)}", f"In `{folder.shown}`:"]
-    files = [f"- `{each.name}` · {shown_size(each.size)}" for each in matches.files[:_NAMED]]
+        return f"**{as_code(pattern)}** matches no text file in {as_code(folder.shown)}"
+    lines = [f"**{as_code(pattern)}** · {_sum(matches)}", f"In {as_code(folder.shown)}:"]
+    files = [f"- {as_code(each.name)} · {shown_size(each.size)}" for each in matches.files[:_NAMED]]
     rest = matches.count - len(files)
     return "\n\n".join([*lines, "\n".join([*files, *([f"- … {rest:,} more"] if rest > 0 else [])])])
 
@@ -37,7 +38,7 @@ def files_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
     for glob in dict.fromkeys(each.value for each in file.outside.globs):
         matches = facts.matches.get(glob)
         if matches is not None:
-            yield f"- `{glob}`: {_sum(matches)}"
+            yield f"- {as_code(glob)}: {_sum(matches)}"
 
 
 def skill_facts(facts: Facts) -> Iterator[str]:
@@ -62,7 +63,7 @@ def model_facts(facts: Facts) -> Iterator[str]:
         if facts.recording.uri:
             yield "The recording is there."
         else:
-            searched = ", ".join(f"`{folder}`" for folder in facts.recording.searched)
+            searched = ", ".join(map(as_code, facts.recording.searched))
             yield f"⚠ There is no such recording in {searched}."
 
 
@@ -70,7 +71,7 @@ def memory_facts(facts: Facts) -> Iterator[str]:
     """Where the log of an agent lies that has one."""
     if facts.memory is not None:
         count = facts.memory.entries
-        yield f"It is `{facts.memory.shown}`, {'1 entry' if count == 1 else f'{count:,} entries'}."
+        yield f"It is {as_code(facts.memory.shown)}, {'1 entry' if count == 1 else f'{count:,} entries'}."
 
 
 def prompt_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
@@ -99,18 +100,22 @@ def _sum(matches: Matches) -> str:
 
 
 def _place(path: Found) -> str:
-    return f"Leads to `{path.shown}`." if path.exists else f"⚠ There is no `{path.shown}`."
+    return (
+        f"Leads to {as_code(path.shown)}."
+        if path.exists
+        else f"⚠ There is no {as_code(path.shown)}."
+    )
 
 
 def _key(key: ProviderKey) -> Iterator[str]:
     if key.origin:
-        yield f"Key: found in `{key.origin}`."
+        yield f"Key: found in {as_code(key.origin)}."
     elif key.is_needed:
-        yield f"⚠ Key: neither in `${key.variable}` nor in `config.toml`."
+        yield f"⚠ Key: neither in {as_code(f'${key.variable}')} nor in `config.toml`."
     else:
         yield "No key needed."
     if key.address_origin:
-        yield f"Address: from `{key.address_origin}`."
+        yield f"Address: from {as_code(key.address_origin)}."
 
 
 def server_markdown(server: Server, known: KnownServer) -> str:
@@ -158,11 +163,6 @@ def seen_tool_markdown(snapshot: Snapshot, file: AgentFile, name: str) -> str | 
     tool, place = found
     head = f"**{as_code(name)}** · tool of the MCP server {as_code(place)}"
     return f"{head}\n\nThe server says: {as_code(tool.description or '…')}"
-
-
-def as_code(text: str) -> str:
-    """A stranger's text, in which Markdown finds no links and no pictures."""
-    return "`" + text.replace("`", "'") + "`"
 
 
 def _tool_line(tool: SeenTool) -> str:

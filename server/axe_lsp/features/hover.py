@@ -13,7 +13,7 @@ from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyTyp
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.agentfile.schema.schema_keywords import is_member, member_at
-from axe_lsp.agentfile.text.ranges import TextRange, quoted
+from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.describe import (
@@ -37,6 +37,7 @@ from axe_lsp.features.describe_facts import (
     skill_facts,
     workdir_facts,
 )
+from axe_lsp.features.markdown import as_code, as_text
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -113,13 +114,13 @@ def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -
     parts = [key_markdown(replace(spec, path=path) if is_named_by_user else spec)]
     if spec.type is KeyType.TABLE:
         rows = [
-            f"- `{name} = {each.value}` · {each.origin}"
+            f"- {as_code(f'{name} = {each.value}')} · {each.origin}"
             for name, each in table_in_force(file.open, path)
         ]
         parts += ["In force:", "\n".join(rows)] if rows else []
     else:
         found = effective_value(file.open, spec, path)
-        parts += [f"In force: `{found.value}` · {found.origin}"] if found is not None else []
+        parts += [f"In force: {as_code(found.value)} · {found.origin}"] if found is not None else []
     installed = snapshot.facts_about(file).installed
     if installed:
         parts.append(f"*{file.schema.program} {installed} is installed.*")
@@ -182,8 +183,10 @@ def _of_type(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     if name in file.inline_types:
         assert file.open is not None
         described = file.open.decoded(("task", "type", name, "description"))
-        head = f"**{name}** · type of this file, `[task.type.{name}]`"
-        return f"{head}\n\n{described}" if isinstance(described, str) and described else head
+        head = f"**{as_text(name)}** · type of this file, {as_code(f'[task.type.{name}]')}"
+        return (
+            f"{head}\n\n{as_text(described)}" if isinstance(described, str) and described else head
+        )
     return _of_built_in_type(name) or _of_agent(snapshot, file, name)
 
 
@@ -206,5 +209,5 @@ def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     places = (each.place for each in snapshot.files())
     known = {each.folder for each in places if each.scope is not Scope.LOOSE}
     folders = sorted(known | {snapshot.places.user_folder})
-    searched = "\n".join(f"- `{folder}`" for folder in folders if folder)
-    return f"No agent file defines {quoted(name)}. Looked in:\n\n{searched}"
+    searched = "\n".join(f"- {as_code(folder)}" for folder in folders if folder)
+    return f"No agent file defines {as_code(name)}. Looked in:\n\n{searched}"

@@ -13,7 +13,8 @@ from axe_lsp.lsp.positions import Position, position_of
 from axe_lsp.lsp.session import Session
 
 _MARKS = re.compile(
-    r"\*\*(?P<bold>(?:`[^`\n]*`|[^`*\n])+)\*\*"
+    r"\\(?P<escaped>[!-/:-@\[-`{-~])"
+    r"|\*\*(?P<bold>(?:\\.|`[^`\n]*`|[^`*\n\\])+)\*\*"
     r"|`(?P<code>[^`\n]*)`"
     r"|(?<![*\w])\*(?P<italic>[^*\s][^*\n]*)\*(?![*\w])"
 )
@@ -60,4 +61,6 @@ def plain_text(markdown: str) -> str:
 
 def _inside(match: re.Match[str]) -> str:
     code = match["code"]
+    if match["escaped"] is not None:
+        return match["escaped"]
     return code if code is not None else _MARKS.sub(_inside, match["bold"] or match["italic"])

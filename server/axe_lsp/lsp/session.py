@@ -13,6 +13,7 @@ from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.daemon.project_severities import Remembered
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.diagnostics import Severities
+from axe_lsp.features.markdown import without_links
 from axe_lsp.rpc.client import Client
 from axe_lsp.rpc.documents import Document, Documents
 from axe_lsp.rpc.language_server import LanguageServer
@@ -151,7 +152,8 @@ class Session:
 
     def show_message(self, text: str, kind: types.MessageType = types.MessageType.Warning) -> None:
         """Show a message to the user (`window/showMessage`)."""
-        self.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(kind, text))
+        shown = without_links(text)
+        self.notify(types.WINDOW_SHOW_MESSAGE, types.ShowMessageParams(kind, shown))
 
     async def end(self) -> None:
         """End the subscriptions of the client and close its view."""

@@ -15,6 +15,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
+from axe_lsp.features.markdown import without_links
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import text_in_file
 from axe_lsp.rpc.client import Client
@@ -124,7 +125,7 @@ async def _chosen(
 ) -> str:
     """The title of the button that the user has pressed, or an empty text."""
     actions = [types.MessageActionItem(title) for title in titles]
-    params = types.ShowMessageRequestParams(kind, message, actions)
+    params = types.ShowMessageRequestParams(kind, without_links(message), actions)
     chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
     return chosen.title if chosen is not None else ""
 
