@@ -27,6 +27,12 @@ _KEPT = 400
 _KEPT_OF_NEWEST = 4000
 """The same of results that the model has not seen yet."""
 
+_NOTE = (
+    "more characters of this result were left out, since the conversation has become too long. "
+    "Call the tool again if you need them.]"
+)
+"""The end of a shortened result."""
+
 _USUAL_ANSWER = 16_384
 """Tokens that are reserved for an answer without a limit."""
 
@@ -107,11 +113,13 @@ def _short(result: ToolResult, kept: int) -> ToolResult:
     left_out = len(result.content) - kept
     if left_out < kept:
         return result
-    note = (
-        f"[{left_out:,} more characters of this result were left out, since the conversation has "
-        "become too long. Call the tool again if you need them.]"
-    )
+    note = f"[{left_out:,} {_NOTE}"
     return replace(result, content=f"{result.content[:kept]}\n{note}", images=())
+
+
+def is_shortened(result: str) -> bool:
+    """Return whether the text of a tool result has lost its end."""
+    return result.endswith(_NOTE)
 
 
 def _characters(message: Message) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.messages import Message, ToolCall, ToolResult
+from axe_lsp.runtime.shortening import shortened
 from axe_lsp.runtime.tools.paths import learn_files
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
@@ -149,3 +150,25 @@ async def test_former_conversation_tells_whether_file_has_changed(
     else:
         await agent.use("write_file", content="four\n")
     assert agent.file.read_text() == ("one\ntwo\n" if is_refused else "four\n")
+
+
+async def test_former_read_of_another_file_with_the_same_call_id_is_kept_apart(
+    agent: Agent,
+) -> None:
+    learn_files(
+        agent.workplace,
+        told("read_file", "1: one\n2: two") + told("read_file", "1: other", path="b.txt"),
+    )
+    await agent.use("write_file", content="four\n")
+    assert agent.file.read_text() == "four\n"
+
+
+async def test_former_read_that_was_shortened_tells_nothing_of_the_file(agent: Agent) -> None:
+    agent.file.write_text("one\n" * 5000)
+    whole = told("read_file", await agent.use("read_file"))
+    short = shortened((*whole, *told("read_file", "1: x", path="b.txt")), 0, 1000)
+    assert short is not None and short.messages[1] != whole[1]
+    resumed = Agent(agent.file.parent)
+    learn_files(resumed.workplace, short.messages)
+    await resumed.use("write_file", content="four\n")
+    assert agent.file.read_text() == "four\n"

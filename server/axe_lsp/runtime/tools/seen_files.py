@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from axe_lsp.runtime.files.line_ends import plain
-from axe_lsp.runtime.messages import Message, ToolCall
+from axe_lsp.runtime.messages import Message, ToolCall, ToolResult
 from axe_lsp.runtime.plain_text import digest_of
 from axe_lsp.runtime.safety.redaction import REDACTED
+from axe_lsp.runtime.shortening import is_shortened
 
 
 class FormerRead(Struct, frozen=True):
@@ -35,10 +36,8 @@ class SeenFiles:
     def learn(self, messages: Sequence[Message], place: Callable[[str], Path | None]) -> None:
         """Learn of files from the messages of former processes. `place` resolves the path of a call."""
         known = {*self._digests}
-        results = {result.call_id: result for each in messages for result in each.tool_results}
-        for call in (call for each in messages for call in each.tool_calls):
-            result = results.get(call.id)
-            if result is None or result.is_error or call.name not in ("read_file", *_WRITERS):
+        for call, result in _executed_calls(messages):
+            if result.is_error or call.name not in ("read_file", *_WRITERS):
                 continue
             path = place(call.argument("path"))
             if path is None or path in known:
@@ -49,8 +48,7 @@ class SeenFiles:
                 self.note(path, call.argument("content").encode())
             elif call.name == "edit_file":
                 self._digests.pop(path, None)
-            # A result that was shortened, or holds what looks like a key, is not as it was read.
-            elif _is_begun_with_line(call, result.content) and REDACTED not in result.content:
+            elif _is_as_read(call, result.content):
                 self._former_reads.setdefault(path, []).append(FormerRead(call, result.content))
 
     def note(self, place: Path, content: bytes) -> None:
@@ -76,5 +74,20 @@ class SeenFiles:
 _WRITERS = ("write_file", "edit_file")
 
 
-def _is_begun_with_line(call: ToolCall, result: str) -> bool:
-    return result.startswith(f"{call.argument('offset') or 1}: ")
+def _executed_calls(messages: Sequence[Message]) -> Iterator[tuple[ToolCall, ToolResult]]:
+    """Yield the calls of a conversation with their results.
+
+    A result belongs to a call of the message before: Ollama and Gemini give calls of different messages the same id.
+    """
+    calls: dict[str, ToolCall] = {}
+    for message in messages:
+        for result in message.tool_results:
+            if (call := calls.pop(result.call_id, None)) is not None:
+                yield call, result
+        calls = {call.id: call for call in message.tool_calls}
+
+
+def _is_as_read(call: ToolCall, result: str) -> bool:
+    """Return whether a result is all that `read_file` has returned, neither shortened nor redacted."""
+    is_begun_with_line = result.startswith(f"{call.argument('offset') or 1}: ")
+    return is_begun_with_line and not is_shortened(result) and REDACTED not in result
