@@ -203,6 +203,16 @@ def test_edit_keeps_what_command_has_changed(tmp_path: Path, file: Path) -> None
     assert file.read_text() == "import re\n\nx = 2\n"
 
 
+def test_file_that_command_has_put_in_place_is_read_from_disk(tmp_path: Path, file: Path) -> None:
+    file.write_text("one\n")
+    (tmp_path / "b.txt").write_text("two\n")
+    os.utime(tmp_path / "b.txt", (10**9, 10**9))
+    editor = FakeEditor(tmp_path)
+    editor.texts[str(file)] = "one\n"
+    editor.use("run_command", command="mv b.txt a.txt")
+    assert editor.use("read_file", path="a.txt") == "1: two"
+
+
 def test_write_of_file_that_command_has_changed_leaves_unsaved_text(
     tmp_path: Path, file: Path
 ) -> None:

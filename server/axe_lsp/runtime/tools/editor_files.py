@@ -128,7 +128,9 @@ class _State(Struct, frozen=True):
 def _on_disk(found: Path) -> _State | None:
     """A file on the disk; None if it is not a text that an editor could have."""
     try:
-        changed_at = found.lstat().st_mtime_ns
+        status = found.lstat()
+        # `mv` and `cp -p` put a file there that was modified long ago.
+        changed_at = max(status.st_mtime_ns, status.st_ctime_ns)
         content = read_place(found, LARGEST)
         content.decode()
     except FileNotFoundError:
