@@ -61,7 +61,13 @@ def test_cached_tokens_that_the_prompt_leaves_out_are_a_part_of_the_input() -> N
 
 
 @pytest.mark.parametrize(
-    "odd", [{"cached_tokens": "many"}, {"num_cached_tokens": -1}, {"total_tokens": True}]
+    "odd",
+    [
+        {"cached_tokens": "many"},
+        {"num_cached_tokens": -1},
+        {"total_tokens": True},
+        {"total_tokens": 10**400},
+    ],
 )
 def test_fields_of_other_types_count_nothing(odd: dict[str, Any]) -> None:
     assert token_counts(100, 5, odd) == TokenCounts(100, 5, 0, 0)
@@ -86,6 +92,7 @@ STATED = [
     pytest.param({"cost": 0}, 0.0, id="free"),
     pytest.param({"cost": "0.25"}, None, id="a text"),
     pytest.param({"cost": -1}, None, id="less than nothing"),
+    pytest.param({"cost": 10**400}, None, id="more than a float holds"),
     pytest.param({"cost": {"credits": 3}}, None, id="another currency"),
     pytest.param({}, None, id="none"),
 ]

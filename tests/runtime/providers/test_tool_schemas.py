@@ -152,6 +152,17 @@ def test_other_condition_is_told_in_the_description_and_its_arguments_are_declar
         ),
         ({"$ref": "https://x.example/s"}, "gemini", "which it does not have"),
         ({"$ref": "#/$defs/a", "$defs": {"a": {"$ref": "#/$defs/a"}}}, "gemini", "to itself"),
+        (
+            {
+                "$ref": "#/$defs/0",
+                "$defs": {
+                    **{str(n): {"anyOf": [{"$ref": f"#/$defs/{n + 1}"}] * 2} for n in range(12)},
+                    "12": {},
+                },
+            },
+            "anthropic",
+            "too many alternatives",
+        ),
         ({"properties": {"$filter": STRING}}, "anthropic", r'names of arguments.*not "\$filter"'),
     ],
 )

@@ -99,6 +99,7 @@ def test_argument_without_a_property_stays() -> None:
         {"properties": {"x": {"allOf": [{"$ref": "#/properties/x"}] * 3}}},
         {"properties": {"x": {"$ref": "#/nowhere"}}, "required": 7},
         {"properties": 7},
+        {"properties": {"x": {}}, "required": [{}, ["x"], 7]},
     ],
 )
 def test_schema_that_refers_to_itself_or_is_wrong_changes_nothing(schema: Json) -> None:

@@ -27,6 +27,9 @@ _WRITTEN = (
     "cache_creation_tokens",
 )
 
+_LARGEST_AMOUNT = 2**63
+"""Tokens or ticks. A larger number is none that a service means, and would use up any budget."""
+
 _TICKS_PER_DOLLAR = 10_000_000_000
 """The unit of xAI's `cost_in_usd_ticks`."""
 
@@ -84,5 +87,6 @@ def _count(value: Json) -> int:
 
 
 def _amount(value: Json) -> float | None:
+    """Return a number that can be an amount, None for another value. JSON has integers that no float holds."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    return float(value) if is_number and value >= 0 else None
+    return float(value) if is_number and 0 <= value <= _LARGEST_AMOUNT else None

@@ -69,6 +69,9 @@ _ALSO = "The arguments must also be valid under this JSON Schema: "
 
 _MOST_REFERENCES = 20
 
+_MOST_ALTERNATIVES = 1000
+"""Schemas at the top of one tool's schema. References to alternatives that refer to others can lead to 2^n of them."""
+
 
 class UnfitSchemaError(Exception):
     """A schema that can't be rewritten for a provider, with the reason."""
@@ -85,7 +88,7 @@ def fit_schema(schema: Mapping[str, Json], wire: Wire) -> Schema:
         if types != "object" and not (isinstance(types, list) and "object" in types):
             raise UnfitSchemaError(f"the type of its schema is {json.dumps(types)}, not object")
         top["type"] = "object"
-        top = _without_conditions(top)
+        top = _without_conditions(top, iter(range(_MOST_ALTERNATIVES)))
         if wire == "gemini":
             top = _rewrite(top, _FOR_GEMINI)
     except RecursionError:
@@ -219,12 +222,15 @@ def _target(root: Schema, reference: str) -> Schema:
     return place
 
 
-def _without_conditions(schema: Schema) -> Schema:
+def _without_conditions(schema: Schema, budget: Iterator[object]) -> Schema:
     """Return a schema without conditions at its top.
 
     A condition with one alternative is a part of the schema. All others stay as text in the description, which
-    models read. The properties of their alternatives are declared.
+    models read. The properties of their alternatives are declared. Raise UnfitSchemaError if there are more
+    alternatives than `budget` has items.
     """
+    if next(budget, None) is None:
+        raise UnfitSchemaError("its schema has too many alternatives")
     top = {k: v for k, v in schema.items() if k not in _CONDITIONS}
     if not isinstance(top.get("properties"), dict):
         top["properties"] = {}
@@ -235,7 +241,7 @@ def _without_conditions(schema: Schema) -> Schema:
         if not isinstance(alternatives, list):
             continue
         parts = [
-            _without_conditions(_dereference({**each, **_definitions(schema)}))
+            _without_conditions(_dereference({**each, **_definitions(schema)}), budget)
             for each in alternatives
             if isinstance(each, dict)
         ]

@@ -68,7 +68,8 @@ class _Fitting:
         for part in self._parts(schema):
             own, names = part.get("properties"), part.get("required")
             properties |= own if isinstance(own, dict) else {}
-            required += names if isinstance(names, list) else []
+            names = names if isinstance(names, list) else []
+            required += [name for name in names if isinstance(name, str)]
         return properties, required
 
     def value(self, value: Json, schema: Json) -> Json:
