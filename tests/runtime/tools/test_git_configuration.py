@@ -36,6 +36,10 @@ async def remark(folder: Path, command: str = "git status") -> str:
         ("remote.origin.uploadpack", "x", "remote.origin.uploadpack"),
         ("branch.a/b.c.merge", "refs/heads/x", ""),
         ("user.name", "x", ""),
+        ("lfs.extension.evil.clean", "./evil", "lfs.extension.evil.clean"),
+        ("lfs.customtransfer.evil.path", "./evil", "lfs.customtransfer.evil.path"),
+        ("lfs.repositoryformatversion", "0", ""),
+        ("lfs.https://example.com/a.git/info/lfs.access", "basic", ""),
         ("unknown.key", "x", "unknown.key"),
     ],
 )

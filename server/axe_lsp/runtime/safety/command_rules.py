@@ -62,14 +62,16 @@ class CommandRule(Struct, frozen=True):
     def warning(self) -> str:
         """That the rule allows all commands, and why, or ""."""
         program = _program(self.words)
-        last = program.name or program.wrapper
+        last = re.sub(r"(?<=[a-z])\d[\d.]*$", "", program.name) or program.wrapper
         if last not in RUN_OPERANDS or any(not word.startswith("-") for word in program.words):
             return ""
         return f"allows all commands: {last} runs the program that its operands name"
 
     def refusal(self, command: str, folder: Path | None = None) -> str | None:
         """Return "" if the rule allows a command in `folder`, else why it does not; None if it is about other commands."""
-        if command == self.text:
+        if (
+            command == self.text and not self.is_open
+        ):  # The shell would expand the `*` of an open one.
             return ""
         words = split_words(command)
         if not (words and self.words) or words[: len(self.words)] != self.words:
@@ -203,6 +205,8 @@ def _offence_in_table(
         return _offence_of_other(rule, rest, folder)
     if row.runs_hooks and len(rest) > len(words):
         return f"git {program.words[-len(words) - 1]} runs hooks, and the rule does not name it"
+    if row.writes and (place := protected_in_words(rest, folder)):
+        return f"{quoted(place)} names a protected place"
     return _offence_of_options(words, row, name=program.name)
 
 
@@ -215,7 +219,10 @@ def _row(name: str, words: tuple[str, ...], *, is_rule: bool = False) -> _Found:
     if name == "git":
         return _row_of_git(words, is_rule=is_rule)
     if name == TAKES_BARE_OPTIONS and words and not words[0].startswith("-"):
-        words = (f"-{words[0]}", *words[1:])
+        # The options take their values from the next words: `tfI a.tar x` is `-t -f a.tar -I x`.
+        options = options_of(PROGRAMS[name].options).valued
+        letters = sorted((f"-{letter}" for letter in words[0]), key=options.__contains__)
+        words = (*letters, *words[1:])
     return PROGRAMS.get(name), words
 
 
@@ -355,15 +362,29 @@ def _is_denied(word: str, runner: Runner) -> bool:
     if word.startswith("--"):
         if name in LETS_ALONE:
             return name in runner.denied.split()
-        long = (each for each in denied if each.startswith("--"))
-        return any(each.startswith(name) for each in long if name != "--") or _is_whole(
-            name[1:], denied
-        )
+        return _is_abbreviation(name, denied) or _is_whole(name[1:], denied)
+    # Maven takes `-define` and `-defi` for `--define` (DefaultParser of Apache Commons CLI); `-pl` is a short option.
+    if runner.style == "prefix" and len(name) > 3 and _is_abbreviation(name, denied):
+        return True
     letters = "".join(each[1] for each in denied if len(each) == 2)
     if _is_whole(name, denied) or runner.style == "whole":
         return _is_whole(name, denied)
     before = "[A-Za-z0-9]*" if runner.style == "cluster" else ""
     return re.match(rf"-{before}[{re.escape(letters)}]", word) is not None
+
+
+def _is_abbreviation(name: str, denied: Sequence[str]) -> bool:
+    """Return whether a word is the beginning of a denied long option, however a program tolerates it.
+
+    yargs and cac take `--output-file` for `--outputFile` and `--outputFile.json`, npm `_` for `-`, tsc any case.
+    """
+    long = (_plain(each) for each in denied if each.startswith("--"))
+    beginnings = tuple(filter(None, {_plain(name), _plain(name.partition(".")[0])}))
+    return any(each.startswith(beginnings) for each in long)
+
+
+def _plain(option: str) -> str:
+    return re.sub("[-_]", "", option).lower()
 
 
 def _is_whole(name: str, denied: Sequence[str]) -> bool:

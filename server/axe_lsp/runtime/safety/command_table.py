@@ -38,6 +38,7 @@ class Row(Struct, frozen=True):
     `operands` is how many further words it may have. `value` is a regular expression for each operand and each
     value of an option, `first` one for the first operand. One of the options `needs` must be there, if there are any.
     `runs_hooks` is for subcommands of git that start the repository's hooks: only a rule that names them allows them.
+    A program that `writes` to its operands may have no protected place among them.
     """
 
     options: str
@@ -46,6 +47,7 @@ class Row(Struct, frozen=True):
     first: str = ""
     needs: tuple[str, ...] = ()
     runs_hooks: bool = False
+    writes: bool = False
 
 
 @cache
@@ -232,6 +234,7 @@ PROGRAMS: Mapping[str, Row] = {
     "sqlite3": Row(
         "-safe -readonly -json -csv -header -noheader -line -list -column -box -table",
         needs=("-safe",),
+        writes=True,
     ),
     "stat": Row("-L -f -c= -t --dereference --file-system --format= --printf= --terse --cached="),
     "strings": Row(
@@ -268,7 +271,7 @@ PROGRAMS: Mapping[str, Row] = {
     # A second operand is written, and `-r` writes bytes.
     "xxd": Row("-a -b -c= -C -d -e -E -g= -i -l= -n= -o= -p -s= -u", 1),
 }
-"""Programs that only read, by name. git is in `GIT`."""
+"""Programs that only read, unless their row says that they write, by name. git is in `GIT`."""
 
 ALIASES = {
     "fdfind": "fd",
@@ -453,12 +456,17 @@ _OF_JEST = (
     " --transform --testEnvironment --coverageDirectory --outputFile --rootDir --roots --preset --filter"
     " --testSequencer --testResultsProcessor --modulePaths --moduleDirectories --projects --cacheDirectory --watchPlugins"
     " --dependencyExtractor --prettierPath --snapshotSerializers --coverageProvider --haste --globals --environment"
-    " --environmentOptions --root -r --reporter --pool --api --browser --ui --inspect --inspectBrk --execArgv"
+    " --environmentOptions --root -r --reporter --pool --api --browser --ui --inspect --inspectBrk --execArgv --poolOptions --typecheck --attachmentsDir"
 )
 
 RUNNERS: Mapping[str, Runner] = {
     "bazel": Runner(
-        "--run_under --script_path --bazelrc --output_base --host_jvm_args --override_repository",
+        "--run_under --script_path --bazelrc --output_base --output_user_root --install_base --host_jvm_args"
+        " --server_javabase --override_repository --override_module --shell_executable --workspace_status_command"
+        " --action_env --host_action_env --test_env --repo_env --credential_helper --python_path --extra_toolchains"
+        " --build_event_text_file --build_event_json_file --build_event_binary_file --execution_log_json_file"
+        " --execution_log_binary_file --execution_log_compact_file --explain --profile --symlink_prefix --disk_cache"
+        " --repository_cache --registry --remote_executor --remote_cache --bes_backend",
         "build test query",
     ),
     "black": Runner("--code --stdin-filename"),
@@ -488,7 +496,8 @@ RUNNERS: Mapping[str, Runner] = {
     "gradle": Runner(_OF_GRADLE, style="prefix"),
     "jest": Runner(_OF_JEST),
     "just": Runner(
-        "-f -d -s -E --justfile --working-directory --set --shell-arg --dotenv-path --dotenv-filename --chooser --edit --init --dump -e"
+        "-f -d -s -E --justfile --working-directory --set --shell-arg --dotenv-path --dotenv-filename --chooser --cygpath --edit --init --dump -e --tempdir",
+        denied_words="=",
     ),
     "make": Runner(_OF_MAKE, denied_words="="),
     "mocha": Runner(
@@ -510,7 +519,7 @@ RUNNERS: Mapping[str, Runner] = {
     ),
     "pnpm": Runner(_OF_NODE, _SCRIPTS + " t"),
     "prettier": Runner(
-        "--cache-location --find-config-path --config-path --ignore-path --with-node-modules"
+        "--cache-location --find-config-path --config-path --ignore-path --plugin-search-dir --with-node-modules"
     ),
     "py.test": Runner(_OF_PYTEST),
     "pytest": Runner(_OF_PYTEST),
@@ -577,9 +586,10 @@ LAUNCHERS = {
 RUN_OPERANDS = frozenset(
     " ".join(
         (
-            "bash bun bundle bunx busybox command csh dash deno doas env exec fish hatch ionice ksh lua nice node nohup npx",
-            "parallel pdm perl php pipenv pnpx poetry powershell pwsh py python python3 rscript ruby rye setsid sh ssh",
-            "stdbuf sudo tclsh time timeout uv uvx watch xargs zsh",
+            "bash bun bundle bunx busybox chroot chrt command csh dash deno doas env exec fish flock hatch ionice ksh ltrace",
+            "lua nice node nohup npx nsenter parallel pdm perl php pipenv pnpx poetry powershell pwsh py pypy python python3",
+            "rscript ruby runuser rye script setarch setsid sh ssh stdbuf strace su sudo systemd-run taskset tclsh time",
+            "timeout ts-node tsx unshare uv uvx valgrind watch xargs zsh",
         )
     ).split()
 )

@@ -114,7 +114,10 @@ _HARMLESS_KEYS = (
         "gui.*",
         "index.*",
         "init.defaultbranch",
-        "lfs.*",
+        # `lfs.extension.NAME.clean` and `lfs.customtransfer.NAME.path` are programs (git-lfs-config(5)).
+        "lfs.*.access",
+        "lfs.*.locksverify",
+        "lfs.repositoryformatversion",
     ),
     *(
         "log.abbrevcommit",
