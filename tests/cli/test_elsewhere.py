@@ -19,6 +19,7 @@ import pytest
 from support.answers import Call, Says, calls_agent
 from support.clusters import Cluster
 from support.command_line import Home
+from support.engines import agent
 from support.machines import SshMachines
 from support.ports import kept_port
 from support.processes import Sleepers
@@ -95,6 +96,31 @@ def test_what_is_no_engine_is_said_before_anything_begins(home: Home, on: str, t
     code, _, err = home.call("run", "helper", "-p", "go", "--on", on)
     assert code == 2
     assert told in err
+
+
+WRONG = {
+    'engine = "condor"': 'execution.engine = "condor": there is no such engine',
+    "engine = 1": "execution.engine is not a string",
+    'engine = "ssh"': "execution.ssh.hosts names no machine",
+    'engine = "ssh"\nssh.hosts = "build1"': "execution.ssh.hosts is not an array of strings",
+    'engine = "dask"': "execution.dask.scheduler is missing",
+    'engine = "ssh"\nslots = 0\nssh.hosts = ["build1"]': "execution.slots is not an integer from 1",
+}
+
+
+@pytest.mark.parametrize("table", WRONG)
+def test_wrong_execution_in_config_toml_fails_the_run_before_it_begins(
+    home: Home, provider: ScriptedProvider, table: str
+) -> None:
+    home.add(agent("lead"))
+    home.environment["CI"] = "1"  # Hints are for people.
+    (home.config / "config.toml").write_text(f"[execution]\n{table}\n")
+    code, out, err = home.call("run", "lead", "-p", "go")
+    assert (code, out) == (2, "")
+    assert f"config.toml: {WRONG[table]}" in err
+    assert any(each in err for each in ("There are here, ssh and dask", "--on"))
+    assert provider.requests == []
+    assert home.call("history", "list", "--json")[1] == "[]\n"
 
 
 def test_a_killed_run_leaves_nothing_there_and_is_resumed_with_its_files(

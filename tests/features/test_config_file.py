@@ -243,6 +243,32 @@ def test_machines_that_can_not_be_reached() -> None:
         """)
 
 
+@pytest.mark.parametrize(
+    ("table", "needed"),
+    [
+        ('engine = "ssh"', 'hosts = ["HOST"] below [execution.ssh]'),
+        ('engine = "ssh"\nssh.hosts = []', 'hosts = ["HOST"] below [execution.ssh]'),
+        ('engine = "ssh"\nssh.hosts = ["build1"]', None),
+        ('engine = "dask"', 'scheduler = "tls://HOST:8786" below [execution.dask]'),
+        (
+            'engine = "dask"\ndask.scheduler = "tls://b:1"',
+            "ca, cert and key below [execution.dask]",
+        ),
+        (
+            'engine = "dask"\ndask = { scheduler = "tcp://b:1" }',
+            "tls:// in the scheduler's address, or insecure = true below [execution.dask]",
+        ),
+        ('engine = "dask"\ndask = { scheduler = "tcp://b:1", insecure = true }', None),
+        ('engine = "here"', None),
+    ],
+)
+def test_engine_without_what_it_needs_is_reported(table: str, needed: str | None) -> None:
+    opened = open_fixture(f"{CONFIG}[execution]\n{table}\n")
+    found = [each.message for each in diagnostics(opened.snapshot, opened.file)]
+    expected = [f"needs {needed}; without it all runs fail"] if needed is not None else []
+    assert [each.partition(" ")[2].partition('" ')[2] for each in found] == expected
+
+
 def test_no_agent_file_says_where_agents_work() -> None:
     opened = open_fixture(
         '--- axe/agents: solo.toml\nname = "solo"\nmodel = "ollama/m"\n[execution]\nengine = "ssh"\n'

@@ -193,6 +193,8 @@ class AgentRun:
     async def _admit(self, definition: AgentDefinition) -> None:
         """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
         services, order = self._services, self._order
+        if order.ids.depth == 0 and services.machines is not None:
+            services.machines.check()  # Else the first call of an agent in a copy fails, and only its model hears why.
         asked = (order, definition, services.resolve, services.workspace)
         decided: Sequence[TrustRequest] = ()
         # A link may lead elsewhere when the user has answered.

@@ -100,6 +100,9 @@ class Machines(Protocol):
     def takes_root(self) -> bool:
         """Whether a root works in a copy there, too, whatever its file says."""
 
+    def check(self) -> None:
+        """Raise ConfigError if the user's choice of machines is wrong, before a run begins."""
+
     def __call__(self, copy: Any, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
         """The copy on another machine that is like a `copies.Copy` here; None if there is none. Raises ConfigError."""
 

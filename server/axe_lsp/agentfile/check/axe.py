@@ -43,6 +43,7 @@ def axe_config(lookup: Lookup) -> Iterator[Problem]:
     yield from _addresses(lookup)
     yield from _providers(lookup)
     yield from _machines(lookup)
+    yield from _engine(lookup)
 
 
 # -- several keys together
@@ -375,6 +376,30 @@ def _machines(lookup: Lookup) -> Iterator[Problem]:
             if where is not None:
                 message = f"{'.'.join(path)} {fault}"
                 yield problem("out-of-range", lookup.schema.key(path), where, message, fatal=False)
+
+
+def _engine(lookup: Lookup) -> Iterator[Problem]:
+    """Yield a problem if the chosen engine lacks what it needs; runs then fail."""
+    path = ("execution", "engine")
+    where, engine = lookup.place(path), lookup.decoded(path)
+    missing = None
+    if engine == "ssh" and not lookup.decoded(("execution", "ssh", "hosts")):
+        missing = 'hosts = ["HOST"] below [execution.ssh]'
+    elif engine == "dask":
+        scheduler, *files = (
+            lookup.decoded(("execution", "dask", each))
+            for each in ("scheduler", "ca", "cert", "key")
+        )
+        is_plain = isinstance(scheduler, str) and scheduler.startswith("tcp://")
+        if not scheduler:
+            missing = 'scheduler = "tls://HOST:8786" below [execution.dask]'
+        elif is_plain and lookup.decoded(("execution", "dask", "insecure")) is not True:
+            missing = "tls:// in the scheduler's address, or insecure = true below [execution.dask]"
+        elif not is_plain and not all(files):
+            missing = "ca, cert and key below [execution.dask]"
+    if missing is not None and where is not None:
+        message = f"execution.engine = {quoted(engine)} needs {missing}; without it all runs fail"
+        yield problem("out-of-range", lookup.schema.key(path), where, message, fatal=False)
 
 
 def _providers(lookup: Lookup) -> Iterator[Problem]:

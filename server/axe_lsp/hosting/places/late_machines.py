@@ -6,6 +6,7 @@ from contextlib import AbstractAsyncContextManager
 from typing import TYPE_CHECKING
 
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.user_config import may_choose_machines
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
 
 if TYPE_CHECKING:
@@ -26,10 +27,18 @@ class LateMachines:
         """Whether a root works in a copy there, too: if the user has named the machine for this run."""
         return "://" in self._on
 
+    def check(self) -> None:
+        """Raise ConfigError if `[execution]` of config.toml or `on` is wrong."""
+        if self._on or may_choose_machines(self._environment):
+            self._late().check()
+
     def __call__(self, copy: Copy, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
         """The copy on another machine that is like this one; None if there is none. Raises ConfigError."""
+        return self._late()(copy, watch)
+
+    def _late(self) -> Machines:
         if self._machines is None:
             from axe_lsp.hosting.places.machines import Machines
 
             self._machines = Machines(self._environment, self._on)
-        return self._machines(copy, watch)
+        return self._machines

@@ -76,6 +76,10 @@ class Machines:
 
     takes_root = False
 
+    def check(self) -> None:
+        """Raise ConfigError if `[execution]` of config.toml or `on` is wrong."""
+        execution(self._environment, self._on)
+
     @asynccontextmanager
     async def __call__(self, copy: Copy, watch: Watch) -> AsyncIterator[MirroredCopy | None]:
         """The copy on another machine that is like this one; None if there is to be none. Raises ConfigError."""

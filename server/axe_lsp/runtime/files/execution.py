@@ -20,6 +20,8 @@ from axe_lsp.runtime.files.folders import Environment, config_folder, expand_pat
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.plain_text import os_fault, shown_path
 
+_HINT = 'Correct it, or choose copies on this machine with engine = "here" or --on here.'
+
 _Value = TypeVar("_Value", str, bool)
 _Host = TypeVar("_Host")
 
@@ -132,7 +134,7 @@ def _parsed(parse: Callable[[str], _Host], text: str, where: str) -> _Host:
     try:
         return parse(text)
     except ValueError as fault:
-        raise ConfigError(f"{where} {fault}") from None
+        raise ConfigError(f"{where} {fault}", hint=_HINT) from None
 
 
 def _words(ssh: _Reader, environment: Environment) -> tuple[str, ...]:
@@ -141,7 +143,7 @@ def _words(ssh: _Reader, environment: Environment) -> tuple[str, ...]:
 
         words = shlex.split(ssh.text("ssh", "ssh"))
     except ValueError as error:
-        raise ConfigError(f"{ssh.where}.ssh: {error}") from error
+        raise ConfigError(f"{ssh.where}.ssh: {error}", hint=_HINT) from error
     if not words:
         return ("ssh",)
     return tuple(expand_path(word, environment) if word[:1] == "~" else word for word in words)
@@ -152,7 +154,7 @@ class _Reader:
 
     def __init__(self, table: Any, where: str) -> None:
         if not isinstance(table, Mapping):
-            raise ConfigError(f"{where} is not a table")
+            raise ConfigError(f"{where} is not a table", hint=_HINT)
         self._table = table
         self.where = where
 
@@ -168,17 +170,17 @@ class _Reader:
     def _checked(self, key: str, default: _Value, what: str) -> _Value:
         value = self._table.get(key, default)
         if not isinstance(value, type(default)):
-            raise ConfigError(f"{self.where}.{key} is not {what}")
+            raise ConfigError(f"{self.where}.{key} is not {what}", hint=_HINT)
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self._table.get(key, [])
         if not (isinstance(value, list) and all(isinstance(each, str) for each in value)):
-            raise ConfigError(f"{self.where}.{key} is not an array of strings")
+            raise ConfigError(f"{self.where}.{key} is not an array of strings", hint=_HINT)
         return tuple(value)
 
     def number(self, key: str, default: int, minimum: int) -> int:
         value = self._table.get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
-            raise ConfigError(f"{self.where}.{key} is not an integer from {minimum}")
+            raise ConfigError(f"{self.where}.{key} is not an integer from {minimum}", hint=_HINT)
         return value

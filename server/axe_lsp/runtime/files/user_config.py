@@ -307,6 +307,12 @@ def load_user_config(environment: Environment) -> UserConfig:
     return user_config(_content(path), path, environment)
 
 
+def may_choose_machines(environment: Environment) -> bool:
+    """Return whether config.toml may have a table `[execution]`, which hardly any has. Raises ConfigError."""
+    content = _content(_file_in(config_folder(environment)))
+    return b"execution" in content or b"\\" in content  # A quoted key may have escapes.
+
+
 @once_a_step
 def _content(path: Path) -> bytes:
     try:
