@@ -167,7 +167,8 @@ async def test_former_read_that_was_shortened_tells_nothing_of_the_file(agent: A
     agent.file.write_text("one\n" * 5000)
     whole = told("read_file", await agent.use("read_file"))
     short = shortened((*whole, *told("read_file", "1: x", path="b.txt")), 0, 1000)
-    assert short is not None and short.messages[1] != whole[1]
+    assert short is not None
+    assert short.messages[1] != whole[1]
     resumed = Agent(agent.file.parent)
     learn_files(resumed.workplace, short.messages)
     await resumed.use("write_file", content="four\n")
