@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import datetime, timezone
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import count
 
 from msgspec.structs import force_setattr
@@ -21,6 +21,7 @@ from axe_lsp.runtime.events import (
     TurnRetry,
 )
 from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.sources import redacted_sources
 
 _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     AgentBegin: ("task", "description"),
@@ -49,6 +50,9 @@ class Redactor:
             text = getattr(event, name)
             if text:
                 force_setattr(event, name, redact(text, self._secrets))
+        if isinstance(event, TurnEnd) and event.sources:
+            clean = partial(redact, secrets=self._secrets)
+            force_setattr(event, "sources", redacted_sources(event.sources, clean))
 
 
 class Journal:

@@ -6,7 +6,7 @@ entries, and `sources_of` reads them alike.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import islice
 
 from axe_lsp.runtime.json_data import Json, JsonStruct
@@ -57,6 +57,11 @@ def sources_of(entries: Iterable[Json]) -> tuple[Source, ...]:
 def merged_sources(first: tuple[Source, ...], second: tuple[Source, ...]) -> tuple[Source, ...]:
     """Return the sources of an answer that came in two parts."""
     return _unique((*first, *second)) if first and second else first or second
+
+
+def redacted_sources(sources: Iterable[Source], redact: Callable[[str], str]) -> tuple[Source, ...]:
+    """Return sources whose addresses and titles `redact` has gone over."""
+    return tuple(Source(redact(source.url), redact(source.title)) for source in sources)
 
 
 def _unique(sources: Iterable[Source]) -> tuple[Source, ...]:

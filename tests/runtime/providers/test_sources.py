@@ -228,6 +228,27 @@ async def test_sources_are_in_the_event_and_in_the_result_without_the_key(
     assert [source.url for source in result.sources] == [f"https://example.com/?k={REDACTED}"]
 
 
+async def test_event_has_sources_without_the_secrets_of_their_addresses(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    key = "sk-proj-0123456789abcdef"
+    body = {
+        "choices": [{"message": {"content": "hm"}, "finish_reason": "stop"}],
+        "search_results": [
+            {"url": "https://me:hunter22@example.com/", "title": "One"},
+            {"url": f"https://example.com/?k={key}", "title": f"Two {key}"},
+        ],
+    }
+    provider.script("m-solo", Raw(json.dumps(body).encode()))
+    async with bench(provider, tmp_path, agent("solo")) as work:
+        await work.run("solo")
+        (turn,) = work.of(TurnEnd)
+    assert turn.sources == (
+        Source(f"https://{REDACTED}@example.com/", "One"),
+        Source(f"https://example.com/?k={REDACTED}", f"Two {REDACTED}"),
+    )
+
+
 def test_sources_of_a_paused_answer_are_those_of_all_its_parts() -> None:
     talk = Conversation(Request("m", (Message("user", "ask"),)))
     talk.receive(Response("a", incomplete="paused", sources=(PAGE,)))

@@ -26,7 +26,7 @@ from axe_lsp.runtime.providers.wire import (
     parse_json,
 )
 from axe_lsp.runtime.safety.redaction import StreamRedactor, without
-from axe_lsp.runtime.sources import Source
+from axe_lsp.runtime.sources import redacted_sources
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.providers.http_client import HttpAnswer
@@ -119,9 +119,7 @@ def _ready(response: Response, shape: Shape, key: str, model: str) -> Response:
     if shape.has_tags:
         response = without_tagged_thoughts(response, model)
     content, thoughts = without(response.content, key), without(response.thoughts, key)
-    sources = tuple(
-        Source(without(source.url, key), without(source.title, key)) for source in response.sources
-    )
+    sources = redacted_sources(response.sources, lambda text: without(text, key))
     if (content, thoughts, sources) == (response.content, response.thoughts, response.sources):
         return response
     return replace(response, content=content, thoughts=thoughts, sources=sources)
