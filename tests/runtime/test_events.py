@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from axe_lsp.runtime.events import (
     Event,
     RunIds,
     TextDelta,
+    ThoughtDelta,
     ToolBegin,
     ToolEnd,
     TurnBegin,
@@ -27,6 +29,7 @@ from support.scripted_provider import (
     Answer,
     Call,
     Hold,
+    Raw,
     Refuses,
     Says,
     ScriptedProvider,
@@ -249,3 +252,27 @@ async def test_a_run_says_where_it_works_if_that_is_not_the_workspace(
         await work.run("p", "the task")
     begins = [event for event in work.events if isinstance(event, AgentBegin)]
     assert [begin.workdir for begin in begins] == [None, str(tmp_path / "docs")]
+
+
+@pytest.mark.parametrize("size", [1, 3, 10, 100])
+@pytest.mark.parametrize(
+    ("field", "kind"), [("content", TextDelta), ("reasoning_content", ThoughtDelta)]
+)
+async def test_streamed_text_that_looks_like_a_key_is_redacted_in_pieces_of_any_size(
+    provider: ScriptedProvider,
+    tmp_path: Path,
+    field: str,
+    kind: type[TextDelta] | type[ThoughtDelta],
+    size: int,
+) -> None:
+    text = "It is sk-proj-0123456789abcdefghij, at postgres://me:word-of-mine@db/x. Done."
+    pieces = [{field: text[start : start + size]} for start in range(0, len(text), size)]
+    events = [{"choices": [{"delta": each}]} for each in (*pieces, {"content": "!"})]
+    events.append({"choices": [{"delta": {}, "finish_reason": "stop"}]})
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in events) + "data: [DONE]\n\n"
+    headers = {"content-type": "text/event-stream"}
+    provider.script("m-solo", Raw(body.encode(), headers=headers))
+    async with bench(provider, tmp_path, agent("solo"), streams=always) as work:
+        await work.run("solo")
+    told = "".join(event.delta for event in work.of(kind))
+    assert told.rstrip("!") == "It is [redacted], at postgres://[redacted]@db/x. Done."

@@ -434,7 +434,8 @@ class _Listener:
         self._ids, self._turn = around.prepared.order.ids, turn
         self._emit = around.journal.emit
         secrets = around.secrets()
-        self._text, self._thought = StreamRedactor(*secrets), StreamRedactor(*secrets)
+        self._text = StreamRedactor(*secrets, key_like=True)
+        self._thought = StreamRedactor(*secrets, key_like=True)
 
     @property
     def told(self) -> str:

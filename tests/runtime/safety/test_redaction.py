@@ -6,7 +6,7 @@ import itertools
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from axe_lsp.runtime.safety import redaction
@@ -73,6 +73,70 @@ def test_a_secret_is_found_across_pieces(text: str, cuts: list[int]) -> None:
     shown = [redactor.feed(text[a:b]) for a, b in itertools.pairwise(places)]
     assert "".join(shown) + redactor.rest() == text.replace(secret, "[redacted]")
     assert secret not in "".join(shown)
+
+
+PARTS = st.sampled_from(
+    [
+        *("sk-", "sk_", "s", "k", "-", "gsk_", "hf_", "AIza", "ghp_", "github_pat_", "xoxb-"),
+        *(
+            "AKIA",
+            "ASIA",
+            "Bearer",
+            "Bearer ",
+            " ",
+            "\n",
+            "://",
+            "a:b@",
+            ":",
+            "@",
+            "/",
+            ".",
+            "=",
+            "==",
+        ),
+        *(
+            "a",
+            "A1" * 8,
+            "b-3_" * 6,
+            "0123456789" * 3,
+            "abab-key",
+            "abab-key-longer",
+            "abab-ke",
+            "é",
+        ),
+        *("x" * 250, "-longer"),
+    ]
+)
+
+
+@settings(max_examples=600, suppress_health_check=[HealthCheck.too_slow])
+@given(text=st.lists(PARTS, max_size=12).map("".join), cuts=st.lists(st.integers(0, 4000)))
+@example("see sk-" + "a1B2" * 10 + " and Bearer " + "a1B2" * 500 + "== end", list(range(2200)))
+@example("abab-key-longer", list(range(20)))
+def test_text_in_pieces_is_redacted_as_the_whole_text(text: str, cuts: list[int]) -> None:
+    secrets = ("abab-key", "abab-key-longer")
+    whole = redact(text, secrets)
+    places = sorted({0, len(text), *(cut % (len(text) + 1) for cut in cuts)})
+    redactor, shown = StreamRedactor(*secrets, key_like=True), ""
+    for a, b in itertools.pairwise(places):
+        shown += redactor.feed(text[a:b])
+        assert whole.startswith(shown)
+    assert shown + redactor.rest() == whole
+
+
+def test_text_without_end_is_kept_back_only_while_it_may_be_a_key() -> None:
+    redactor = StreamRedactor(key_like=True)
+    address = "https://" + "a" * 1000
+    shown = "".join(redactor.feed(each) for each in address)
+    assert len(address) - len(shown) < 10
+    assert sum(len(redactor.feed("a1B2")) for _ in range(1000)) > 3900
+
+
+def test_word_that_begins_no_key_is_shown_at_once() -> None:
+    redactor = StreamRedactor(key_like=True)
+    assert redactor.feed("The tasks are ") == "The tasks are "
+    assert redactor.feed("sk") == ""
+    assert redactor.feed("ipped") == "skipped"
 
 
 def test_what_can_be_no_secret_is_shown_at_once() -> None:
