@@ -118,7 +118,7 @@ def test_an_unknown_tool_is_replaced_or_removed() -> None:
         ('files = ["a", 5]', 'files = ["a", "5"]'),
         ("mcp_servers = { name = 'x' }", "mcp_servers = [{ name = 'x' }]"),
         ("mcp_servers = [{ headers = { a = 5 } }]", 'mcp_servers = [{ headers = { a = "5" } }]'),
-        ("[mcp_servers]", "[[mcp_servers]]"),
+        ('[mcp_servers]\nname = "m"\ncommand = "m"', '[[mcp_servers]]\nname = "m"\ncommand = "m"'),
         ("[[ memory ]]", "[memory]"),
     ],
 )

@@ -18,7 +18,15 @@ from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
-from axe_lsp.agentfile.text.tree import KeyPart, Located, Table, Value, ValueKind
+from axe_lsp.agentfile.text.tree import (
+    Entry,
+    KeyPart,
+    Located,
+    Table,
+    Value,
+    ValueKind,
+    walk_entry,
+)
 from axe_lsp.agentfile.text.values import decode
 
 Judge = Callable[[Lookup], Iterator[Problem]]
@@ -43,6 +51,11 @@ def check(
         *(judge or axe_agent)(lookup),
     ]
     return tuple(sorted(found, key=lambda each: each.range))
+
+
+def fits(lookup: Lookup, path: KeyPath, entry: Entry) -> bool:
+    """Return whether an entry, with those of its inline tables, would have no problem by the rows of the schema at `path`."""
+    return not any(_Checker(lookup).entries_at(path, entry))
 
 
 _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {
@@ -117,6 +130,11 @@ class _Checker:
                 yield from self._entries(table.located)
             else:
                 yield from self._once(table, "entries", table.range, self._entries_of)
+
+    def entries_at(self, path: KeyPath, entry: Entry) -> Iterator[Problem]:
+        """Yield the problems of an entry as if it stood at `path`."""
+        table = self.document.tables[0]
+        return self._entries(Located(*each, table) for each in walk_entry(path, entry))
 
     def _entries_of(self, table: Table) -> Iterator[Problem]:
         return self._entries(table.located)

@@ -26,8 +26,8 @@ BUILT_IN_PROVIDERS = (*_RESERVED_PROVIDERS, *_AWS_PROVIDERS, "gcp")
 """The values of `model_provider` that need no table."""
 _KEYS_OF_AWS_PROVIDERS = ("base_url", "auth", "http_headers", "aws")
 
-_STDIO_ONLY = ("args", "env", "env_vars", "cwd")
-_HTTP_ONLY = (
+STDIO_ONLY = ("args", "env", "env_vars", "cwd")
+HTTP_ONLY = (
     "url",
     "bearer_token_env_var",
     "http_headers",
@@ -129,7 +129,7 @@ def server_problems(servers: Node | None, *, is_whole: bool) -> Iterator[Problem
                 message = "needs a `command` to start, or the `url` of a server"
                 yield problem_at(server, path, message, "missing-key")
             continue
-        kind, others = ("stdio", _HTTP_ONLY) if "command" in members else ("http", _STDIO_ONLY)
+        kind, others = ("stdio", HTTP_ONLY) if "command" in members else ("http", STDIO_ONLY)
         for key in others:
             if key in members:
                 message = f"is not supported for a server by {kind}"

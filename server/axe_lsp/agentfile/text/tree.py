@@ -199,16 +199,20 @@ def _walk(
     prefix: tuple[str, ...], entries: tuple[Entry, ...]
 ) -> Iterator[tuple[tuple[str, ...], Entry]]:
     for entry in entries:
-        path = prefix + entry.key.names
-        yield path, entry
-        value = entry.value
-        if value is None:
-            continue
-        if value.entries:
-            yield from _walk(path, value.entries)
-        for item in value.items:
-            if item.entries:
-                yield from _walk(path, item.entries)
+        yield from walk_entry(prefix + entry.key.names, entry)
+
+
+def walk_entry(path: tuple[str, ...], entry: Entry) -> Iterator[tuple[tuple[str, ...], Entry]]:
+    """Yield an entry whose key is at `path`, and those of its inline tables, each with its path."""
+    yield path, entry
+    value = entry.value
+    if value is None:
+        return
+    if value.entries:
+        yield from _walk(path, value.entries)
+    for item in value.items:
+        if item.entries:
+            yield from _walk(path, item.entries)
 
 
 def _moved_entry(entry: Entry, by: int) -> Entry:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.check.codex_tables import HTTP_ONLY, STDIO_ONLY
 from axe_lsp.agentfile.mcp_servers import STDIO
-from axe_lsp.agentfile.schema.key_spec import KeySpec
+from axe_lsp.agentfile.schema.agent_keys import AGENT
+from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeySpec
 from axe_lsp.agentfile.text import splices
+from axe_lsp.agentfile.text.tree import Table
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
 from axe_lsp.features.rule import Dialects, Rule, Subject
 from axe_lsp.workspace.places import Scope
 
+_SERVERS = ("mcp_servers",)
 USUAL_MODEL = "anthropic/claude-sonnet-5-5"
 """The model of a new agent in a workspace without models."""
 
@@ -25,10 +30,13 @@ def fixes(case: Case) -> Iterator[Fix]:
         yield _top(case, "name", case.file.place.stem, certain=is_known)
     elif path == ("model",):
         yield _top(case, "model", _model(case))
+    elif path == (*_SERVERS, "url") and case.lookup.schema is AGENT:
+        yield from _command(case)
     elif path == ("params", "response_format", "type"):
         yield from _schema(case)
     elif spec := case.lookup.schema.find(path):
-        yield from _choices(case, spec)
+        is_server = spec.path == (*_SERVERS, ANY_NAME)
+        yield from _transports(case) if is_server else _choices(case, spec)
 
 
 def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
@@ -54,6 +62,36 @@ def _model(case: Case) -> str:
     return min(known)[1] if known else USUAL_MODEL
 
 
+def _transports(case: Case) -> Iterator[Fix]:
+    """A `command` and a `url` for a server without either of them, unless it has a key that only the other kind takes."""
+    path, lookup = case.finding.path, case.lookup
+    tables = (each for each in lookup.tables_alike(_SERVERS) if each.path == path)
+    table = next((each for each in tables if each.complete and not each.is_array), None)
+    for key, only_other in (("command", HTTP_ONLY), ("url", STDIO_ONLY)):
+        if table is not None and not any(lookup.has((*path, each)) for each in only_other):
+            yield change(case, f"Add `{key}`", splices.line_in(lookup.parse, table, f'{key} = ""'))
+
+
+def _command(case: Case) -> Iterator[Fix]:
+    """A `command` for a server that has no key of a server with an address."""
+    table = _table_at(case)
+    if table is None:
+        return
+    keys = {name for each in table.entries for name in each.key.names[:1]}
+    if keys.isdisjoint(("url", "transport", "headers")):
+        yield change(
+            case, "Add `command`", splices.line_in(case.lookup.parse, table, 'command = ""')
+        )
+
+
+def _table_at(case: Case) -> Table | None:
+    """The table whose header the finding is about."""
+    tables, where = case.lookup.parse.document.tables, case.finding.range
+    index = bisect_left(tables, where, key=lambda each: each.header_range)
+    is_there = index < len(tables) and tables[index].header_range == where
+    return tables[index] if is_there else None
+
+
 def _schema(case: Case) -> Iterator[Fix]:
     found = find_value(case)
     for table in case.lookup.parse.document.tables:
@@ -72,10 +110,10 @@ def _choices(case: Case, spec: KeySpec) -> Iterator[Fix]:
         title = f"Set `{spec.path[-1]}` to {new}"
         if find_value(case) is not None and case.token[:1] in "\"'":
             yield replace(case, new, title=title, preferred=False)
-        for table in case.lookup.parse.document.tables:
-            if table.header_range == case.finding.range:
-                line = splices.line_in(case.lookup.parse, table, f"{spec.path[-1]} = {new}")
-                yield change(case, title, line)
+        table = _table_at(case)
+        if table is not None:
+            line = splices.line_in(case.lookup.parse, table, f"{spec.path[-1]} = {new}")
+            yield change(case, title, line)
 
 
 RULE = Rule(

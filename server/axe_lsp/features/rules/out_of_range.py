@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.mcp_servers import STDIO
 from axe_lsp.agentfile.schema.key_spec import KeySpec, Names
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.features.finding import Severity
@@ -44,7 +45,7 @@ def _choice(case: Case, words: tuple[str, ...], value: str) -> Iterator[Fix]:
     if similar is not None:
         yield respell(case, similar, certain=similar.lower() == value.strip().lower())
     for choice in words:
-        if choice != similar:
+        if choice not in (similar, value, STDIO):  # A server with an address is of another kind.
             yield respell(case, choice, preferred=False)
 
 

@@ -37,7 +37,9 @@ def fixes(case: Case) -> Iterator[Fix]:
         return
     variable = secret.variable
     provider = _PROVIDERS.get(variable, variable.removesuffix("_API_KEY").lower())
-    if provider in PROVIDERS and _is_whole_value(case, found):
+    spec = case.lookup.schema.find(found.entry.key.names)
+    is_needed = spec is not None and spec.required
+    if provider in PROVIDERS and _is_whole_value(case, found) and not is_needed:
         removal = TextChange(case.file.uri, *found.removal(case.text))
         yield Fix(
             f"Move it to config.toml, as the key of {provider}",

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.check.codex_tables import STARTUP_WARNING
 from axe_lsp.agentfile.dialects import HOOKS
 from axe_lsp.features.finding import Finding, Severity
-from axe_lsp.features.fix import remove_key
+from axe_lsp.features.fix import Case, Fix, remove_key
 from axe_lsp.features.rule import Dialects, Rule, once_looked, problems_of
 from axe_lsp.workspace.agent_file import HOOKS_FILE, HOOKS_KEY, AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -21,6 +21,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if fault and hooks is not None:
         message = f"{HOOKS_FILE} beside this file {fault}; keep the hooks in one of them"
         yield RULE.finding(hooks.range, message, path=HOOKS_KEY)
+
+
+def fixes(case: Case) -> Iterator[Fix]:
+    """The file without the setting, unless other settings need it."""
+    path = case.finding.path
+    if path[:1] != ("permissions",) and path[-1:] != ("command",):
+        yield from remove_key(case)
 
 
 RULE = Rule(
@@ -39,6 +46,6 @@ artifact = true    # under development
 """,
     is_for=Dialects.OTHERS,
     check=check,
-    fixes=remove_key,
+    fixes=fixes,
     is_settled=once_looked,
 )

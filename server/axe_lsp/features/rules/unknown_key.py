@@ -8,6 +8,7 @@ from functools import lru_cache
 from itertools import islice, takewhile
 from typing import NamedTuple
 
+from axe_lsp.agentfile.check.check import fits
 from axe_lsp.agentfile.dialects import kinds
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.codex_names import VERSION
@@ -16,6 +17,7 @@ from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.nearest import KEPT, nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Entry
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, FoundKey, change, find_key, remove_key, replace
 from axe_lsp.features.rule import Dialects, Rule, Subject, problems_of
@@ -98,7 +100,7 @@ class _Unknown(NamedTuple):
 def _meant(schema_name: str, path: KeyPath, *, in_header: bool) -> _Meant:
     """Remembered, since each keystroke asks about all unknown keys of the file, and all keys are compared."""
     schema, unknown = _SCHEMAS[schema_name], _Unknown(path, in_header)
-    key = _similar(schema, unknown)
+    key = None if _is_whole_agent(schema, unknown) else _similar(schema, unknown)
     return _Meant(key, _advice(schema, unknown, key))
 
 
@@ -113,13 +115,23 @@ def _advice(schema: Schema, unknown: _Unknown, similar: str | None) -> str:
     elsewhere = _elsewhere(schema, unknown)
     if elsewhere:
         return f". Did you mean {' or '.join(f'`{each}`' for each in elsewhere)}?"
-    is_whole = schema is AGENT and unknown.in_header
-    if is_whole and unknown.path[0].lower() in _NAMES_FOR_THE_WHOLE:
+    if _is_whole_agent(schema, unknown):
         return ". The agent's own keys belong at the top of the file, without a header."
     return ""
 
 
+def _is_whole_agent(schema: Schema, unknown: _Unknown) -> bool:
+    """Whether a header stands above the keys of the agent itself."""
+    is_agent = any(each.is_agent and each.schema is schema for each in kinds())
+    is_named = len(unknown.path) == 1 and unknown.path[0].lower() in _NAMES_FOR_THE_WHOLE
+    return is_agent and unknown.in_header and is_named
+
+
 _NAMES_FOR_THE_WHOLE = ("agent", "axe", "config", "settings", "general", "main", "default")
+_LONG = 12
+"""Letters of a name from which on a slip leaves nearly all of it."""
+_ALIKE = 0.75
+"""The least ratio of two long names of which one stands for the other."""
 _MANY = 3
 """The number of keys of other tables from which a list of them is no help any more."""
 
@@ -134,7 +146,16 @@ def _similar(schema: Schema, unknown: _Unknown) -> str | None:
     short = next(siblings.spelled_as(name), None)
     if short is not None:
         return short.path[-1]
-    return nearest_of(name, siblings.names) if not _elsewhere(schema, unknown) else None
+    similar = nearest_of(name, siblings.names) if not _elsewhere(schema, unknown) else None
+    return similar if similar is not None and _is_slip(name, similar) else None
+
+
+def _is_slip(name: str, key: str) -> bool:
+    """Whether a long name differs from the key by a few letters, and not by one of its words."""
+    from difflib import SequenceMatcher
+
+    is_long = min(len(name), len(key)) >= _LONG
+    return not is_long or SequenceMatcher(None, name, key).ratio() >= _ALIKE
 
 
 def _elsewhere(schema: Schema, unknown: _Unknown) -> list[str]:
@@ -186,12 +207,32 @@ def fixes(case: Case) -> Iterator[Fix]:
     """The key that was meant, the table where it belongs, or none."""
     *table, name = case.finding.path
     similar, found = case.finding.suggestion, find_key(case)
-    if similar is not None and not case.lookup.has((*table, similar)):
+    if similar is not None and _may_be_called(case, found, (*table, similar)):
         certain = similar.lower() == name.lower() and _is_only_spelling(case, similar)
         yield replace(case, similar, certain=certain)
     elif similar is None and found is not None:
         yield from _move(case, found)
     yield from remove_key(case)
+
+
+def _may_be_called(case: Case, found: FoundKey | None, path: KeyPath) -> bool:
+    """Whether the key, or the table, is free to have another name, and its values are valid there."""
+    if case.lookup.has(path):
+        return False
+    if path[-1].lower() == case.finding.path[-1].lower():
+        return True  # There is no doubt about the key, so that a fault of its value is one to show.
+    if found is not None and len(found.entry.key.parts) == 1:
+        return fits(case.lookup, path, found.entry)
+    return all(fits(case.lookup, each, entry) for each, entry in _below(case, path))
+
+
+def _below(case: Case, new: KeyPath) -> Iterator[tuple[KeyPath, Entry]]:
+    """Yield the entries of the tables whose headers name the unknown table, by their paths with its `new` one."""
+    old = case.finding.path
+    for table in case.lookup.tables_alike(old):
+        if table.path[: len(old)] == old:
+            for entry in table.entries:
+                yield (*new, *table.path[len(old) :], *entry.key.names), entry
 
 
 def _is_only_spelling(case: Case, key: str) -> bool:
@@ -211,6 +252,8 @@ def _move(case: Case, found: FoundKey) -> Iterator[Fix]:
     name = case.finding.path[-1]
     if home is None or case.lookup.has((*home, name)) or len(found.entry.key.parts) > 1:
         return
+    if not fits(case.lookup, (*home, name), found.entry) or _needs_more(case, home):
+        return
     removal = found.removal(case.text)
     is_line = found.inline is None
     line = (removal if is_line else found.entry).range.of(case.text).strip()
@@ -223,6 +266,15 @@ def _move(case: Case, found: FoundKey) -> Iterator[Fix]:
             removal,
             preferred=True,
         )
+
+
+def _needs_more(case: Case, home: KeyPath) -> bool:
+    """Whether a table would be new, and is not valid with one key alone."""
+    if not home or case.lookup.has(home):
+        return False
+    return home == ("params", "response_format") or any(
+        each.required for each in case.lookup.schema.keys_of(home)
+    )
 
 
 def _overlap(insertion: TextRange, removal: TextRange) -> bool:

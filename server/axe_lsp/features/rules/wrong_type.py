@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.check.check import fits
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.splices import Splice
-from axe_lsp.agentfile.text.tree import Value, ValueKind
+from axe_lsp.agentfile.text.tree import Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, FoundValue, change, find_value, replace
 from axe_lsp.features.rule import Dialects, Rule, Subject
 
+_SERVERS = ("mcp_servers",)
 _SCALARS = (ValueKind.INTEGER, ValueKind.FLOAT, ValueKind.BOOLEAN, ValueKind.DATETIME)
 _INTEGER = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})")
 _FLOAT = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
@@ -97,11 +99,26 @@ def _header(case: Case, spec: KeySpec) -> Iterator[Fix]:
     (table,) = tables
     if table.header is None or not table.complete:
         return
+    if not _is_whole(case, spec, table):
+        return
     brackets = ("[[", "]]") if spec.type is KeyType.TABLES else ("[", "]")
     new = brackets[0] + table.header.range.of(case.text) + brackets[1]
     yield change(
         case, f"Write `{new}`", Splice(table.header_range, new), preferred=True, certain=True
     )
+
+
+def _is_whole(case: Case, spec: KeySpec, table: Table) -> bool:
+    """Whether the table would have no further fault with the other header."""
+    lookup = case.lookup
+    required = [each.path for each in lookup.schema.keys_of(spec.path) if each.required]
+    if spec.path == _SERVERS and not any(
+        lookup.has((*_SERVERS, key)) for key in ("url", "command")
+    ):
+        return False
+    if not all(lookup.has(path) for path in required):
+        return False
+    return all(fits(lookup, each.path, each.entry) for each in table.located)
 
 
 RULE = Rule(
