@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sqlite3
+import subprocess
+import sys
 from contextlib import closing
 
 import pytest
@@ -94,3 +97,39 @@ def test_a_run_that_is_not_stored_is_refused(home: Home) -> None:
     code, _, error = home.call("undo", "0123")
     assert code == 2
     assert "no run '0123' is stored" in error
+
+
+_KILLED_AT = """
+import os, signal, sys
+from axe_lsp.cli.main import main
+
+left = int(sys.argv[1])
+
+def die(event, arguments):
+    global left
+    if event in ("open", "os.rename") and any(len(str(each)) == 33 for each in arguments):
+        left -= 1
+        if left < 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(die)
+sys.exit(main(sys.argv[2:]))
+"""
+"""A program that is killed before a step that has the name of a temporary file."""
+
+
+def test_killed_undo_leaves_no_temporary_file_behind_the_next_one(home: Home, changed: str) -> None:
+    users = ".0123456789abcdef0123456789abcdef"
+    (home.work / users).write_text("the user's")
+    leftovers = set()
+    for step in range(10):
+        command = [sys.executable, "-c", _KILLED_AT, str(step), "undo", changed, "--yes"]
+        done = subprocess.run(command, check=False, cwd=home.work, env=home.environment)
+        there = {each.name for each in home.work.iterdir()}
+        leftovers |= there - {"a.txt", "new.txt", users}
+        if done.returncode == 0:
+            break
+        assert done.returncode == -signal.SIGKILL
+    assert leftovers, "one that was killed has left its file"
+    assert there == {"a.txt", users}
+    assert (home.work / "a.txt").read_text() == "one\ntwo\n"

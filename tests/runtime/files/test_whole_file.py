@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import threading
 from pathlib import Path
 
 import pytest
 
+from axe_lsp.runtime.files.opening import temporary_name
 from axe_lsp.runtime.files.regular_files import write_whole_file
 
 
@@ -87,3 +89,25 @@ def test_what_fails_leaves_everything_as_it_was(
         write_whole_file(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_temporary_file_of_a_living_writer_is_left_alone(tmp_path: Path) -> None:
+    file = tmp_path / "a.txt"
+    temporary = tmp_path / temporary_name("a.txt")
+    with temporary.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        write_whole_file(file, b"new")
+        assert temporary.exists()
+    assert file.read_bytes() == b"new"
+
+    write_whole_file(file, b"newer")
+    assert [each.name for each in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_link_in_place_of_a_temporary_file_is_not_followed(tmp_path: Path) -> None:
+    users = tmp_path / "users"
+    users.write_text("the user's")
+    (tmp_path / temporary_name("a.txt")).symlink_to(users)
+    write_whole_file(tmp_path / "a.txt", b"new")
+    assert users.read_text() == "the user's"
+    assert (tmp_path / "a.txt").read_bytes() == b"new"

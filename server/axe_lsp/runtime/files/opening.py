@@ -20,6 +20,8 @@ from typing import BinaryIO
 
 from msgspec import Struct
 
+from axe_lsp.runtime.plain_text import short_digest
+
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)
 _FLAGS = getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 if sys.platform == "win32":
@@ -75,10 +77,9 @@ class OpenFolder(Struct, frozen=True):
 
     def replace(self, name: str, content: bytes, mode: int | None) -> None:
         """Give a file this content in one step; it replaces a file or link of that name."""
-        new = f".{uuid.uuid4().hex}"
-        creating = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        new, descriptor = self._created_beside(name, 0o666 if mode is None else mode)
         try:
-            with os.fdopen(self.open(new, creating, 0o666 if mode is None else mode), "wb") as file:
+            with os.fdopen(descriptor, "wb") as file:
                 file.write(content)
                 file.flush()
                 os.fsync(file.fileno())
@@ -90,12 +91,73 @@ class OpenFolder(Struct, frozen=True):
                 self.remove(new)
             raise
 
+    def _created_beside(self, name: str, mode: int) -> tuple[str, int]:
+        """Create the file that will replace `name`; return its name and a descriptor.
+
+        The name follows from `name`, and the file is locked, so that the next writer of `name` finds and removes what
+        a killed process has left. Another writer at the same time gets a name that nobody knows.
+        """
+        creating = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        new = temporary_name(name)
+        self._remove_abandoned(new)
+        with suppress(FileExistsError):
+            descriptor = self.open(new, creating, mode)
+            if _lock(descriptor) is not False and self._is_at(new, descriptor):
+                return new, descriptor
+            os.close(descriptor)  # Somebody took it for abandoned, and removes it.
+        new = f".{uuid.uuid4().hex}"
+        return new, self.open(new, creating, mode)
+
+    def _remove_abandoned(self, name: str) -> None:
+        """Remove a temporary file that no living process has locked."""
+        try:
+            descriptor = self.open(name, os.O_RDONLY)
+        except OSError:
+            return  # There is none, or it is none of ours, such as a link.
+        try:
+            is_file = stat.S_ISREG(os.fstat(descriptor).st_mode)
+            if is_file and _lock(descriptor) and self._is_at(name, descriptor):
+                self.remove(name)
+        finally:
+            os.close(descriptor)
+
+    def _is_at(self, name: str, descriptor: int) -> bool:
+        """Whether an open file still has its name."""
+        status = self.status(name)
+        return status is not None and os.path.samestat(status, os.fstat(descriptor))
+
     def _rename(self, name: str, new: str) -> None:
         here = self.descriptor
         os.replace(self._at(name), self._at(new), src_dir_fd=here, dst_dir_fd=here)
 
     def _at(self, name: str) -> str:
         return name if self.descriptor is not None else str(self.path / name)
+
+
+def temporary_name(name: str) -> str:
+    """Return the name of the file that replaces a file of this name; no file of a user's has it."""
+    return f".{short_digest(f'axe-lsp: {name}')}"
+
+
+if sys.platform == "win32":
+
+    def _lock(_: int) -> bool | None:
+        """Return None: an open file can't be removed there."""
+        return None
+
+else:
+
+    def _lock(descriptor: int) -> bool | None:
+        """Lock an open file until it is closed. Return False if another process has, None if the file system can't."""
+        import fcntl
+
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        except OSError:
+            return None
+        return True
 
 
 @contextmanager
