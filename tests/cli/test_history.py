@@ -405,6 +405,23 @@ def test_a_history_that_can_not_be_used_is_named_and_costs_no_run(
     assert "file is not a database; move it away" in err
 
 
+@pytest.mark.parametrize("streams", [[], ["--json"]])
+def test_short_run_with_a_locked_history_says_that_it_is_not_stored(
+    home: Home, provider: ScriptedProvider, streams: list[str]
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("ok"))
+    home.history.parent.mkdir(parents=True)
+    open_history(home.history).close()
+    with closing(sqlite3.connect(home.history, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        code, out, err = home.call("run", "solo", *streams)
+    assert code == 0
+    assert "ok" in out
+    assert "this run is not stored in the history, and so can't be resumed" in err
+    assert "end any process that locks it" in err
+
+
 def _foreign_table(path: Path, version: int) -> None:
     with closing(sqlite3.connect(path)) as connection:
         connection.execute("CREATE TABLE runs (title TEXT)")

@@ -198,7 +198,11 @@ class HistoryWriter:
         self._entries.put(None, urgent=True)
         if self._thread is not None:
             self._thread.join(_LAST_SECONDS)
-            self._warn_if_slow()
+            if self._thread.is_alive():  # It ends with the process, whatever was said before.
+                self._warn(
+                    self._last_root,
+                    f"this run is not stored in the history, and so can't be resumed: {_nothing_written(_LAST_SECONDS)}",
+                )
 
     def _warn_if_slow(self) -> None:
         """The thread can't tell while it waits for the disk, or for another process."""
@@ -208,8 +212,7 @@ class HistoryWriter:
         self._has_warned = True
         self._warn(
             self._last_root,
-            f"this run is not stored at present: nothing could be written to the history for {_SLOW:g} s; "
-            "check whether its disk is slow or full, and end any process that locks it",
+            f"this run is not stored at present: {_nothing_written(_SLOW)}",
         )
 
     # In the thread.
@@ -340,6 +343,13 @@ class HistoryWriter:
 
     def _clean(self, text: str) -> str:
         return redact(text, self._secrets)
+
+
+def _nothing_written(seconds: float) -> str:
+    return (
+        f"nothing could be written to the history for {seconds:g} s; "
+        "check whether its disk is slow or full, and end any process that locks it"
+    )
 
 
 def _begins_tree(event: Notification) -> bool:
