@@ -256,7 +256,7 @@ def test_a_command_runs_in_a_terminal_that_the_tool_call_shows(
     (created,) = editor.params("terminal/create")
     assert (created["command"], created["args"]) == ("sh", ["-c", command])
     assert created["cwd"] == str(client.project.root)
-    assert created["outputByteLimit"] == 100 * 1024
+    assert created["outputByteLimit"] == 4 * 1024 * 1024
     assert key not in str(client.received)
     variables = {each["name"]: each["value"] for each in created["env"]}
     assert variables["ANTHROPIC_API_KEY"] == ""
