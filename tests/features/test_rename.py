@@ -6,8 +6,18 @@ import pytest
 
 from axe_lsp.features.edit import Edit, RenameError
 from axe_lsp.features.rename import follow_move, renamable, rename
+from axe_lsp.workspace.workspace import Change, Workspace
 from support.edits import edited
-from support.fixture import CURSOR, FOLDER, USER_FOLDER, Fixture, files_of, open_fixture
+from support.fixture import (
+    CURSOR,
+    FOLDER,
+    PLACES,
+    USER_FOLDER,
+    Fixture,
+    files_of,
+    open_fixture,
+    uri_of,
+)
 
 
 def texts_of(fixture: str) -> dict[str, str]:
@@ -448,3 +458,62 @@ def test_a_codex_agent_keeps_its_name_when_its_file_moves() -> None:
     fixture = '--- /project/.codex/agents: a.toml\nname = "a"\n'
     after = moved(fixture, f"{CODEX_FOLDER}/a.toml", f"{CODEX_FOLDER}/b.toml")
     assert after == {f"{CODEX_FOLDER}/a.toml": 'name = "a"\n'}
+
+
+@pytest.mark.parametrize(
+    ("moves", "listed"),
+    [
+        ({"a": "b", "b": "a"}, '["b", "a", "c"]'),
+        ({"a": "b", "b": "c", "c": "d"}, '["b", "c", "d"]'),
+        ({"b": "c", "c": "a", "a": "b"}, '["b", "c", "a"]'),
+    ],
+    ids=["swap", "chain", "ring"],
+)
+def test_files_that_move_at_the_same_time_rename_each_reference_once(
+    moves: dict[str, str], listed: str
+) -> None:
+    fixture = """
+        --- main.toml
+        sub_agents = ["a", "b", "c"]
+        --- a.toml
+        name = "a"
+        --- b.toml
+        name = "b"
+        --- c.toml
+        name = "c"
+    """
+    opened, texts = open_fixture(fixture), files_of(fixture)
+    uris = {uri_of(f"{old}.toml"): uri_of(f"{new}.toml") for old, new in moves.items()}
+    edit = tuple(
+        step
+        for old, new in uris.items()
+        for step in follow_move(opened.snapshot, old, new, texts.__getitem__, moving=uris)
+    )
+    changed = edited(texts, edit)
+    assert changed[uri_of("main.toml")] == f"sub_agents = {listed}\n"
+    for old, new in moves.items():
+        assert changed[uri_of(f"{old}.toml")] == f'name = "{new}"\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("roles/r.toml", "other/s.toml"),
+        ("/project/.codex/roles/r.toml", "/project/.codex/other/s.toml"),
+    ],
+)
+def test_declared_role_that_moves_takes_its_config_file_along(written: str, expected: str) -> None:
+    layer = "file:///project/.codex"
+    role = 'name = "r"\ndescription = "d"\ndeveloper_instructions = "i"\n'
+    texts = {
+        f"{layer}/config.toml": f'[agents.r]\ndescription = "d"\nconfig_file = "{written}"\n',
+        f"{layer}/roles/r.toml": role,
+    }
+    workspace = Workspace(PLACES)
+    workspace.apply([Change(uri, text) for uri, text in texts.items()], complete=True)
+    edit = follow_move(
+        workspace.snapshot, f"{layer}/roles/r.toml", f"{layer}/other/s.toml", texts.__getitem__
+    )
+    changed = edited(texts, edit)
+    assert f'config_file = "{expected}"' in changed[f"{layer}/config.toml"]
+    assert changed[f"{layer}/roles/r.toml"] == role

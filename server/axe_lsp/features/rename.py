@@ -9,8 +9,9 @@ after, it is refused. Inline types of `Task` are renamed inside their file.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from urllib.parse import quote
+from collections.abc import Collection, Iterator
+from posixpath import relpath
+from urllib.parse import quote, unquote, urlsplit
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -30,6 +31,7 @@ from axe_lsp.features.rename_recording import (
     rename_in_test,
 )
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
+from axe_lsp.workspace.layers import file_of
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
 from axe_lsp.workspace.snapshot import Snapshot
@@ -140,8 +142,11 @@ def follow_move(
     exists: Exists = lambda _: False,
     *,
     same: Same = lambda *_: False,
+    moving: Collection[str] = (),
 ) -> Edit:
     """The changes that go with a file's move, which the user makes. Raises RenameError.
+
+    `moving` are the URIs of all files that move at the same time: they leave their names free.
 
     A `name` that was another one than the file's stays what it is. A file that moves out of the
     folders of agents is no agent any more, so its name is left where it is missed.
@@ -151,17 +156,35 @@ def follow_move(
         return follow_recording(snapshot, old_uri, new_uri, text_of)
     if agent.place.dialect is AGENT_TESTS:
         return follow_tests(snapshot, agent, new, text_of, exists, same=same)
-    if Scope.LOOSE in (agent.place.scope, new.scope):
-        return ()
-    if agent.place.dialect.has_names:
-        return ()  # The agent keeps its name wherever its file goes.
+    if agent.uri in snapshot.layers.declared:
+        return tuple(_declared_elsewhere(snapshot, agent, new_uri, text_of))
     old_name = agent.place.stem
-    if new.stem == old_name:
+    has_left = Scope.LOOSE in (agent.place.scope, new.scope)
+    # With a name of its own, the agent keeps it wherever its file goes.
+    if has_left or agent.place.dialect.has_names or new.stem == old_name:
         return ()
     _check_name(new.stem)
     agrees = agent.name is not None and agent.name.value == old_name
     name = tuple(_name_change(agent, new.stem, text_of)) if agrees else ()
-    return (*name, *_mention_changes(snapshot, agent, new, text_of))
+    return (*name, *_mention_changes(snapshot, agent, new, text_of, moving))
+
+
+def _declared_elsewhere(
+    snapshot: Snapshot, agent: AgentFile, new_uri: str, text_of: TextOf
+) -> Iterator[TextChange]:
+    """Yield the changes of the paths by which settings declare an agent, relative to the settings unless they are absolute."""
+    for uri in dict.fromkeys(each.settings for each in snapshot.layers.declared[agent.uri]):
+        settings = snapshot.file(uri)
+        if settings is None:
+            continue
+        text = text_of(uri)
+        settings = _as_it_is_now(settings, text)
+        path = unquote(urlsplit(new_uri).path)
+        folder = unquote(urlsplit(settings.place.folder).path)
+        for each in settings.declarations:
+            if each.file_range is not None and file_of(settings, each) == agent.uri:
+                new = path if each.file.startswith("/") else relpath(path, folder)
+                yield _rewritten(uri, text, each.file_range, new)
 
 
 # -- what may be renamed, and how
@@ -198,16 +221,25 @@ def _check_is_free(snapshot: Snapshot, old: Place, new: Place) -> None:
             )
 
 
-def _check_means_the_same(snapshot: Snapshot, agent: AgentFile, new: Place) -> None:
-    """Every reference to `agent` must mean it by its new name, too, and no other reference may."""
+def _check_means_the_same(
+    snapshot: Snapshot, agent: AgentFile, new: Place, moving: Collection[str]
+) -> None:
+    """Every reference to `agent` must mean it by its new name, too, and no other reference may.
+
+    References to agents that are `moving` get other names at the same time.
+    """
     for caller, reference in mentions(snapshot, agent_meaning(agent)):
         taken = meaning(snapshot, caller, replace(reference, value=new.stem))
+        if taken.uri in moving:
+            continue
         if taken.kind is not Kind.MISSING and not _counts(snapshot, new, taken, caller):
             raise RenameError(_taken(new.stem, taken, caller))
     for uri in snapshot.callers(new.stem):
         if (other := snapshot.file(uri)) is not None:
             for reference in other.references:
                 taken = meaning(snapshot, other, reference)
+                if taken.uri in moving:
+                    continue
                 if reference.name == new.stem and _counts(snapshot, new, taken, other):
                     raise RenameError(_taken(new.stem, taken, other))
 
@@ -238,11 +270,15 @@ def _name_change(agent: AgentFile, new_name: str, text_of: TextOf) -> Iterator[T
 
 
 def _mention_changes(
-    snapshot: Snapshot, agent: AgentFile, new: Place, text_of: TextOf
+    snapshot: Snapshot,
+    agent: AgentFile,
+    new: Place,
+    text_of: TextOf,
+    moving: Collection[str] = (),
 ) -> list[TextChange]:
     if not snapshot.complete or snapshot.unread:
         raise RenameError("the agent files are still being read; try again in a moment")
-    _check_means_the_same(snapshot, agent, new)
+    _check_means_the_same(snapshot, agent, new, moving)
     meant = agent_meaning(agent)
     callers = {each.file.uri: each.file for each in mentions(snapshot, meant)}
     changes = []

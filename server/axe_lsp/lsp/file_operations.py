@@ -46,7 +46,10 @@ def register(session: Session) -> None:
         users = [each for each in moves if each not in own]
         if not users:
             return None
-        edit = tuple(step for moved in users for step in _follow(session, *moved, locations))
+        moving = frozenset(old for old, _ in users)
+        edit = tuple(
+            step for moved in users for step in _follow(session, *moved, locations, moving)
+        )
         own.clear()
         own.update(
             (canonical(step.old), canonical(step.new))
@@ -83,11 +86,13 @@ def same(uri: str, other: str) -> bool:
         return False
 
 
-def _follow(session: Session, old: str, new: str, locations: Locations) -> Edit:
-    """The edit that adapts the names of a moved file in others; a message says why there is none."""
+def _follow(
+    session: Session, old: str, new: str, locations: Locations, moving: frozenset[str]
+) -> Edit:
+    """The edit that adapts the names of one of the moved files in others; a message says why there is none."""
     try:
         snapshot, text_of = session.view.snapshot, locations.text_of
-        return follow_move(snapshot, old, new, text_of, exists, same=same)
+        return follow_move(snapshot, old, new, text_of, exists, same=same, moving=moving)
     except RenameError as error:
         message = f"The names in other files were not changed: {error}."
         _log.info("%s", message)
