@@ -258,6 +258,32 @@ def test_objects_that_git_has_deleted_are_stored_again(
         assert (copy.folder / "new.txt").read_text() == "untracked\n"
 
 
+@pytest.mark.parametrize("in_repository", [True, False])
+def test_folder_with_a_sparse_file_is_refused_with_its_name(
+    tmp_path: Path, repository: Repository, environment: dict[str, str], in_repository: bool
+) -> None:
+    folder = repository.folder if in_repository else tmp_path / "plain"
+    folder.mkdir(exist_ok=True)
+    (folder / "sparse.bin").touch()
+    os.truncate(folder / "sparse.bin", 6 * 2**30)
+    refusal = "more than 4,294,967,296, 6,442,450,944 of them sparse.bin; have git ignore"
+    with pytest.raises(CopyError, match=refusal), copied(folder, environment):
+        pass
+
+
+@pytest.mark.parametrize("in_repository", [True, False])
+def test_pipe_in_a_folder_is_left_out_of_its_copy(
+    tmp_path: Path, repository: Repository, environment: dict[str, str], in_repository: bool
+) -> None:
+    folder = repository.folder if in_repository else tmp_path / "plain"
+    folder.mkdir(exist_ok=True)
+    (folder / "new.txt").write_text("new")
+    os.mkfifo(folder / "pipe")
+    with copied(folder, environment) as copy:
+        assert "new.txt" in names(copy.folder)
+        assert not (copy.folder / "pipe").exists()
+
+
 def test_many_files(tmp_path: Path, environment: dict[str, str]) -> None:
     """More names than a pipe takes at once, and more work than git does in a moment."""
     many = {

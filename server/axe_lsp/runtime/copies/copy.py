@@ -53,6 +53,9 @@ from axe_lsp.runtime.plain_text import digest_of
 MOST_FILES = 200_000
 """Files of a folder of which a copy is made."""
 
+MOST_COPIED = 4 * 2**30
+"""Bytes of these files together, as their sizes say: a sparse file would fill the disk."""
+
 
 class CopyError(Exception):
     """A copy can't be made."""
@@ -352,12 +355,23 @@ class Copy:
         return make_own(git, repository, self._environment)
 
     def _checked(self, top: Path, files: set[bytes]) -> set[bytes]:
-        """The files of a folder without those of copies. Raises OSError if they are too many."""
+        """The files of a folder without those of copies. Raises OSError if they are too many or too large."""
         copies = os.fsencode(os.path.relpath(self._home.parent, top)) + b"/"
         if not copies.startswith(b"../"):
             files = {each for each in files if not each.startswith(copies)}
         if len(files) > MOST_FILES:
             raise OSError(f"it has {len(files):,} files, more than {MOST_FILES:,}")
+        total, largest = 0, (0, "")
+        for each in files:
+            name = os.fsdecode(each)
+            with suppress(OSError):  # It has been deleted.
+                size = os.lstat(top / name).st_size
+                total, largest = total + size, max(largest, (size, name))
+        if total > MOST_COPIED:
+            raise OSError(
+                f"its files have {total:,} bytes, more than {MOST_COPIED:,}, {largest[0]:,} of them {largest[1]}; "
+                "have git ignore files that the agent does not need"
+            )
         return files
 
     def _tree_of(self, top: Path, own: OwnGit, files: set[bytes], repository: Repository) -> str:
