@@ -775,7 +775,7 @@ program after them.
   by a rule with the whole command only.
 - **Project runners** execute the code of the project whatever their options are: {runners}. All options are allowed, except those that name a program, a
   configuration or a place to write to, such as `pytest -p` and `make CC=…`; paths that lead out of the working
-  directory are not. Of programs with subcommands, those that build and test are allowed.
+  directory, also by a link, are not. Of programs with subcommands, those that build and test are allowed.
 - **All other programs**: plain arguments, and the options that the rule itself names. `run_command(gcc -O2 *)` allows
   `gcc -O2 a.c`, but not `gcc -O2 -wrapper x a.c`. A plain argument begins with no sign, and has no `=` and, except
   for `https://`, no colon.

@@ -484,3 +484,30 @@ def test_operand_that_leads_by_a_link_to_a_protected_place_is_not_allowed(tmp_pa
 def test_runner_may_be_given_a_path_of_the_working_directory(tmp_path: Path) -> None:
     assert allows("run_command(pytest *)", f"pytest {tmp_path}/tests", tmp_path)
     assert not allows("run_command(pytest *)", f"pytest {tmp_path}-other/tests", tmp_path)
+
+
+def test_operand_that_leads_by_a_link_to_a_start_up_file_elsewhere_is_not_allowed(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    (folder / "notes").symlink_to(tmp_path / ".bashrc")
+    (folder / "other").symlink_to(tmp_path / "other")
+    assert not allows("run_command(cp *)", "cp a notes", folder)
+    assert allows("run_command(cp *)", "cp a other", folder)
+
+
+@pytest.mark.parametrize(
+    "command", ["make -C {}", "make -C{}", "make --directory {}", "pytest --ignore={}"]
+)
+def test_runner_is_not_led_out_of_the_working_directory_by_a_link(
+    tmp_path: Path, command: str
+) -> None:
+    folder = tmp_path / "project"
+    for each in (folder / "sub", tmp_path / "elsewhere"):
+        each.mkdir(parents=True)
+    (folder / "outside").symlink_to(tmp_path / "elsewhere")
+    (folder / "inside").symlink_to(folder / "sub")
+    rule = f"run_command({command.partition(' ')[0]} *)"
+    assert allows(rule, command.format("inside"), folder)
+    assert not allows(rule, command.format("outside"), folder)

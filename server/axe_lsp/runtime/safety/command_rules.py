@@ -393,13 +393,14 @@ def _is_whole(name: str, denied: Sequence[str]) -> bool:
 
 
 def _leads_out(word: str, folder: Path | None) -> bool:
-    """Return whether a word, or a value in it, is a path that leads out of the working directory."""
+    """Return whether a word, or a value in it, is a path that leads out of the working directory, also by a link."""
     pieces = [*re.split("[=:,]", word), re.sub(r"^-+\w", "", word)]
-    root = os.path.normpath(folder) if folder is not None else "/-"
+    resolve = os.path.realpath if folder is not None else os.path.normpath
+    root = resolve(folder if folder is not None else "/-")
     for piece in pieces:
         if piece.startswith("~"):
             return True
-        place = os.path.normpath(Path(root, piece))
+        place = resolve(Path(root, piece))
         if piece and place != root and not place.startswith(root.rstrip(os.sep) + os.sep):
             return True
     return False

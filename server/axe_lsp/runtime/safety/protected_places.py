@@ -211,5 +211,5 @@ def _is_protected_path(path: str, folder: Path | None) -> bool:
     with suppress(OSError, ValueError):
         place = Path(os.path.realpath(folder / path))
         top = Path(os.path.realpath(folder))
-        return place.is_relative_to(top) and bool(changed_file_of(place, [top]).protected)
+        return bool(changed_file_of(place, [top]).protected)
     return False
