@@ -4,7 +4,7 @@ A conversation may go on with another model: `--continue --model`, forks, sessio
 model can't read the thoughts and signatures of the first one, and its service may refuse the ids of its calls.
 Models also call tools that do not exist, by names that their own service does not take back.
 
-Nothing here depends on what follows a message, so that a message is sent in the same form in all later requests.
+The form of a message depends on the messages before it alone, so that it is the same in all later requests.
 """
 
 from __future__ import annotations
@@ -20,14 +20,13 @@ from axe_lsp.runtime.messages import Message, Request, ToolCall
 from axe_lsp.runtime.plain_text import short_digest
 
 _KEPT = "former turns"
-"""Where in `Request.kept` the messages in another form are, by the id of the message."""
+"""The key in `Request.kept` of the rewritten messages, by the `id()` of the original message."""
 
 _ID_LENGTH = 9
-"""The length of an id that is made here. Mistral takes no other one."""
+"""Characters of a new call id. Mistral takes ids of this length only."""
 
 _LONGEST_NAME = 40
-"""Characters of a name that stay readable in the one that is sent for it."""
-
+"""Characters of an unknown tool's name that stay readable in its replacement."""
 
 _ANY = "(?s).*"
 """A pattern of the ids that a service itself has given."""
@@ -63,7 +62,7 @@ def with_former_turns(request: Request, rules: CallRules) -> Request:
         if message.role == "assistant":
             is_own = message.origin == rules.origin
             calls = tuple(
-                _renamed(call, ids.next(call.id, is_own), rules, offered)
+                _rename(call, ids.next(call.id, is_own), rules, offered)
                 for call in message.tool_calls
             )
             messages.append(_turn(request, message, calls, is_own))
@@ -84,7 +83,7 @@ class _CallIds:
         self._changeable: set[str] = set()
 
     def next(self, call_id: str, is_own: bool) -> str:
-        """Return the id of the next call for the service, which has given it itself or not."""
+        """Return the id under which the next call is sent. `is_own`: the service itself has chosen `call_id`."""
         if is_own and not self._rules.checks_own_ids:
             # A service without ids of its own gets none back, and the runtime's are the same in each answer.
             new = fitting_id(call_id, _ANY, self._changeable if self._rules.has_ids else ())
@@ -96,10 +95,7 @@ class _CallIds:
 
 
 def fitting_id(call_id: str, pattern: str, taken: Collection[str]) -> str:
-    """Return the id under which a service hears of a call: the same if it fits the pattern and is not taken.
-
-    Else it is made of the id alone, apart from ids that are taken.
-    """
+    """Return `call_id` if it matches the pattern and is not taken, else a digest of it that is not taken."""
     if call_id not in taken and re.fullmatch(pattern, call_id):
         return call_id
     ids = (short_digest(f"{number} {call_id}")[:_ID_LENGTH] for number in count())
@@ -107,17 +103,14 @@ def fitting_id(call_id: str, pattern: str, taken: Collection[str]) -> str:
 
 
 def fitting_name(name: str, pattern: str) -> str:
-    """Return the name under which a service hears of a tool that it was not offered.
-
-    The same if it fits the pattern. Else nearly all of it can be read, and it is no other tool's name.
-    """
+    """Return the name of a tool that is not offered if it matches the pattern, else a readable, unique one that does."""
     if re.fullmatch(pattern, name):
         return name
     readable = re.sub("[^a-zA-Z0-9_-]", "_", name)[:_LONGEST_NAME]
     return f"tool_{readable}_{short_digest(name)[:8]}"
 
 
-def _renamed(call: ToolCall, call_id: str, rules: CallRules, offered: Collection[str]) -> ToolCall:
+def _rename(call: ToolCall, call_id: str, rules: CallRules, offered: Collection[str]) -> ToolCall:
     name = call.name if call.name in offered else fitting_name(call.name, rules.names)
     is_same = (call_id, name) == (call.id, call.name)
     return call if is_same else replace(call, id=call_id, name=name)
@@ -128,20 +121,23 @@ def _turn(request: Request, message: Message, calls: tuple[ToolCall, ...], is_ow
     if is_unchanged and (is_own or message.original is None):
         return message
     original = message.original if is_own else None
-    return _kept(request, message, replace(message, tool_calls=calls, original=original))
+    return _reuse(request, message, replace(message, tool_calls=calls, original=original))
 
 
 def _results(request: Request, message: Message, calls: tuple[ToolCall, ...]) -> Message:
-    """The results of the calls of the message before, in their order."""
+    """Return a message of tool results with the ids and names of `calls`, to which they belong in this order."""
     pairs = [*zip(message.tool_results, calls, strict=False)]
     if all((result.call_id, result.name) == (call.id, call.name) for result, call in pairs):
         return message
     named = (replace(result, call_id=call.id, name=call.name) for result, call in pairs)
-    return _kept(request, message, replace(message, tool_results=tuple(named)))
+    return _reuse(request, message, replace(message, tool_results=tuple(named)))
 
 
-def _kept(request: Request, message: Message, changed: Message) -> Message:
-    """The changed message of an earlier request if it is equal. The first one is kept with it: its id stays its own."""
+def _reuse(request: Request, message: Message, changed: Message) -> Message:
+    """Return the equal rewritten message of an earlier request, else `changed`.
+
+    The original message is kept alive so that its `id()` stays unique.
+    """
     kept: dict[int, tuple[Message, Message]] = request.kept.setdefault(_KEPT, {})
     _, before = kept.get(id(message), (message, None))
     if before != changed:

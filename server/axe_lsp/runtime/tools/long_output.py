@@ -16,14 +16,14 @@ _SEAM = 4096
 """Bytes next to the part that is left out in which a line break is looked for."""
 
 _LONGEST_WORD = 256
-"""The same for a blank, where there is no line break. A key is a word."""
+"""Bytes next to the left-out part in which a blank is looked for, if there is no line break. A key is a word."""
 
 _SHORTEST_PART = 4
 """Characters of a part of a secret that is left out where the secret was cut."""
 
 
 class LongOutput:
-    """An output of any length, of which so many bytes of its `beginning` and of its `end` are kept.
+    """An output of any length, of which the first `beginning` bytes and the last `end` bytes are kept.
 
     `size` is the number of all bytes.
     """
@@ -50,10 +50,10 @@ class LongOutput:
         return bytes(self._beginning)
 
     def text(self, secrets: Iterable[str] = ()) -> str:
-        """Return the output as text. In place of its middle there is a line that says how much is left out.
+        """Return the output as text, with a line in place of its middle that states the bytes left out.
 
-        It is cut between lines, else between words, and never within a character or one of the `secrets`, of which
-        otherwise a part would be left that nobody recognises.
+        The cut is between lines, else between words, and never within a character or one of the `secrets`: redaction
+        does not recognise a part of a secret.
         """
         if self.size <= sum(self._most):
             return (self._beginning + self._end).decode("utf-8", "replace")
@@ -69,7 +69,7 @@ class LongOutput:
 
 
 def shown_output(text: str, secrets: Iterable[str] = ()) -> str:
-    """Return a text that is there as a whole, without its middle if it is too long."""
+    """Return an output that is complete, without its middle if it is too long."""
     output = LongOutput()
     output.add(text.encode("utf-8", "replace"))
     return output.text(secrets)

@@ -1,4 +1,4 @@
-"""The files that an agent knows: what it has read or written is not overwritten once it is something else."""
+"""The files that an agent has read or written: `write_file` does not overwrite one that has changed since."""
 
 from __future__ import annotations
 
@@ -22,11 +22,10 @@ class FormerRead(Struct, frozen=True):
 
 
 class SeenFiles:
-    """What one agent knows of files, by their places.
+    """The files that one agent has read or written, by their places.
 
-    Of a file that it has read or written in this process, the digest of the content is known. Of what it has read
-    before its run was resumed or continued, the conversation has the results: such a file is unchanged if
-    reading it again gives the same.
+    A file of this process has a digest of its content. A file that the agent has read before its run was resumed
+    or continued has the results of these calls: it is unchanged if `read_file` gives the same results again.
     """
 
     def __init__(self) -> None:
@@ -35,12 +34,12 @@ class SeenFiles:
 
     def learn(self, messages: Sequence[Message], place: Callable[[str], Path | None]) -> None:
         """Learn of files from the messages of former processes. `place` resolves the path of a call."""
-        known = {*self._digests}
+        files_of_this_process = {*self._digests}
         for call, result in _executed_calls(messages):
             if result.is_error or call.name not in ("read_file", *_WRITERS):
                 continue
             path = place(call.argument("path"))
-            if path is None or path in known:
+            if path is None or path in files_of_this_process:
                 continue
             if call.name in _WRITERS:
                 self._former_reads.pop(path, None)
@@ -67,7 +66,7 @@ class SeenFiles:
         return known is not None and known != digest_of(plain(content))
 
     def former_reads(self, place: Path) -> Sequence[FormerRead]:
-        """Return what a former process has read of a file, if the agent has not read or written it since."""
+        """Return the calls of a former process that have read a file, none if the agent has read or written it since."""
         return self._former_reads.get(place, ())
 
 
