@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 
 from axe_lsp.agentfile.schema.providers import WIRES, Wire
 from axe_lsp.agentfile.schema.services import SERVICES
+from axe_lsp.runtime import plain_text
 from axe_lsp.runtime.messages import Message, Request, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.providers import former_turns
 from axe_lsp.runtime.providers.former_turns import (
     CallRules,
-    fitting_id,
     fitting_name,
     with_former_turns,
 )
@@ -91,9 +92,25 @@ def test_names_of_unknown_tools_fit_and_stay_apart(pattern: str, names: list[str
 
 
 def test_encoded_id_depends_on_id_alone() -> None:
-    assert fitting_id("functions.read:0", MISTRAL, ()) == fitting_id(
-        "functions.read:0", MISTRAL, {"x"}
+    alone = request([("functions.read:0", "f")])
+    second = request([("functions.edit:0", "f"), ("functions.read:0", "f")])
+    assert (
+        sent(with_former_turns(alone, rules(MISTRAL)))[0]
+        == sent(with_former_turns(second, rules(MISTRAL)))[1]
     )
+
+
+def test_same_id_in_all_turns_takes_one_digest_for_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    digested: list[str] = []
+
+    def short_digest(text: str) -> str:
+        digested.append(text)
+        return plain_text.short_digest(text)
+
+    monkeypatch.setattr(former_turns, "short_digest", short_digest)
+    made = with_former_turns(request([("gemini_0", "f")] * 200), rules(MISTRAL))
+    assert len({*sent(made)}) == 200
+    assert len(digested) == 200
 
 
 def test_own_ids_go_back_as_they_came() -> None:

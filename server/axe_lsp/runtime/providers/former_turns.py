@@ -10,7 +10,7 @@ The form of a message depends on the messages before it alone, so that it is the
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from itertools import count
 
 from msgspec import Struct
@@ -81,25 +81,32 @@ class _CallIds:
         self._rules = rules
         self._all: set[str] = set()
         self._changeable: set[str] = set()
+        self._digests: dict[str, Iterator[str]] = {}
 
     def next(self, call_id: str, is_own: bool) -> str:
         """Return the id under which the next call is sent. `is_own`: the service itself has chosen `call_id`."""
         if is_own and not self._rules.checks_own_ids:
             # A service without ids of its own gets none back, and the runtime's are the same in each answer.
-            new = fitting_id(call_id, _ANY, self._changeable if self._rules.has_ids else ())
+            new = self._fitting(call_id, _ANY, self._changeable if self._rules.has_ids else ())
         else:
-            new = fitting_id(call_id, self._rules.ids, self._all)
+            new = self._fitting(call_id, self._rules.ids, self._all)
             self._changeable.add(new)
         self._all.add(new)
         return new
 
+    def _fitting(self, call_id: str, pattern: str, taken: Collection[str]) -> str:
+        """Return `call_id` if it matches the pattern and is not taken, else a digest of it that is not taken."""
+        if call_id not in taken and re.fullmatch(pattern, call_id):
+            return call_id
+        # Of Gemini and Ollama all turns have the same ids: to begin at the first digest each time takes n² of them.
+        digests = self._digests.setdefault(call_id, _digests_of(call_id))
+        return next(each for each in digests if each not in taken)
 
-def fitting_id(call_id: str, pattern: str, taken: Collection[str]) -> str:
-    """Return `call_id` if it matches the pattern and is not taken, else a digest of it that is not taken."""
-    if call_id not in taken and re.fullmatch(pattern, call_id):
-        return call_id
-    ids = (short_digest(f"{number} {call_id}")[:_ID_LENGTH] for number in count())
-    return next(each for each in ids if each not in taken)
+
+def _digests_of(call_id: str) -> Iterator[str]:
+    """Yield the ids that can replace `call_id`, in a fixed order without an end."""
+    for number in count():
+        yield short_digest(f"{number} {call_id}")[:_ID_LENGTH]
 
 
 def fitting_name(name: str, pattern: str) -> str:
