@@ -485,20 +485,24 @@ def test_an_agent_that_does_not_exist_or_is_broken(project: Project) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "said"),
+    ("answer", "attempts", "said"),
     [
-        (Refuses(401, "bad key"), "auth: bad key"),
-        (Refuses(529, "busy"), "overloaded: busy"),
-        (Raw(b"<html>"), "server: "),
-        (Raw(b'{"a": 1}', cut=0), "server: "),
-        (Raw(b"event: x\ndata: {\n\n", headers={"Content-Type": "text/event-stream"}), "server: "),
+        (Refuses(401, "bad key"), 1, "auth: bad key"),
+        (Refuses(529, "busy"), 1, "overloaded: busy"),
+        (Raw(b"<html>"), 1, "server: "),
+        (Raw(b'{"a": 1}', cut=0), 3, "server: "),
+        (
+            Raw(b"event: x\ndata: {\n\n", headers={"Content-Type": "text/event-stream"}),
+            1,
+            "server: ",
+        ),
     ],
     ids=["refused", "overloaded", "garbage", "hung up", "garbage stream"],
 )
 def test_a_provider_that_fails_is_named_and_the_session_goes_on(
-    project: Project, provider: ScriptedProvider, answer: Refuses | Raw, said: str
+    project: Project, provider: ScriptedProvider, answer: Refuses | Raw, attempts: int, said: str
 ) -> None:
-    provider.script("m-left", answer, Says("better"))
+    provider.script("m-left", *[answer] * attempts, Says("better"))
     with project.editor() as editor:
         error = fails(editor, agent="left")
         assert error.message.startswith(said)
