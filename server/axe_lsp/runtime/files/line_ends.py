@@ -53,7 +53,7 @@ def replace_text(content: bytes, old: bytes, new: bytes) -> tuple[bytes, int]:
     if has_crlf(content):
         old, new = with_crlf(old), with_crlf(new)
     count = content.count(old)
-    if count:
+    if count or not (b"\r\n" in content or b"\r\n" in old):
         return with_mark_of(content, content.replace(old, new)), count
     pattern = rb"\r?\n".join(map(re.escape, _ANY_LINE_END.split(old)))
 

@@ -172,6 +172,10 @@ def _effort(asked: str, restrictions: Restrictions) -> str:
     return lower[-1] if lower else restrictions.efforts[0]
 
 
+_LONGEST_READ = 4000
+"""Characters of an error that are searched: the time of some patterns grows with the square of the length."""
+
+
 def learnt(
     error: ProviderError,
     request: Request,
@@ -188,7 +192,7 @@ def learnt(
     tool = _refused_tool(error, request, restrictions)
     if tool is not None:
         return replace(restrictions, refused_tools=(*restrictions.refused_tools, tool))
-    said = "\n".join((error.message, *error.codes))
+    said = "\n".join((error.message[:_LONGEST_READ], *error.codes))
     if (fields := _learnt_fields(said, sent_fields, restrictions)) is not None:
         return fields
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
