@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import stat
@@ -282,6 +283,21 @@ def test_pipe_in_a_folder_is_left_out_of_its_copy(
     with copied(folder, environment) as copy:
         assert "new.txt" in names(copy.folder)
         assert not (copy.folder / "pipe").exists()
+
+
+@pytest.mark.parametrize(
+    "name", [".gitignore", "sub/.gitignore", ".git/info/exclude", ".git/config"]
+)
+def test_pipe_in_place_of_a_file_of_git_is_refused_by_name(
+    repository: Repository, environment: dict[str, str], name: str
+) -> None:
+    path = repository.folder / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    refusal = re.escape(f"{name} is no file, and git waits for its content")
+    with pytest.raises(CopyError, match=refusal), copied(repository.folder, environment):
+        pass
 
 
 def test_many_files(tmp_path: Path, environment: dict[str, str]) -> None:

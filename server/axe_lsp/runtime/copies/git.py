@@ -11,11 +11,12 @@ from __future__ import annotations
 
 import os
 import shutil
+import stat
 import subprocess
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from itertools import chain
@@ -29,7 +30,7 @@ from msgspec import Struct
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.search_path import find_program, with_search_path
-from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.plain_text import decode, shown_path
 
 _LIMIT = 600.0
 """Seconds for one call."""
@@ -84,9 +85,19 @@ STOPPED: ContextVar[threading.Event | None] = ContextVar("STOPPED", default=None
 _GLANCE = 0.1
 """Seconds after which it is looked at."""
 
+_READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
+"""The names of files that git reads, in any folder, to list the files of a repository."""
+
+_READ_IN_GIT_FOLDER = frozenset({"config", "exclude", "attributes"})
+"""The same in `.git` and `.git/info`."""
+
 
 class GitError(Exception):
     """git has failed, or there is none."""
+
+
+class UnreadableFileError(GitError):
+    """A file that git has to read is a pipe, a device or a socket."""
 
 
 class Repository(Struct, frozen=True):
@@ -149,7 +160,7 @@ def repository_of(
     asked = ("--show-toplevel", "--absolute-git-dir", "--git-common-dir", "--show-object-format")
     try:
         found = _in_folder(folder, environment, "rev-parse", "--path-format=absolute", *asked)
-    except _NoGitError:
+    except (_NoGitError, UnreadableFileError):
         raise
     except GitError:  # It is not a repository, is bare, or belongs to another user.
         return None
@@ -586,21 +597,46 @@ def _git(
     except OSError as error:
         raise GitError(f"git could not be executed: {error}") from error
     with process:
-        output, errors = _ended(process)
+        output, errors = _ended(process, folder)
     if process.returncode:
         said = decode(errors).strip().splitlines()
         raise GitError(said[-1] if said else f"git ended with code {process.returncode}")
     return output
 
 
-def _ended(process: subprocess.Popen[bytes]) -> tuple[bytes, bytes]:
-    """The output of git until its end, which comes early if the thread is `STOPPED`."""
+def _ended(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[bytes, bytes]:
+    """Return the output of git until its end, which comes early if the thread is `STOPPED`.
+
+    Raise UnreadableFileError if git waits for the writer of a pipe in a folder.
+    """
     stopped, until = STOPPED.get(), monotonic() + _LIMIT
+    is_searched = folder is None
     while not (stopped is not None and stopped.is_set()) and monotonic() < until:
         with suppress(subprocess.TimeoutExpired):
             return process.communicate(timeout=_GLANCE)
+        if folder is not None and not is_searched:
+            is_searched = True
+            if pipe := next(_pipes_for_git(folder), None):
+                process.kill()
+                name = shown_path(pipe.relative_to(folder))
+                raise UnreadableFileError(f"{name} is no file, and git waits for its content")
     process.kill()
     raise GitError("git was ended")
+
+
+def _pipes_for_git(folder: Path) -> Iterator[Path]:
+    """Yield what is no regular file in the place of a file that git reads to list the files of a folder."""
+    for above, folders, files in os.walk(folder):
+        names = _READ_BY_GIT
+        if ".git" in Path(above).parts[-2:]:
+            names = _READ_IN_GIT_FOLDER
+            folders[:] = [name for name in folders if name == "info"]
+        for name in names.intersection(files):
+            path = Path(above, name)
+            with suppress(OSError):
+                mode = path.lstat().st_mode
+                if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
+                    yield path
 
 
 _Result = TypeVar("_Result")
