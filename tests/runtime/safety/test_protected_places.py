@@ -42,6 +42,9 @@ PROTECTED = (
     ".profile",
     "src/sitecustomize.py",
     "evil.pth",
+    ".hg/hgrc",
+    ".vs/tasks.vs.json",
+    "project.code-workspace",
     ".npmrc",
 )
 

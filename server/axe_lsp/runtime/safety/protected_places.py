@@ -26,11 +26,13 @@ PROTECTED_NAMES = frozenset(
             # git: hooks, and configuration that names programs
             ".git .gitconfig .githooks .husky .lefthook lefthook.yml lefthook.yaml .lefthook.yml .lefthook.yaml",
             "lefthook-local.yml .pre-commit-config.yaml .pre-commit-config.yml .overcommit.yml",
+            # other version control: hooks as well
+            ".hg .hgrc .jj",
             # services that run what is pushed
             ".github .gitlab-ci.yml .circleci .gitea .forgejo .woodpecker .woodpecker.yml .buildkite .travis.yml",
             ".drone.yml azure-pipelines.yml jenkinsfile",
             # editors
-            ".vscode .idea .zed .helix .fleet .nvim .nvim.lua .nvimrc .exrc .vimrc .gvimrc .emacs .emacs.d",
+            ".vscode .idea .zed .helix .fleet .run .vs .nvim .nvim.lua .nvimrc .exrc .vimrc .gvimrc .emacs .emacs.d",
             ".dir-locals.el .dir-locals-2.el .devcontainer .devcontainer.json",
             # agents
             ".axe .claude .codex .vibe .opencode .gemini .cursor .cursorrules .kiro .windsurf .roo .continue .qwen",
@@ -48,8 +50,8 @@ PROTECTED_NAMES = frozenset(
 )
 """Names of files and folders, in lower case, at any depth."""
 
-PROTECTED_ENDINGS = (".pth",)
-"""Endings of names: the interpreter executes lines of `.pth` files at each start."""
+PROTECTED_ENDINGS = (".pth", ".code-workspace")
+"""Endings of names: Python executes lines of `.pth` files at each start, VS Code tasks of a `.code-workspace`."""
 
 _SHORT_NAME = r"\.?git~\d+"
 """`.git` as Windows shortens it."""
