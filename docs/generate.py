@@ -198,7 +198,7 @@ More about some keys: [agents that start agents](delegation.md), [typed agents](
    not searched, nor are folders more than 12 levels deep.
 
 A repository below the workspace folder (a submodule, a clone, a worktree) is a project of its own: in steps 4 and 7, an
-agent's file names only agents of its own repository, and two agents of one name in two repositories are no
+agent's file names only agents of its own repository, and two agents of one name in two repositories do not cause
 [`duplicate-name`](diagnostics.md#duplicate-name). A `.git` file or a `.git` folder with a `HEAD` makes a folder a
 repository. A name that you type, as for `axe-lsp run`, means agents of all of them.
 
@@ -762,7 +762,7 @@ same rules. Anything that no rule allows causes a question.
 
 A rule without `*` allows its own text, letter by letter, whatever the command does: also pipes, redirections and any
 option. With more words than that, or with `*`, it allows one plain command: no pipe, redirection, substitution,
-wildcard or second command, no variable in front that the rule does not have. What may come after the words of the rule
+wildcard or second command, no variable in front that the rule does not have. Which further words the command may have
 depends on the program. `time`, `env`, `nice`, `timeout`, `uv run`, `npx`, `python -m` and their like stand for the
 program after them.
 
@@ -801,7 +801,7 @@ spaces, and links make no difference. Only a rule that spells out the protected 
 the message has the rule.
 
 Not protected is what the user starts knowingly, and agents are there to write: `conftest.py` and other tests, a
-`Makefile`, and the scripts of `package.json`. Whoever allows `pytest` or `make` allows this code. A whole command, and a
+`Makefile`, and the scripts of `package.json`. A user who allows `pytest` or `make` allows this code. A whole command, and a
 rule that allows all commands (`run_command`, `*`), can change protected places: commands run without a sandbox.
 """
 

@@ -295,7 +295,7 @@ def test_pipe_in_place_of_a_file_of_git_is_refused_by_name(
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
     os.mkfifo(path)
-    refusal = re.escape(f"{name} is no file, and git waits for its content")
+    refusal = re.escape(f"{name} is not a file, and git waits for its content")
     with pytest.raises(CopyError, match=refusal), copied(repository.folder, environment):
         pass
 

@@ -266,7 +266,7 @@ def _key_bindings(lookup: Lookup) -> Iterator[Problem]:
             for each in [node] if node.items is None else node.items:
                 if isinstance(each.value, str) and not _is_key_binding(each.value):
                     message = (
-                        f"{quoted(each.value)} is no key binding: write modifiers and a key with `-` "
+                        f"{quoted(each.value)} is not a key binding: write modifiers and a key with `-` "
                         "between them, such as `ctrl-a`, `shift-enter` or `f5`"
                     )
                     yield problem_at(each, path, message)
@@ -367,7 +367,9 @@ def _hook_warnings(hooks: Node | None) -> Iterator[Problem]:
             pattern = matcher.value if matcher is not None else None
             has_matcher = event not in _EVENTS_WITHOUT_MATCHER and isinstance(pattern, str)
             if matcher is not None and has_matcher and not _is_matcher(str(pattern)):
-                message = f"{quoted(str(pattern))} is no regular expression; Codex skips the hooks"
+                message = (
+                    f"{quoted(str(pattern))} is not a regular expression; Codex skips the hooks"
+                )
                 yield warning_at(matcher.range, (*place, "matcher"), message, STARTUP_WARNING)
             inner = node_at(entry, "hooks") or Node(entry.range)
             for hook in inner.items or ():

@@ -122,7 +122,7 @@ def _permissions(root: Node) -> Iterator[Problem]:
             yield _undefined(default, name, _BUILT_IN_PROFILES)
         return
     if not tables:
-        message = f"{quoted(name)} is no profile: there is no table `[permissions.NAME]`"
+        message = f"{quoted(name)} is not a profile: there is no table `[permissions.NAME]`"
         yield problem_at(default, ("default_permissions",), message)
         return
     if name not in tables:
@@ -154,7 +154,7 @@ def _profile(default: Node, name: str, tables: Mapping[str, Node]) -> Iterator[P
             return
         if base not in tables and base not in _BASES:
             known = ", ".join(map(quoted, (*tables, *_BASES)))
-            message = f"{quoted(base)} is no profile that can be extended; known are {known}"
+            message = f"{quoted(base)} is not a profile that can be extended; known are {known}"
             yield problem_at(where, path, message)
             return
         current = base

@@ -485,7 +485,7 @@ _PROVIDER_KEYS = (
         ),
         row("auth.cwd", _S, "The working directory of the command."),
         row("aws", _ANY, "Settings for Amazon Bedrock."),
-        row("capabilities", _ANY, "What the service can do."),
+        row("capabilities", _ANY, "Capabilities of the service."),
         row("credential_file", _S, "A file with credentials."),
         row("gateway_oauth", _ANY, "The login to a gateway."),
         row("location", _S, "The location of the service, at Google."),

@@ -258,7 +258,7 @@ SESSION_TABLES = (
         "auto_review",
         "The automatic review of approvals.",
         row("policy", _S, "Its policy."),
-        choice("circuit_break_action", "default strict", "What follows many refusals."),
+        choice("circuit_break_action", "default strict", "The reaction to many refusals."),
         row("experimental_conversation_history_prompt", _S, "A prompt for the history."),
         count(
             "conversation_history_max_output_tokens", "The tokens of its answer.", 1, maximum=_U64
@@ -511,7 +511,7 @@ FEATURE_TABLES = (
         ),
         *(row(each, _OPEN, "A part of the review of approvals.") for each in _GUARDIAN_SECTIONS),
         choice("async_classifier_mode", "conversation", "How the classifier works."),
-        row("transcript_mode", _S, "What the classifier reads."),
+        row("transcript_mode", _S, "The input of the classifier."),
         row("classifier_instructions", _S, "Instructions of the classifier."),
         row("reasoning_effort", _S, "How much the model thinks."),
         count(

@@ -19,7 +19,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     fault = snapshot.facts_about(file).contents.get((HOOKS, HOOKS_FILE))
     hooks = file.settings.members.get("hooks") if file.settings and file.settings.members else None
     if fault and hooks is not None:
-        message = f"{HOOKS_FILE} beside this file {fault}; keep the hooks in one of them"
+        message = f"{HOOKS_FILE} next to this file {fault}; keep the hooks in one of them"
         yield RULE.finding(hooks.range, message, path=HOOKS_KEY)
 
 

@@ -619,7 +619,7 @@ def _ended(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[bytes
             if pipe := next(_pipes_for_git(folder), None):
                 process.kill()
                 name = shown_path(pipe.relative_to(folder))
-                raise UnreadableFileError(f"{name} is no file, and git waits for its content")
+                raise UnreadableFileError(f"{name} is not a file, and git waits for its content")
     process.kill()
     raise GitError("git was ended")
 
