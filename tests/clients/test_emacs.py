@@ -188,6 +188,20 @@ def test_a_codex_project_is_checked_in_emacs_without_settings(emacs: Path, tmp_p
 
 
 @pytest.mark.editor
+def test_file_opened_later_or_again_shows_its_problems_in_emacs(
+    emacs: Path, tmp_path: Path
+) -> None:
+    agents = tmp_path / "project" / "axe" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "faulty.toml").write_text(
+        'name = "faulty"\nmodel = "ollama/m"\nsub_agents = ["nobody"]\nbogus = 1\n'
+    )
+    lead = agents / "lead.toml"
+    lead.write_text('name = "lead"\nmodel = "ollama/m"\nsub_agents = ["faulty"]\n')
+    _play(emacs, "reopen.el", lead, clean_environment(tmp_path / "home"))
+
+
+@pytest.mark.editor
 def test_a_key_answers_the_question_at_a_terminal(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
