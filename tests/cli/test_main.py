@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp import __version__
+from axe_lsp.cli import main as main_module
 from axe_lsp.cli.main import COMMANDS, main, module_of
 from axe_lsp.cli.version import commit_of
 from support.command_line import COMMAND, Home
@@ -244,3 +246,56 @@ def test_what_an_option_takes_is_told_in_plain_words(
     code, out, err = home.call(*arguments)
     assert (code, out) == (1, "")
     assert reason in err
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (OSError(errno.EMFILE, "Too many open files", "a.py"), "no further file can be opened"),
+        (OSError(errno.ENFILE, "Too many open files in system"), "no further file can be opened"),
+        (OSError(errno.ENOMEM, "Cannot allocate memory"), "the memory does not suffice"),
+        (MemoryError(), "the memory does not suffice"),
+        (RuntimeError("can't start new thread"), "the memory does not suffice"),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("is_cause", [False, True])
+def test_shortage_of_a_resource_is_one_sentence(
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    error: Exception,
+    told: str,
+    is_cause: bool,
+) -> None:
+    def fail(_: object) -> int:
+        if is_cause:
+            raise RuntimeError("internal error") from error
+        raise error
+
+    monkeypatch.setattr(main_module, "_main", fail)
+    monkeypatch.setattr(main_module, "_forget_unfinished_work", lambda: None)
+    assert main_module.main(["run"]) == main_module.OUT_OF_RESOURCES
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.startswith(f"axe-lsp: {told}")
+
+
+def test_error_that_is_no_shortage_is_raised(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: object) -> int:
+        raise OSError(errno.EACCES, "Permission denied", "a.py")
+
+    monkeypatch.setattr(main_module, "_main", fail)
+    with pytest.raises(PermissionError):
+        main_module.main(["run"])
+
+
+@pytest.mark.process
+def test_run_that_may_not_open_files_ends_with_one_sentence(tmp_path: Path) -> None:
+    home = Home(tmp_path, {"OPENAI_API_KEY": "k", "AXE_OPENAI_BASE_URL": "http://127.0.0.1:1"})
+    home.add({"solo": 'name = "solo"\nmodel = "openai/m"\n'})
+    command = shlex.join([*COMMAND, "run", "solo", "-p", "Go"])
+    # Three are left beside the standard streams, and an event loop needs all of them.
+    code, out, err = home.shell_line(f"ulimit -n 6; exec {command}")
+    assert (code, out) == (2, "")
+    assert err == (
+        "axe-lsp: no further file can be opened: the limit is reached. `ulimit -n 1024` raises it\n"
+    )

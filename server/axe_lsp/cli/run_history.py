@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -67,7 +67,7 @@ class RunHistory:
             return
         if not self.has_begun:
             self.has_begun = True
-            asyncio.get_running_loop().call_later(_LATER, self._begin_to_write)
+            asyncio.get_running_loop().call_later(_LATER, self._begin_meanwhile)
         elif self._events == _BEFORE_REQUEST:
             self._begin_to_write()
         self._events += 1
@@ -92,6 +92,11 @@ class RunHistory:
     async def __aexit__(self, *_: object) -> None:
         if self.has_begun:
             await asyncio.to_thread(self._begin_to_write().close)
+
+    def _begin_meanwhile(self) -> None:
+        """Begin to write while the model is waited for; what fails now is tried again at the end, and told then."""
+        with suppress(OSError, ImportError, MemoryError):
+            self._begin_to_write()
 
     def _begin_to_write(self) -> HistoryWriter:
         if self._writer is not None:
