@@ -18,7 +18,7 @@
 (add-to-list 'load-path (getenv "AXE_EMACS"))
 (require 'axe-lsp)
 
-(defconst patience 100 "Generous, because the machine may be busy; only a failing test waits that long.")
+(defconst patience 250 "Generous, because the machine may be busy; only a failing test waits that long.")
 
 (defun report (text)
   "Tell the test how far we have come."
