@@ -29,6 +29,7 @@ from axe_lsp.runtime.run_log import Begun
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Order, RunRequest
+from axe_lsp.runtime.sources import Source
 from axe_lsp.runtime.usage import Usage
 
 
@@ -129,6 +130,8 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         if each.name != "run" and each.name != "status"
     }
     status = {"status": "killed", "limit": "tokens"} if kind is AgentEnd else {}
+    if "sources" in own:
+        own["sources"] = (Source("https://example.org", "A page"),)
     event = kind(run=CHILD, **{**own, **status})
     arrived = protocol.read_from_host(encode(notification(event)))
     assert isinstance(arrived, Notification)

@@ -26,7 +26,7 @@ async def test_windows_ends_a_command_with_all_that_it_has_started(
     assert environment["SYSTEMROOT"] == "C:/Windows"
     with anyio.fail_after(30):
         ended = await run_to_end(["/bin/sh", "-c", "echo on; exec sleep 1000"], tmp_path, {}, 1)
-    assert (ended.output, ended.code) == (b"on\n", None)
+    assert (ended.output.text(), ended.code) == ("on\n", None)
     assert (tmp_path / "asked").read_text().startswith("/F /T /PID ")
     done = await run_to_end(["/bin/sh", "-c", "echo done; exit 3"], tmp_path, {}, 30)
-    assert (done.output, done.code) == (b"done\n", 3)
+    assert (done.output.text(), done.code) == ("done\n", 3)

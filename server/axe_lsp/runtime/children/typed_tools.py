@@ -22,7 +22,6 @@ from axe_lsp.runtime.children.delegation import (
 )
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import TOOL_NAME, Tool, ToolCall, ToolOutcome, ToolResult
-from axe_lsp.runtime.structured.arguments import fit_arguments
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.structured.schemas import Check
@@ -90,6 +89,7 @@ async def call_typed(
     call: ToolCall, typed: TypedTool, delegator: Delegator, start: Start
 ) -> ToolOutcome:
     """Execute one call of such a tool. Always returns an outcome."""
+    from axe_lsp.runtime.structured.arguments import fit_arguments
     from axe_lsp.runtime.structured.schemas import canonical_json
 
     assert typed.tool.schema is not None
