@@ -133,6 +133,14 @@ _QUERIES = st.builds(
 @needs_ripgrep
 @pytest.mark.slow
 @example({".gitignore": b"*\n!a.py", "a.py": b"foo\n", ".git/x": b"foo\n"}, [Query(".", "foo")])
+@example(
+    {"a": b""},
+    [
+        Query(".", pattern, (glob,))
+        for glob in ("[", "{", "a[", "\\", "[z-a]")
+        for pattern in (None, "(")
+    ],
+)
 @given(_TREES, st.lists(_QUERIES, min_size=1, max_size=2))
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=20)
 def test_search_finds_what_ripgrep_finds(tree: dict[str, bytes], queries: list[Query]) -> None:

@@ -229,9 +229,17 @@ class Walk:
     """The files below a path, in the order of their names, as ripgrep finds them."""
 
     def __init__(self, globs: list[str]) -> None:
+        """Raise GlobError for a glob that is not valid, with the glob."""
         self._here = os.getcwd()
-        rules = tuple(rule for each in globs if (rule := rule_of(each)) is not None)
-        self._globs = Rules(self._here, rules)
+        rules = []
+        for glob in globs:
+            try:
+                rule = rule_of(glob)
+            except (GlobError, re.error) as error:
+                raise GlobError(f"'{glob}': {error}") from error
+            if rule is not None:
+                rules.append(rule)
+        self._globs = Rules(self._here, tuple(rules))
         self._needs_glob = any(not rule.is_negated for rule in rules)
 
     def files(self, path: str) -> Iterator[str]:
@@ -377,23 +385,25 @@ def _shown(line: str) -> bytes:
 
 def main(query: dict[str, Any]) -> int:
     """Print the files or lines of a query; returns the exit code of ripgrep."""
-    try:
-        walk = Walk(query["globs"])
-    except (GlobError, re.error) as error:
-        sys.stdout.write(f"error parsing glob: {error}\n")
-        return _FAILED
     pattern, path = query["pattern"], query["path"]
-    out = sys.stdout.buffer
-    if pattern is None:
-        for found in walk.files(path):
-            out.write(os.fsencode(found) + b"\n")
-        return 0
+    regex = None
     try:
-        flags = re.IGNORECASE if query["ignore_case"] else 0
-        regex = re.compile(python_pattern(pattern), flags)
+        if pattern is not None:  # Before the globs: ripgrep names the first fault in this order.
+            regex = re.compile(
+                python_pattern(pattern), re.IGNORECASE if query["ignore_case"] else 0
+            )
+        walk = Walk(query["globs"])
+    except GlobError as error:
+        sys.stdout.write(f"error parsing glob {error}\n")
+        return _FAILED
     except (re.error, OverflowError, RecursionError) as error:
         sys.stdout.write(f"regex parse error: {error}\n")
         return _FAILED
+    out = sys.stdout.buffer
+    if regex is None:
+        for name in walk.files(path):
+            out.write(os.fsencode(name) + b"\n")
+        return 0
     is_named = not os.path.isdir(path)
     for found in walk.files(path):
         for line in lines_of(found, regex, is_named):
