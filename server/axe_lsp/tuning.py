@@ -47,12 +47,6 @@ def host_is_complete() -> None:
     gc.freeze()
 
 
-def template_is_complete() -> None:
-    """What forks hosts has imported what they need: looking through it would copy all of its pages in each fork."""
-    gc.collect()
-    gc.freeze()
-
-
 def server_begins() -> None:
     """The language server has imported what it needs for its first answers."""
     gc.freeze()

@@ -52,19 +52,9 @@ def bearing(mark: str) -> dict[int, str]:
 
 
 def hosts_bearing(mark: str) -> list[int]:
-    """The run hosts among them. Each is the first of its session; its guard is not, and ends with it.
-
-    What forks hosts is none.
-    """
+    """The run hosts among them. Each is the first of its session; its guard is not, and ends with it."""
     hosts = [pid for pid, line in bearing(mark).items() if "hosting.host" in line]
-    templates = templates_bearing(mark)
-    return [pid for pid in hosts if _session(pid) == pid and pid not in templates]
-
-
-def templates_bearing(mark: str) -> list[int]:
-    """The processes that fork hosts. Their forks have the same command line."""
-    lines = {pid: line for pid, line in bearing(mark).items() if "hosting.host.template" in line}
-    return [pid for pid in lines if _session(pid) == pid and parent_of(pid) not in lines]
+    return [pid for pid in hosts if _session(pid) == pid]
 
 
 def parent_of(pid: int) -> int:

@@ -66,7 +66,6 @@ if TYPE_CHECKING:
     from axe_lsp.cli.markdown import MarkdownStream
     from axe_lsp.cli.verbose import VerboseLog
     from axe_lsp.hosting.protocol import Start
-    from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 
 _ADVICE = "run it with --yes to let tools change files and run commands"
 
@@ -146,7 +145,6 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
 
         allow_again(approval, known, run_id)
     trust = TrustPolicy(os.environ, people.ask, trusts_all=options.trust)
-    processes = _Processes(live, approval, trust)
     services = RunServices(
         resolve=live.resolve,
         workspace=workspace,
@@ -159,12 +157,12 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
         ask=people.ask,
         steps=steps,
         # A recording answers in one process.
-        elsewhere=None if live.is_recorded else processes,
+        elsewhere=None if live.is_recorded else partial(_run_in_process, live, approval, trust),
         machines=LateMachines(dict(os.environ), options.on),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
-    async with memory, aclosing(processes), engine, aclosing(telemetry):
+    async with memory, engine, aclosing(telemetry):
         try:
             with closing(output):
                 result = await engine.run(live.request, run_id, output.ready, known)
@@ -237,37 +235,21 @@ class _TerminalUser:
         return Approval(self.questions, on_allowed=partial(keep_allowed, steps))
 
 
-class _Processes:
-    """Makes runs of agents that want processes of their own. It is an `Elsewhere`."""
+async def _run_in_process(
+    live: LiveRun, approval: Approval, trust: TrustPolicy, order: Order, caller_link: CallerLink
+) -> RunResult:
+    """Execute a child run in a process of its own. Raises RunError. With its first arguments it is an `Elsewhere`."""
+    from axe_lsp.hosting.protocol import Workplace
+    from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
 
-    def __init__(self, live: LiveRun, approval: Approval, trust: TrustPolicy) -> None:
-        self._live = live
-        self._approval = approval
-        self._trust = trust
-        self._hosts: PreparedHosts | None = None
-
-    async def __call__(self, order: Order, caller_link: CallerLink) -> RunResult:
-        """Make a run. Raises RunError."""
-        from axe_lsp.hosting.protocol import Workplace
-        from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
-        from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
-
-        self._hosts = self._hosts or PreparedHosts()
-        live = self._live
-        processes = IsolatedRuns(
-            Workplace(str(live.workspace), places=live.places),
-            self._approval.decide,
-            on=live.options.on,
-            allow=self._approval.allowances,
-            trust=self._trust,
-            start_host=self._hosts.start,
-        )
-        return await processes(order, caller_link)
-
-    async def aclose(self) -> None:
-        """End what has started their processes."""
-        if self._hosts is not None:
-            await self._hosts.aclose()
+    processes = IsolatedRuns(
+        Workplace(str(live.workspace), places=live.places),
+        approval.decide,
+        on=live.options.on,
+        allow=approval.allowances,
+        trust=trust,
+    )
+    return await processes(order, caller_link)
 
 
 class _Output:

@@ -381,8 +381,8 @@ async def test_a_process_below_a_process_ends_with_it(
         for kind, hold in zip(("begin", "resume"), holds, strict=True):
             await hold.arrived()
             await at.event("axe/agent", agent="below", kind=kind)
-            hosts = processes_of_agents(at)  # Each is a fork of what its host has started.
-            (upper,) = (pid for pid in hosts if parent(parent(pid)) == at.hosts()[0])
+            hosts = processes_of_agents(at)
+            (upper,) = (pid for pid in hosts if parent(pid) == at.hosts()[0])
             os.kill(upper, signal.SIGKILL)
             await hold.hung_up()
 

@@ -3,7 +3,6 @@
 import asyncio
 import time
 from collections.abc import Sequence
-from functools import partial
 
 import pytest
 
@@ -63,7 +62,7 @@ async def test_what_was_sent_reaches_a_host_that_is_ready_before_its_start_retur
     monkeypatch.setattr(host_process, "start", returns_late)
     link = Link(receive)
     answer = link.ping()
-    serving = asyncio.create_task(link.serve(partial(host_process.start, HOST)))
+    serving = asyncio.create_task(link.serve(HOST))
     try:
         await asyncio.wait_for(answer, 60)
     finally:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from functools import partial
 from pathlib import Path
 
 import anyio
@@ -212,6 +213,22 @@ async def test_what_has_no_environment_and_no_reaper_is_found(tmp_path: Path, en
         assert sleepers.count() == 0
         assert others.count() == 1, "a command that runs beside it goes on"
         tasks.cancel_scope.cancel()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux shows open files")
+async def test_a_command_inherits_no_file_but_its_streams(tmp_path: Path) -> None:
+    (tmp_path / "files.sh").write_text("ls -l /proc/self/fd\n")
+    async with anyio.create_task_group() as tasks:
+        tasks.start_soon(partial(use, "run_command", tmp_path, command="sleep 60"))
+        files = await use("run_command", tmp_path, command="sh files.sh")
+        tasks.cancel_scope.cancel()
+    # Three streams, the script, and the folder that is listed.
+    assert files.count(" -> ") <= 5
+    assert not [kind for kind in ("socket:", "memfd:") if kind in files]
+
+
+async def test_a_command_with_a_lone_surrogate_is_refused(tmp_path: Path) -> None:
+    assert "surrogates not allowed" in await refusal("run_command", tmp_path, command="a \ud800")
 
 
 async def test_a_command_has_its_time(tmp_path: Path) -> None:

@@ -23,7 +23,6 @@ from axe_lsp.hosting.places.late_machines import LateMachines
 from axe_lsp.hosting.relay import ProcessAbove
 from axe_lsp.hosting.stored_steps import allow_again, order_step, resolver
 from axe_lsp.hosting.supervisor.isolated_runs import IsolatedRuns
-from axe_lsp.hosting.supervisor.prepared_hosts import PreparedHosts
 from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError
@@ -60,7 +59,6 @@ class EngineFactory:
         self._http = HttpProvider(self._environment, above if is_below else None)
         self._telemetry = Telemetry()
         self._machines: dict[str, LateMachines] = {}
-        self._prepared = PreparedHosts()
         self._history = HistoryWriter(
             warn=lambda run_id, text: send(protocol.Warned(run_id, text)),
             stored=lambda run_id, seq: send(protocol.Stored(run_id, seq, self._history.is_failing)),
@@ -151,7 +149,6 @@ class EngineFactory:
                 on=start.on,
                 allow=start.allow,
                 trust=trust,
-                start_host=self._prepared.start,
                 server_ends=lambda: self.server_ends,
                 editor=editor,
             ),
@@ -172,7 +169,6 @@ class EngineFactory:
 
     async def close(self) -> None:
         """Close the connections, and finish what is remembered and sent elsewhere."""
-        await self._prepared.aclose()
         await self._http.close()
         await self._telemetry.aclose()
         await asyncio.to_thread(self._history.close)

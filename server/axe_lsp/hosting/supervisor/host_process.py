@@ -11,8 +11,7 @@ import math
 import signal
 import subprocess
 import sys
-from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, cast
 
 from axe_lsp.runtime.processes import bare_environment, forbid_inspection
@@ -20,12 +19,12 @@ from axe_lsp.runtime.safety import orphans
 
 OnLine = Callable[[bytes], None]
 
-_INPUT, OUTPUT, ERRORS = 0, 1, 2
+_INPUT, _OUTPUT, _ERRORS = 0, 1, 2
 
 _LONGEST_ERROR = 1 << 16
 """A line of a process's standard error is cut into pieces of this many bytes."""
 
-LAST_WORDS = 1.0
+_LAST_WORDS = 1.0
 """Seconds for which the output of a process that has ended may stay open. A descendant that
 inherited it could keep it open for ever, and what that one says is of no interest."""
 
@@ -35,13 +34,13 @@ async def start(command: Sequence[str], on_output: OnLine, on_errors: OnLine) ->
     forbid_inspection()
     async with orphans.starting() as started:
         transport, process = await asyncio.get_running_loop().subprocess_exec(
-            lambda: _Subprocess(on_output, on_errors), *command, env=bare_environment(), **apart()
+            lambda: HostProcess(on_output, on_errors), *command, env=bare_environment(), **_apart()
         )
         started(transport.get_pid())
     return process
 
 
-def apart() -> dict[str, Any]:
+def _apart() -> dict[str, Any]:
     """A process group of its own: Ctrl-C in the server's terminal is for the server to handle."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
@@ -68,31 +67,33 @@ class LineBuffer:
             self._begun = []
 
 
-class HostProcess(ABC):
+class HostProcess(asyncio.SubprocessProtocol):
     """A process whose lines are handed out as they come.
 
     `ended` is the return code, done after the last line was handed out. Nothing here delays the
     process: its lines are taken at once.
     """
 
+    _transport: asyncio.SubprocessTransport
+
     def __init__(self, on_output: OnLine, on_errors: OnLine) -> None:
         self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         errors = LineBuffer(on_errors, _LONGEST_ERROR)
-        self._lines = {OUTPUT: LineBuffer(on_output), ERRORS: errors}
+        self._lines = {_OUTPUT: LineBuffer(on_output), _ERRORS: errors}
 
-    @abstractmethod
     def write(self, data: bytes) -> None:
         """Send to its standard input; lost when the process has ended."""
+        self._input().write(data)
 
     async def end(self, patience: float) -> None:
         """Close its input, which asks it to end, and insist if it is still there after a while."""
-        self._close_input()
+        self._input().close()
         if not await self._has_ended_within(patience):
             await self.kill(patience)
 
     async def kill(self, patience: float) -> None:
         """Terminate it, and kill it when that does not help. On Windows the two are the same."""
-        for insist in (self._terminate, self._kill):
+        for insist in (self._transport.terminate, self._transport.kill):
             try:
                 insist()
             except ProcessLookupError:
@@ -101,43 +102,9 @@ class HostProcess(ABC):
                 break
         await asyncio.shield(self.ended)
 
-    @abstractmethod
-    def _close_input(self) -> None:
-        """Nothing more is written."""
-
-    @abstractmethod
-    def _terminate(self) -> None:
-        """Ask it to end. Raises ProcessLookupError."""
-
-    @abstractmethod
-    def _kill(self) -> None:
-        """End it. Raises ProcessLookupError."""
-
     async def _has_ended_within(self, seconds: float) -> bool:
         await asyncio.wait({self.ended}, timeout=seconds)
         return self.ended.done()
-
-
-StartHost = Callable[[OnLine, OnLine], Awaitable[HostProcess]]
-"""Starts a host that reads orders. Raises OSError."""
-
-
-class _Subprocess(HostProcess, asyncio.SubprocessProtocol):
-    """A process that was started here."""
-
-    _transport: asyncio.SubprocessTransport
-
-    def write(self, data: bytes) -> None:
-        self._input().write(data)
-
-    def _close_input(self) -> None:
-        self._input().close()
-
-    def _terminate(self) -> None:
-        self._transport.terminate()
-
-    def _kill(self) -> None:
-        self._transport.kill()
 
     def _input(self) -> asyncio.WriteTransport:
         return cast(asyncio.WriteTransport, self._transport.get_pipe_transport(_INPUT))
@@ -153,7 +120,7 @@ class _Subprocess(HostProcess, asyncio.SubprocessProtocol):
     def process_exited(self) -> None:
         """asyncio: the process is gone; what it wrote may still be under way."""
         orphans.has_ended(self._transport.get_pid())
-        asyncio.get_running_loop().call_later(LAST_WORDS, self._finish)
+        asyncio.get_running_loop().call_later(_LAST_WORDS, self._finish)
 
     def connection_lost(self, exc: Exception | None) -> None:
         """asyncio: the process is gone and all that it wrote has arrived."""

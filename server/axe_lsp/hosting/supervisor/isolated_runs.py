@@ -26,8 +26,7 @@ from axe_lsp.hosting.relay import (
     as_steps,
 )
 from axe_lsp.hosting.run_tree import RunTree
-from axe_lsp.hosting.supervisor.host_process import StartHost
-from axe_lsp.hosting.supervisor.link import Link, Patience, is_done_within
+from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import HostedRunError, error_of
 from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError, RunError
@@ -46,13 +45,12 @@ class IsolatedRuns(Struct, frozen=True):
     """Makes runs in processes of their own. It is an `Elsewhere`.
 
     They see the same workplace as the run that calls them; `stream`, `on` and `allow` are as for a
-    root run. `start_host` starts their processes, `ask` answers their questions, but those about trust are for `trust`.
+    root run. `ask` answers their questions, but those about trust are for `trust`.
     The `editor` serves them as well.
     """
 
     workplace: protocol.Workplace
     ask: Ask
-    start_host: StartHost
     trust: TrustPolicy
     stream: bool = False
     on: str = ""
@@ -141,11 +139,10 @@ class _RemoteRun:
     # The life of the process.
 
     async def _serve(self) -> None:
-        start_host = self._runs.start_host
-        how = await self._link.serve(start_host)
+        how = await self._link.serve(HOST)
         if self._may_go_on:
             self._go_on(how)
-            how = await self._link.serve(start_host)
+            how = await self._link.serve(HOST)
         self._end(HostedRunError(f"its process {how}"))
 
     def _connect(self, start: protocol.StartChild) -> None:

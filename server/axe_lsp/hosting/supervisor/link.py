@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -58,10 +58,10 @@ class Link:
         self._last_words = ""
         self._secrets = known_secrets(os.environ)
 
-    async def serve(self, start: host_process.StartHost) -> str:
-        """Start the host, hand out what it says, and tell in words how it ended."""
+    async def serve(self, command: Sequence[str]) -> str:
+        """Start the host by `command`, pass its messages on, and return in words how it ended."""
         try:
-            self._process = await start(self._on_line, self._on_error_line)
+            self._process = await host_process.start(command, self._on_line, self._on_error_line)
         except OSError as error:
             return f"could not be started ({error})"
         finally:

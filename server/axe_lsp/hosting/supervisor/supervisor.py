@@ -12,7 +12,6 @@ import math
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 
 from msgspec.structs import replace
 
@@ -21,7 +20,6 @@ from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Message, Notification, notification
 from axe_lsp.hosting.relay import IncomingQuestions
 from axe_lsp.hosting.run_tree import Left
-from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import (
@@ -185,7 +183,7 @@ class Runs:
         watch = self._tasks.start_unattended(self._watch(link), "heartbeat of the run host")
         how = "was left alone"
         try:
-            how = await link.serve(partial(host_process.start, self._command))
+            how = await link.serve(self._command)
         finally:
             watch.cancel()
             del self._serving[link]

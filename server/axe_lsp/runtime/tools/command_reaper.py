@@ -8,11 +8,6 @@ its writer notices when the command closes it. On Linux, what the command has pu
 into other sessions is found all the same, since orphans become children of the reaper. Between the two
 is a process that does nothing: what the command sees as its parent, and may kill, is not the reaper. It
 exits with the command's code, or 128 and the signal, as shells do.
-
-`command_reaper.py forks` does the same for each request that arrives at its standard input, a socket, in a fork of
-itself, which is there within a millisecond (`prepared_reapers.py`). A request is a byte with five files: the request as
-JSON, input, output, lifeline and status. To the last one the fork writes its number, or why there is no command,
-and then the code with which it exits. Linux only.
 """
 
 from __future__ import annotations
@@ -35,14 +30,11 @@ _PR_SET_CHILD_SUBREAPER = 36
 _SIGNALS = (signal.SIGHUP, signal.SIGINT, signal.SIGTERM)
 """Signals that a command sends to its group, as with `kill 0`, are not meant for the reaper."""
 
-_FILES = 5
-"""Of a request."""
-
 _IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
-def main(lifeline: int, command: list[str], status: int | None = None) -> int:
-    """Run a command to its end; returns what to exit with. No child has the file `status`."""
+def main(lifeline: int, command: list[str]) -> int:
+    """Run a command to its end, and return the exit code."""
     os.set_inheritable(lifeline, False)
     os.environ.pop("LC_CTYPE", None)  # Python's own, where the environment names no locale.
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
@@ -50,7 +42,7 @@ def main(lifeline: int, command: list[str], status: int | None = None) -> int:
     for each in _SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     reaper = os.getpid()
-    stand_in = os.fork() or _stand_in(reaper, command, status)
+    stand_in = os.fork() or _stand_in(reaper, command)
     os.close(0)
     threading.Thread(target=_hold_lifeline, args=[lifeline, stand_in], daemon=True).start()
     code = _code_of(stand_in)
@@ -58,60 +50,8 @@ def main(lifeline: int, command: list[str], status: int | None = None) -> int:
     return code
 
 
-def serve() -> None:
-    """Fork a reaper for each request, until there can be no more."""
-    import socket
-
-    _continue_without_parent()
-    connection = socket.socket(fileno=os.dup(0))
-    os.dup2(1, 0)  # /dev/null, as its output is.
-    for number in _SIGNALS:
-        signal.signal(number, signal.SIG_IGN)
-    signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # Nobody waits for the forks.
-    while True:
-        request, files, _, _ = socket.recv_fds(connection, 1, _FILES)
-        if not request:
-            return
-        for each in files:
-            os.set_inheritable(each, False)
-        if len(files) == _FILES and not os.fork():
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-            connection.close()
-            _fork(*files)
-        for each in files:
-            os.close(each)
-
-
-def _fork(request: int, source: int, output: int, lifeline: int, status: int) -> None:
-    """In the fork: never returns."""
-    import json
-
-    os.setsid()
-    try:
-        with open(request, "rb") as file:
-            wanted = json.load(file)
-        os.chdir(wanted["folder"])
-        for place, each in enumerate((source, output, output)):
-            os.dup2(each, place)
-        os.close(source)
-        os.close(output)
-        os.environ.clear()
-        os.environ.update(wanted["environment"])
-    except OSError as error:
-        os.write(status, f"failed {error.errno}\n".encode())
-        os._exit(1)
-    os.write(status, f"{os.getpid()}\n".encode())
-    code = 1
-    with contextlib.suppress(BaseException):
-        code = main(lifeline, wanted["command"], status)
-    os.write(status, f"{code}\n".encode())
-    os._exit(code)
-
-
-def _stand_in(reaper: int, command: list[str], status: int | None) -> int:
+def _stand_in(reaper: int, command: list[str]) -> int:
     """In the child: never returns. It dies with the reaper, and the command with it."""
-    if status is not None:
-        os.close(status)
     _die_with(reaper)
     stand_in = os.getpid()
     child = os.fork() or _become(stand_in, command)
@@ -188,7 +128,4 @@ def _prctl(option: int, value: int) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1] == "forks":
-        serve()
-        os._exit(0)
     os._exit(main(int(sys.argv[1]), sys.argv[2:]))

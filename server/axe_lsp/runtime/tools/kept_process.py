@@ -51,16 +51,7 @@ async def start_kept(
     mark = uuid.uuid4().hex
     held, lifeline = os.pipe() if sys.platform != "win32" else (None, None)
     reaper = () if held is None else (sys.executable, "-I", "-S", _REAPER, str(held))
-    marked = {**environment, _MARK: mark}
     try:
-        if sys.platform == "linux" and (stdin, stderr) == (subprocess.DEVNULL, subprocess.STDOUT):
-            # Imported late: hardly any run executes a command.
-            from axe_lsp.runtime.tools.prepared_reapers import NoForkError, start_below_fork
-
-            assert held is not None
-            with contextlib.suppress(NoForkError):
-                forked = await start_below_fork(_REAPER, command, folder, marked, held)
-                return KeptProcess(forked, mark, lifeline)
         async with orphans.starting() as started:
             process = await anyio.open_process(
                 [*reaper, *command],
@@ -68,7 +59,7 @@ async def start_kept(
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=folder,
-                env=marked,
+                env={**environment, _MARK: mark},
                 start_new_session=True,
                 pass_fds=() if held is None else (held,),
             )
