@@ -27,6 +27,7 @@ LIBRARIES = {
     "jsonschema",
     "lsprotocol",
     "msgspec",
+    "prompt-toolkit",
     "pygls",
     "referencing",
     "tomli",

@@ -165,6 +165,7 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
         "email.utils",
         "pygls",
         "lsprotocol",
+        "prompt_toolkit",
         "axe_lsp.cli.display",
         "axe_lsp.hosting.supervisor.isolated_runs",
         "axe_lsp.hosting.protocol",

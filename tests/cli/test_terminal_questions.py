@@ -29,7 +29,7 @@ from support.waiting import wait_until
 
 WRITE = Call("write_file", {"path": "a.txt", "content": "new\n"}, "1")
 COMMAND_CALL = Call("run_command", {"command": "echo done\necho \x1b[2Jmore"}, "2")
-PROMPT = "Allow {0}? [y]es, [a]lways {1} in this run, [N]o and what to do instead:"
+PROMPT = "Allow {0}? [y]es, [a]lways {1} in this run, [N]o, or what to do instead:"
 TOOLS = ["write_file", "run_command"]
 
 
@@ -39,7 +39,7 @@ def on_terminal(home: Home, *arguments: str, **variables: str) -> Terminal:
 
 
 def asks(screen: Screen) -> bool:
-    return bool(screen) and PROMPT[-25:] in "".join(screen[-2:])
+    return bool(screen) and PROMPT[-25:] in " ".join(screen[-2:])
 
 
 def told(provider: ScriptedProvider, name: str) -> list[str]:
@@ -76,7 +76,7 @@ def test_the_exact_change_is_shown_and_happens_after_a_yes(
 def test_protected_place_can_be_allowed_this_once_only(
     home: Home, provider: ScriptedProvider
 ) -> None:
-    prompt = "Allow write_file this once? [y]es, [N]o and what to do instead:"
+    prompt = "Allow write_file this once? [y]es, [N]o, or what to do instead:"
     home.add(agent("writer", tools=TOOLS))
     write = Call("write_file", {"path": ".envrc", "content": "x"}, "1")
     provider.script("m-writer", Says(calls=[write]), Says("done"))
@@ -113,6 +113,8 @@ def test_a_command_is_shown_as_it_is_and_can_not_deceive(
         (b"n\n", "the user said no"),
         (b"\n", "the user said no"),
         (b"No, use b.txt\n", "the user said no: use b.txt"),
+        (b"use b.txt\n", "the user said no: use b.txt"),
+        (b"yes but in b.txt\n", "the user said no: yes but in b.txt"),
         (b"\x04", "the user said no"),
     ],
 )
@@ -130,22 +132,15 @@ def test_a_no_is_told_to_the_model_with_what_was_said(
     assert not (home.work / "a.txt").exists()
 
 
-def test_what_is_unclear_is_asked_again(home: Home, provider: ScriptedProvider) -> None:
+@pytest.mark.parametrize("columns", [40, 80])
+def test_prompt_breaks_between_words(home: Home, provider: ScriptedProvider, columns: int) -> None:
     home.add(agent("writer", tools=TOOLS))
-    provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
-    with on_terminal(home, "run", "writer") as terminal:
-        terminal.shows(asks)
-        terminal.type(b"maybe\n")
-        terminal.shows(lambda screen: screen[-1] == "Please answer y, a or n:")
-        terminal.type(b"yes but\n")
-        terminal.shows(
-            lambda screen: (
-                screen[-2:] == ["Please answer y, a or n: yes but", "Please answer y, a or n:"]
-            )
-        )
-        terminal.type(b"YES\n")
-        assert terminal.end()[0] == 0
-    assert (home.work / "a.txt").exists()
+    provider.script("m-writer", Says(calls=[COMMAND_CALL]), Says("done"))
+    with Terminal([*COMMAND, "run", "writer"], home.environment, home.work, columns) as terminal:
+        screen = terminal.shows(lambda rows: bool(rows) and rows[-1].endswith("instead:"))
+
+    prompt = " ".join(screen[-3:] if columns == 40 else screen[-2:])
+    assert PROMPT.format("run_command", "this command") in prompt
 
 
 def test_always_is_for_one_file_in_this_run(home: Home, provider: ScriptedProvider) -> None:

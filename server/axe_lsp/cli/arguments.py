@@ -90,7 +90,9 @@ def add_permissions(parser: Parser, *, go_on: str) -> None:
 
     `go_on` is the command that goes on with a run that has stopped, "" if that needs none.
     """
-    parser.set_defaults(no_history=False, record=None, replay=None, json=False, on="", go_on=go_on)
+    parser.set_defaults(
+        no_history=False, record=None, replay=None, json=False, on="", go_on=go_on, plain=False
+    )
     add = parser.add_argument
     add(
         "--yes",

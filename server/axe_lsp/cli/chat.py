@@ -1,8 +1,4 @@
-"""`axe-lsp chat`: a conversation with an agent at the terminal, one run for each message.
-
-The agent's file is read again for each message, and an answer that was stopped or has failed is part of the
-conversation.
-"""
+"""`axe-lsp chat`: a conversation with an agent at the terminal, or a message for each line of a pipe."""
 
 from __future__ import annotations
 
@@ -11,29 +7,25 @@ import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
-from importlib import import_module
-from pathlib import Path
+from functools import partial
 from shlex import quote
+from typing import TYPE_CHECKING
 
-from msgspec.structs import replace
-
-from axe_lsp.cli.arguments import Parser, add_agent, add_permissions, agents_folder
-from axe_lsp.cli.live_run import LiveRun, run_live
-from axe_lsp.cli.run import in_workspace
-from axe_lsp.cli.run_report import CallDetails, report_failure, tell_how_to_go_on
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli import interruption
+from axe_lsp.cli.arguments import Parser, add_agent, add_permissions
+from axe_lsp.cli.run_report import tell_how_to_go_on
+from axe_lsp.cli.streams import columns_of, complain
+from axe_lsp.cli.text_width import cut
+from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.queries import find_run
-from axe_lsp.hosting.history.run_claims import require_kept
-from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file
-from axe_lsp.runtime.errors import ConfigError, RunError
-from axe_lsp.runtime.files.user_config import load_user_config
-from axe_lsp.runtime.prepare import model_of_root
-from axe_lsp.runtime.providers.http_provider import service_of
-from axe_lsp.runtime.runs import RunRequest, new_run_id
+from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.plain_text import visible
 
-_PROMPT = "> "
+if TYPE_CHECKING:
+    from axe_lsp.cli.conversation import Conversation
+    from axe_lsp.cli.line_editor import LineEditor
 
 _SIGNALS = 128
 """Exit codes above are those of processes that a signal has ended."""
@@ -41,87 +33,100 @@ _SIGNALS = 128
 _INTERRUPTED = _SIGNALS + signal.SIGINT
 """The exit code after Ctrl-C, which at a terminal stops an answer, not the conversation."""
 
+_MESSAGES = "chat-messages.jsonl"
+"""The file of messages that were typed, beside the history of runs."""
+
 
 def main(arguments: Sequence[str]) -> int:
-    """Send each line as a message; returns the exit code of the last one."""
+    """Send messages until the end of the input; returns the exit code of the last one."""
     options = _parser().parse_args(arguments)
     options.stream = sys.stdout.isatty()
-    _require(options)
-    former = _former(options.continue_)
-    code = 0
-    for message in _messages():
-        run_id = new_run_id()
-        code = _answer(message, options, former, run_id)
-        if code == 0 and not options.stream:  # Answers in a pipe are lines as well.
-            print(flush=True)
-        if code == 0 or _is_kept(run_id):
-            former = run_id
-        else:
-            complain(ConfigError("this message is not part of the conversation"))
-        if code > _SIGNALS and not (code == _INTERRUPTED and options.stream):
-            break
-    if former:
-        tell_how_to_go_on(f"axe-lsp chat {quote(options.agent)} --continue", former)
+    # Imported late: `--help` needs none of it.
+    from axe_lsp.cli.conversation import Conversation
+
+    conversation = Conversation(options, _former(options.continue_))
+    model = conversation.require()
+    if sys.stdin is not None and sys.stdin.isatty():
+        code = _talk(conversation, model, is_plain=options.plain)
+    else:
+        code = _send_lines(conversation, options)
+    if conversation.former:
+        go_on = f"axe-lsp chat {quote(conversation.agent)} --continue"
+        tell_how_to_go_on(go_on, conversation.former)
     return code
 
 
-def _require(options: argparse.Namespace) -> None:
-    """Find the agent before the first message, and what would keep any message from its model. Raises RunError."""
-    here = agent_search(agents_folder(options.agents_dir))
-    file, request, workspace = _request("", options, here)
-    if file is None:
-        here.agents.find(options.agent)
-    model = model_of_root(request, here.lookup.resolver(file), workspace, os.environ)
-    service_of(model, load_user_config(os.environ))
+def _send_lines(conversation: Conversation, options: argparse.Namespace) -> int:
+    """Send each line of a pipe as it is, without commands and files."""
+    code = 0
+    for line in sys.stdin or ():
+        if not line.strip():
+            continue
+        code = conversation.answer(line.strip())
+        if code == 0 and not options.stream:  # Answers in a pipe are lines as well.
+            print(flush=True)
+        if code > _SIGNALS:
+            break
+    return code
 
 
-def _request(
-    message: str, options: argparse.Namespace, here: AgentSearch
-) -> tuple[Path | None, RunRequest, Path]:
-    """The agent's file if the user has named one, the order of the run, and the workspace."""
-    file = named_file(options.agent, here.folder)
-    agent = file.stem if file is not None else options.agent
-    request, workspace = in_workspace(RunRequest(agent, message), here, file)
-    return file, replace(request, model=options.model), workspace
+def _talk(conversation: Conversation, model: str, *, is_plain: bool) -> int:
+    from axe_lsp.cli.chat_commands import execute, offers
+    from axe_lsp.cli.line_editor import open_editor
+
+    editor = open_editor(
+        partial(offers, conversation=conversation),
+        history_file(os.environ).with_name(_MESSAGES),
+        known_secrets(os.environ),
+        os.environ,
+        is_plain=is_plain,
+    )
+    _show_banner(conversation, model)
+    code = 0
+    for message in _typed_messages(editor):
+        try:
+            if not execute(message, conversation):
+                code = conversation.send(message)
+                interruption.go_on()
+        except EOFError:
+            break
+        except KeyboardInterrupt:  # Between the end of an answer and the next prompt.
+            continue
+        except RunError as error:
+            complain(error)
+        if code > _SIGNALS and code != _INTERRUPTED:
+            break
+    return code
 
 
-def _answer(message: str, options: argparse.Namespace, former: str, run_id: str) -> int:
-    calls = CallDetails()
-    try:
-        here = agent_search(agents_folder(options.agents_dir))
-        file, request, workspace = _request(message, options, here)
-        resolve = here.lookup.resolver(file)
-        live = LiveRun(request, workspace, resolve, here.places, options, file, run_id)
-        if former:
-            live = replace(live, continues=former, session=True)
-        return run_live(live, calls)
-    except RunError as error:
-        return report_failure(error, options, calls)
+def _typed_messages(editor: LineEditor) -> Iterator[str]:
+    """Yield what the person types, until Ctrl-D, or Ctrl-C twice on an empty line."""
+    was_interrupted = False
+    while True:
+        try:
+            message = editor.read()
+        except EOFError:
+            return
+        except KeyboardInterrupt:
+            if was_interrupted:
+                return
+            was_interrupted = True
+            print("Ctrl-C again, or Ctrl-D, ends the conversation.", file=sys.stderr)
+            continue
+        was_interrupted = False
+        if message:
+            yield message
 
 
-def _messages() -> Iterator[str]:
-    """The lines that are not blank, until the end of input."""
-    if not sys.stdin.isatty():
-        yield from (line.strip() for line in sys.stdin if line.strip())
-        return
-    with suppress(ImportError):  # Windows has none. Lines can be edited where it is.
-        import_module("readline")
-    with suppress(EOFError):
-        while True:
-            line = input(_PROMPT).strip()
-            if line:
-                yield line
-    print()
-
-
-def _is_kept(run_id: str) -> bool:
-    """Whether a conversation can go on from a run that was not completed."""
-    try:
-        with opened_history() as connection:
-            require_kept(connection, run_id)
-    except RunError:
-        return False
-    return True
+def _show_banner(conversation: Conversation, model: str) -> None:
+    """Show in two lines, cut to the width, whom one talks with, and the keys."""
+    width = columns_of(sys.stderr) - 1
+    going_on = " · goes on" if conversation.former else ""
+    print(
+        cut(f"{visible(conversation.agent)} · {visible(model)}{going_on}", width), file=sys.stderr
+    )
+    keys = "/help · @file attaches · Ctrl-J new line · Ctrl-C stops · Ctrl-D ends"
+    print(cut(keys, width), file=sys.stderr, flush=True)
 
 
 def _former(beginning: str | None) -> str:
@@ -135,7 +140,7 @@ def _former(beginning: str | None) -> str:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp chat",
-        description="Talk with an agent: each line is a message. Ctrl-D ends the conversation.",
+        description="Talk with an agent. At a terminal, `/help` lists commands; in a pipe, each line is a message.",
     )
     add_agent(parser)
     parser.add_argument(
@@ -143,6 +148,11 @@ def _parser() -> Parser:
         dest="continue_",
         metavar="RUN",
         help="go on with the conversation of a past run",
+    )
+    parser.add_argument(
+        "--plain",
+        action="store_true",
+        help="read whole lines and repaint nothing, as a screen reader needs it, and where TERM=dumb",
     )
     add_permissions(parser, go_on="")
     return parser

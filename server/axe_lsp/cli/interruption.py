@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import signal
 import threading
-import time
 from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from types import FrameType
@@ -28,6 +27,9 @@ _AT_ALL = 0.3
 SOON = 0.2
 """Seconds after which nobody can look into a run's process and its guard any more: by then the first request has
 mostly been sent, which would otherwise wait for it."""
+
+_last_resorts: list[threading.Event] = []
+"""Of signals so far: set when the process goes on."""
 
 _ready: list[int] = []
 """The guard that waits for a run: the end of a pipe to it, as of any guard."""
@@ -93,12 +95,20 @@ def _handled(end: Callable[[int, FrameType | None], object]) -> Iterator[None]:
             signal.signal(number, handler)
 
 
+def go_on() -> None:
+    """Call off the end of the process after a signal: its work has ended in order, and more work follows."""
+    while _last_resorts:
+        _last_resorts.pop().set()
+
+
 def _end_soon(code: int) -> None:
     """End the process even if a thread of it waits for ever, as for a disk that does not answer."""
+    goes_on = threading.Event()
+    _last_resorts.append(goes_on)
 
     def end() -> None:
-        time.sleep(IN_ORDER)
-        os._exit(code)
+        if not goes_on.wait(IN_ORDER):
+            os._exit(code)
 
     threading.Thread(target=end, name="last resort", daemon=True).start()
 

@@ -260,6 +260,7 @@ class _Output:
         self._stream = options.stream
         self._log: VerboseLog | None = None
         self._progress: Display | None = None
+        environment = {**os.environ, "TERM": "dumb"} if options.plain else os.environ
         if options.verbose:
             from axe_lsp.cli.verbose import VerboseLog
 
@@ -268,12 +269,12 @@ class _Output:
             # For people who watch; whatever reads a pipe gets what axe writes.
             from axe_lsp.cli.display import open_display
 
-            self._progress = open_display(sys.stderr, os.environ)
+            self._progress = open_display(sys.stderr, environment)
         self.display = self._log or self._progress or Display(sys.stderr)
         self._calls = calls
         self._written = ""
         self._markdown: MarkdownStream | None = None
-        if is_coloured(sys.stdout, os.environ):  # Programs get the text as it is.
+        if is_coloured(sys.stdout, environment):  # Programs get the text as it is.
             from axe_lsp.cli.markdown import MarkdownStream
 
             width = partial(columns_of, sys.stdout)

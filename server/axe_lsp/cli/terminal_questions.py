@@ -8,20 +8,21 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, suppress
 from functools import partial
+from textwrap import wrap
 
 import anyio
 from anyio.lowlevel import checkpoint_if_cancelled
 
+from axe_lsp.cli.streams import columns_of
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.safety.questions import ASK_USER, TRUST, Answer, Question, denial, reply
 
-_PROMPT = "Allow {tool}? [y]es, [a]lways {for_run} in this run, [N]o and what to do instead: "
-_PROTECTED_PROMPT = "Allow {tool} this once? [y]es, [N]o and what to do instead: "
+_PROMPT = "Allow {tool}? [y]es, [a]lways {for_run} in this run, [N]o, or what to do instead: "
+_PROTECTED_PROMPT = "Allow {tool} this once? [y]es, [N]o, or what to do instead: "
 _TRUST_PROMPT = "Allow this? [y]es and until that changes, [a]lways in this run only, [N]o: "
 _OPEN_PROMPT = "Your answer (empty: none): "
 _CHOICE_PROMPT = "The number of an answer, or your own (empty: none): "
-_AGAIN = "Please answer y, a or n: "
-_AGAIN_PROTECTED = "Please answer y or n: "
+_AGAIN = "Please answer y or n: "
 _LONGEST_LINE = 4096
 """Bytes, which is what a terminal gives at once."""
 
@@ -52,13 +53,13 @@ class TerminalQuestions:
 
     async def _ask(self, question: Question) -> Answer:
         _forget_what_was_typed(self._terminal)
-        _write("\n".join([*self._shown(question), _prompt(question)]))
+        _write("\n".join([*self._shown(question), _in_columns(_prompt(question))]))
         while True:
             line = await self._line()
             answer = _answer(question, line or "")
             if answer is not None:
                 return answer
-            _write(_AGAIN_PROTECTED if question.is_protected else _AGAIN)
+            _write(_AGAIN)
 
     async def _line(self) -> str | None:
         """The next input, None at the end. The cursor is at the start of a line afterwards."""
@@ -96,6 +97,11 @@ def _prompt(question: Question) -> str:
     return _PROMPT.format(tool=visible(question.tool), for_run=question.for_run)
 
 
+def _in_columns(prompt: str) -> str:
+    """Break a prompt between words where the terminal would break it inside one. It ends with a blank."""
+    return "\n".join(wrap(prompt, columns_of(sys.stderr) - 1, break_long_words=False)) + " "
+
+
 def _colour_in_diff(line: str) -> str:
     if line.startswith(("---", "+++", "@@", "\\")):
         return _FAINT
@@ -103,7 +109,10 @@ def _colour_in_diff(line: str) -> str:
 
 
 def _answer(question: Question, line: str) -> Answer | None:
-    """The answer that a line means, which is empty at the end of the input; None if that is not clear."""
+    """The answer that a line means, which is empty at the end of the input; None if that is not clear.
+
+    Text that is no word of the prompt is a denial with that instruction, if the prompt offers one.
+    """
     if question.tool == ASK_USER:
         return reply(_chosen(question.choices or (), line.strip()))
     word, _, rest = line.strip().partition(" ")
@@ -114,7 +123,9 @@ def _answer(question: Question, line: str) -> Answer | None:
             return Answer("allowForRun")
         case (("n" | "no" | ""), note):  # Enter alone is not a consent.
             return denial(note)
-    return None
+        case (("a" | "all" | "always"), ""):
+            return None
+    return None if question.tool == TRUST else denial(line.strip())
 
 
 def _chosen(choices: Sequence[str], typed: str) -> str:

@@ -12,7 +12,7 @@ _shtab_axe_lsp_subparsers=(init run chat resume undo check test agents import ex
 
 _shtab_axe_lsp_init_option_strings=(-h --help --model)
 _shtab_axe_lsp_run_option_strings=(-h --help --model --agents-dir -p --prompt --input --skill --workdir --timeout --max-tokens --max-cost --continue --on --dry-run --json --stream --no-history --record --replay --yes --trust -v --verbose)
-_shtab_axe_lsp_chat_option_strings=(-h --help --model --agents-dir --continue --yes --trust -v --verbose)
+_shtab_axe_lsp_chat_option_strings=(-h --help --model --agents-dir --continue --plain --yes --trust -v --verbose)
 _shtab_axe_lsp_resume_option_strings=(-h --help --from-turn --model --dry-run --json --stream --timeout --max-tokens --yes --trust -v --verbose)
 _shtab_axe_lsp_undo_option_strings=(-h --help --dry-run --yes)
 _shtab_axe_lsp_check_option_strings=(-h --help --format --strict --strict-axe --severity)
@@ -119,6 +119,7 @@ _shtab_axe_lsp_run__v_nargs=0
 _shtab_axe_lsp_run___verbose_nargs=0
 _shtab_axe_lsp_chat__h_nargs=0
 _shtab_axe_lsp_chat___help_nargs=0
+_shtab_axe_lsp_chat___plain_nargs=0
 _shtab_axe_lsp_chat___yes_nargs=0
 _shtab_axe_lsp_chat___trust_nargs=0
 _shtab_axe_lsp_chat__v_nargs=0

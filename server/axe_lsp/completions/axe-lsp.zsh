@@ -13,7 +13,7 @@ _shtab_axe_lsp_commands() {
     acp:'Offer the agents of a folder to editors that speak the Agent Client Protocol.'
     agents:'List, show, create and edit agents.'
     bench:'measure axe-lsp against other tools, from a checkout'
-    chat:'Talk with an agent: each line is a message. Ctrl-D ends the conversation.'
+    chat:'Talk with an agent. At a terminal, `/help` lists commands; in a pipe, each line is a message.'
     check:'Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.'
     completion:'Print the completion script of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into ~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to ~/.config/fish/completions/axe-lsp.fish.'
     config:'Find and create the configuration folder.'
@@ -139,6 +139,7 @@ _shtab_axe_lsp_chat_options=(
   "--model[replaces the agent\'s model]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)"
   "--agents-dir[search this folder for agents first]:DIR:_files -/"
   "--continue[go on with the conversation of a past run]:RUN:"
+  "--plain[read whole lines and repaint nothing, as a screen reader needs it, and where TERM\=dumb]"
   "--yes[let tools run commands and change files, except in protected places, without asking]"
   "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"

@@ -137,7 +137,7 @@ def system_prompt(
     if skill_text:
         parts.append(f"{_DIVIDER}## Skill\n\n{skill_text}")
     if files:
-        shown = "\n\n".join(_fenced(file) for file in files)
+        shown = "\n\n".join(fenced(file) for file in files)
         parts.append(f"{_DIVIDER}## Context Files\n\n{shown}")
     if more_folders:
         named = "\n".join(f"- {shown_path(each)}" for each in more_folders)
@@ -172,7 +172,8 @@ def load_skill(
     raise ConfigError(message, step="failed to load skill for agent")
 
 
-def _fenced(file: ContextFile) -> str:
+def fenced(file: ContextFile) -> str:
+    """Return a file as a model reads it."""
     if file.image is not None:
         return f"### {file.path}\n(a picture, which comes with the first message)"
     extension = file.path.rpartition("/")[2].rpartition(".")
