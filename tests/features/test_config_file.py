@@ -72,7 +72,7 @@ def test_keys_that_nobody_knows() -> None:
         api_kee = ""
         ^^^^^^^ warning unknown-key: unknown key "providers.openai.api_kee"; it has no effect. Did you mean `api_key`?
         [provider.openai]
-         ^^^^^^^^ warning unknown-key: unknown table "provider"; it has no effect. Did you mean `providers`?
+         ^^^^^^^^ warning unknown-key: unknown table "provider"; it has no effect. `providers` is similar, but is in the file already.
     """)
 
 

@@ -10,7 +10,7 @@ from hypothesis import given
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.code_action import code_actions, fix_all
 from axe_lsp.features.diagnostics import diagnostics
-from axe_lsp.features.edit import ActionKind, Edit, TextChange
+from axe_lsp.features.edit import EMPTY_STRING, ActionKind, Edit, TextChange
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case
 from axe_lsp.features.rules import fixes_of
@@ -158,6 +158,8 @@ def test_server_without_a_transport_gets_those_that_leave_fewer_errors(
     actions = code_actions(context(snapshot, {uri: text}), file, TextRange(0, len(text)))
     added = [each for each in actions if each.title.startswith("Add ")]
     assert [each.title for each in added] == titles
+    steps = [step for each in added for step in each.edit if isinstance(step, TextChange)]
+    assert [step.guess for step in steps] == [EMPTY_STRING] * len(titles)
     for each in added:
         assert len(errors(uri, after(text, uri, each.edit))) < len(errors(uri, text))
 
@@ -172,3 +174,55 @@ def test_server_without_a_transport_gets_those_that_leave_fewer_errors(
 )
 def test_no_suggestion_leads_to_the_next_error(uri: str, text: str, hint: str) -> None:
     assert not any(hint in each.message for each in diagnostics(*opened(uri, text)))
+
+
+@pytest.mark.parametrize(
+    ("uri", "text", "message", "title"),
+    [
+        (CODEX_CONFIG, "modle = 'a'\n", "Did you mean `model`?", "Replace by `model`"),
+        (CODEX_CONFIG, "modle = 'a'\nmodel = 'b'\n", "`model` is similar, but is in the file", ""),
+        (CODEX_CONFIG, "modle = 1\n", "`model` is similar, but does not take this value", ""),
+        (CODEX_CONFIG, "Model = 1\n", "Did you mean `model`?", "Replace by `model`"),
+        (
+            CODEX_CONFIG,
+            "[features]\nhoks = true\n",
+            "Did you mean `hooks`?",
+            "Replace by `hooks`",
+        ),
+        (
+            CODEX_CONFIG,
+            "[mcp_server.a]\ncommand = 'a'\n[mcp_servers.b]\ncommand = 'b'\n",
+            "Did you mean `mcp_servers`?",
+            "Replace by `mcp_servers`",
+        ),
+        (
+            CODEX_CONFIG,
+            "[mcp_server.a]\ncommand = 'a'\n[mcp_servers.a]\ncommand = 'b'\n",
+            "`mcp_servers` is similar, but is in the file already",
+            "",
+        ),
+        (
+            CODEX_CONFIG,
+            "[mcp_server.a]\ncommand = 1\n",
+            "`mcp_servers` is similar, but does not take all keys of this table",
+            "",
+        ),
+        (
+            MAIN,
+            "[[mcp_server]]\nname = 'm'\n[[mcp_servers]]\n",
+            "mean `mcp_servers`?",
+            "Replace by",
+        ),
+    ],
+)
+def test_message_suggests_a_key_where_a_fix_renames_to_it(
+    uri: str, text: str, message: str, title: str
+) -> None:
+    text = (AGENT if uri == MAIN else "") + text
+    snapshot, file = opened(uri, text)
+    (finding,) = (each for each in diagnostics(snapshot, file) if each.code == "unknown-key")
+    assert message in finding.message
+    actions = code_actions(context(snapshot, {uri: text}), file, finding.range)
+    renamings = [each.title for each in actions if each.title.startswith("Replace by")]
+    assert len(renamings) == bool(title)
+    assert all(each.startswith(title) for each in renamings)

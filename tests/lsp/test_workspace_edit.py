@@ -11,7 +11,7 @@ from lsprotocol.converters import get_converter
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.daemon.daemon import Daemon
-from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
+from axe_lsp.features.edit import EMPTY_STRING, Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.server import AxeServer
 from axe_lsp.lsp.workspace_edit import can_apply, workspace_edit
 from axe_lsp.rpc.client import Client
@@ -122,6 +122,17 @@ async def test_a_guess_is_selected_by_a_client_with_snippets(server: AxeServer) 
     (change,) = written(server, edit, has_guesses=True)["documentChanges"]
     snippet = {"kind": "snippet", "value": r"\$${1:2}\}"}
     assert change["edits"] == [{"range": at(0, 4, 5), "snippet": snippet}]
+
+
+async def test_cursor_is_put_into_an_empty_string_that_the_author_has_to_fill_in(
+    server: AxeServer,
+) -> None:
+    knows(server, {**EVERYTHING, "snippetEditSupport": True})
+    opened(server, "untitled:one", "a = 1")
+    edit = (TextChange("untitled:one", TextRange(5, 5), '\nb = ""', guess=EMPTY_STRING),)
+    (change,) = written(server, edit, has_guesses=True)["documentChanges"]
+    snippet = {"kind": "snippet", "value": '\nb = "${1:}"'}
+    assert change["edits"] == [{"range": at(0, 5, 5), "snippet": snippet}]
 
 
 async def test_a_client_gets_its_own_spelling_of_a_uri(server: AxeServer) -> None:

@@ -18,11 +18,15 @@ class RenameError(Exception):
     """Why something can't be renamed, for the user."""
 
 
+EMPTY_STRING = '""'
+"""A guess that the author has to fill in."""
+
+
 class TextChange(Struct, frozen=True):
     """Other text for a range of a file. An empty range inserts.
 
     `guess` is the part of the text that the author may want otherwise, where it stands last in it:
-    an editor that can selects it.
+    an editor that can selects it. In an `EMPTY_STRING` it puts the cursor between the quotes.
     """
 
     uri: str

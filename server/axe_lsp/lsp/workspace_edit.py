@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
+from axe_lsp.features.edit import EMPTY_STRING, Edit, MovedFile, NewFile, TextChange
 from axe_lsp.lsp.positions import Locations
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject
@@ -109,6 +109,8 @@ def _text_edit(change: TextChange, locations: Locations) -> JsonObject:
 
 def _snippet_edit(change: TextChange, locations: Locations) -> JsonObject:
     before, guess, after = change.text.rpartition(change.guess)
+    if guess == EMPTY_STRING:
+        before, guess, after = f'{before}"', "", f'"{after}'
     snippet = f"{_escaped(before)}${{1:{_escaped(guess)}}}{_escaped(after)}"
     return {
         "range": locations.json_range(change.uri, change.range),

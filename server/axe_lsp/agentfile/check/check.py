@@ -6,11 +6,16 @@ ranges; the runtime refuses a file with the first fatal one in axe's order (`Pro
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.axe import axe_agent
 from axe_lsp.agentfile.check.plain_values import INT64, range_message
 from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
+from axe_lsp.agentfile.check.similar_keys import similar_key
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -50,6 +55,8 @@ def check(
         *checker.missing(),
         *(judge or axe_agent)(lookup),
     ]
+    renamings = _Renamings(lookup)
+    found = [renamings.judge(each) if each.code == _UNKNOWN else each for each in found]
     return tuple(sorted(found, key=lambda each: each.range))
 
 
@@ -164,7 +171,16 @@ class _Checker:
         if unknown < first_own or (table is not None and table.table_type is None):
             return  # A parent is unknown or no table, and has been reported.
         part = item.entry.key.parts[unknown - first_own]
-        yield _unknown_part(self.schema, item.path, unknown, part)
+        found = _unknown_part(self.schema, item.path, unknown, part)
+        is_other = len(item.entry.key.parts) == 1 and not self._fits_similar(found, item.entry)
+        yield replace(found, obstacle=_OTHER_VALUE) if is_other else found
+
+    def _fits_similar(self, unknown: Problem, entry: Entry) -> bool:
+        """Whether an entry is valid by the name of the key that its own resembles."""
+        similar = similar_key(self.schema, unknown.path)
+        if similar is None or _is_spelling(similar, unknown.path):
+            return True
+        return not any(self.entries_at((*unknown.path[:-1], similar), entry))
 
     def _string_in_table(self, parent: KeySpec, item: Located, value: Value) -> Iterator[Problem]:
         if value.kind is not ValueKind.STRING and not self._is_dated_text(
@@ -306,6 +322,59 @@ class _Checker:
         return TextRange(0, 0)
 
 
+class _Renamings:
+    """Judges whether unknown keys can take the names of similar ones, as far as other parts of the file decide that."""
+
+    def __init__(self, lookup: Lookup) -> None:
+        self._lookup = lookup
+        self._tables = lookup.parse.document.tables
+        self._arrays: dict[KeyPath, bool] = {}
+
+    def judge(self, problem: Problem) -> Problem:
+        """Return the problem of an unknown key with the similar key, if there is one, and what keeps it from that name."""
+        old, is_header = problem.path, problem.in_header
+        similar = similar_key(self._lookup.schema, old, in_header=is_header)
+        if similar is None:
+            return problem
+        new, obstacle = (*old[:-1], similar), problem.obstacle
+        if is_header:
+            obstacle = self._obstacle_of_header(problem, new)
+        elif self._lookup.has(new):
+            obstacle = _PRESENT
+        return replace(problem, similar=similar, obstacle=obstacle)
+
+    def _obstacle_of_header(self, problem: Problem, new: KeyPath) -> str:
+        index = bisect_right(self._tables, problem.range, key=lambda each: each.header_range) - 1
+        table = self._tables[index]
+        path = (*new, *table.path[len(new) :])
+        if self._lookup.find(new) is not None or not self._is_free(path, table):
+            return _PRESENT
+        if _is_spelling(new[-1], problem.path):
+            return ""
+        entries = ((*path, *entry.key.names) for entry in table.entries)
+        are_valid = all(map(partial(fits, self._lookup), entries, table.entries))
+        return "" if are_valid else "does not take all keys of this table"
+
+    def _is_free(self, path: KeyPath, table: Table) -> bool:
+        """Whether a header may have this path: of an array of tables there may be several."""
+        if not self._lookup.has(path):
+            return True
+        if path not in self._arrays:
+            alike = (each for each in self._lookup.tables_alike(path) if each.path == path)
+            self._arrays[path] = all(each.is_array for each in alike)
+        return table.is_array and self._arrays[path]
+
+
+_UNKNOWN = "unknown-key"
+_PRESENT = "is in the file already"
+_OTHER_VALUE = "does not take this value"
+
+
+def _is_spelling(key: str, path: KeyPath) -> bool:
+    """Whether a key has but other capital letters: there is no doubt, so that a fault of its value is one to show."""
+    return key.lower() == path[-1].lower()
+
+
 def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
     """The index of the first part that the schema does not know, if there is one."""
     for end in range(1, len(path) + 1):
@@ -326,7 +395,7 @@ def _unknown_part(
     known_to_here = path[: unknown + 1]
     message = f"unknown {'table' if in_header else 'key'} {quoted('.'.join(known_to_here))}"
     return Problem(
-        "unknown-key",
+        _UNKNOWN,
         part.range,
         message,
         known_to_here,

@@ -30,6 +30,8 @@ class Problem(Struct, frozen=True):
     in_header: bool = False
     meant: str = ""
     is_warning: bool = False
+    similar: str = ""
+    obstacle: str = ""
 
     def moved(self, by: int) -> Problem:
         """The same where it stands `by` characters later."""

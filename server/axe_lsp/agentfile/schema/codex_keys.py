@@ -21,7 +21,12 @@ from axe_lsp.agentfile.schema.codex_names import (
     SINCE,
     TABLE_FEATURES,
 )
-from axe_lsp.agentfile.schema.codex_session_keys import FEATURE_TABLES, NETWORK_KEYS, SESSION_TABLES
+from axe_lsp.agentfile.schema.codex_session_keys import (
+    FEATURE_TABLES,
+    NETWORK_KEYS,
+    SESSION_TABLES,
+    TOOL_SETTINGS,
+)
 from axe_lsp.agentfile.schema.key_spec import (
     ANY_NAME,
     KeySpec,
@@ -220,7 +225,8 @@ _PERMISSION_KEYS = (
     ),
     row("permissions.*.network", _T, "The rights of commands on the network."),
     *below("permissions.*.network", *NETWORK_KEYS),
-    row("permissions.*.workspace_roots", _ANY, "The folders that `:workspace_roots` stands for."),
+    row("permissions.*.workspace_roots", _T, "The folders that `:workspace_roots` stands for."),
+    row("permissions.*.workspace_roots.*", _B, "Whether it stands for the folder."),
     row("permissions.*.filesystem.glob_scan_max_depth", _I, "How deep `**` of a glob is followed."),
     row(
         "sandbox_workspace_write",
@@ -279,7 +285,7 @@ _MCP_KEYS = (
         row("oauth_resource", _S, "The resource that tokens are asked for."),
         row("environment_id", _S, "The environment in which the server runs."),
         row("name", _S, "The name that is shown."),
-        row("startup_readiness", KeyType.ANY, "When the server counts as started."),
+        choice("startup_readiness", "connection catalog", "When the server counts as started."),
         _count("tool_input_schema_max_bytes", "The size of a tool's schema, in bytes."),
         row("args", _SS, "The arguments of the program."),
         row("env", _MAP, "Environment variables of the program."),
@@ -296,6 +302,14 @@ _MCP_KEYS = (
         choice("auth", "oauth chatgpt ema_auth", "How the server is logged in to."),
         row("oauth", _T, "Settings for OAuth.", or_empty_array=True),
         row("oauth.client_id", _S, "The id of the client."),
+        row("oauth.client_secret", _S, "The secret of the client.", is_secret=True),
+        choice(
+            "oauth.token_endpoint_auth_method",
+            "client_secret_basic client_secret_post",
+            "How the client shows its secret.",
+        ),
+        row("oauth.authorization_server_issuer", _S, "The service that issues tokens."),
+        row("oauth.callback_url", _S, "The address of the callback."),
         _count("oauth.callback_port", "The port of the callback.", _U16),
         row("enabled", _B, "Whether the server is used."),
         row("required", _B, "Whether a session fails without the server."),
@@ -321,13 +335,7 @@ _MCP_KEYS = (
             "Where the tools are left out.",
             choices=("code_mode", "deferred", "direct"),
         ),
-        row("tools", _T, "Settings of single tools."),
-        row("tools.*", _T, "Settings of one tool.", or_empty_array=True),
-        choice(
-            "tools.*.approval_mode",
-            "auto prompt writes approve",
-            "When the user is asked before the tool is called.",
-        ),
+        *TOOL_SETTINGS,
         row(
             "bearer_token",
             _S,
@@ -450,6 +458,12 @@ _TOOL_KEYS = (
     ),
 )
 
+_COMMAND_KEYS = (
+    row("command", _S, "The command.", required=True),
+    row("args", _SS, "Its arguments."),
+    _count("timeout_ms", "Milliseconds that it may take."),
+)
+
 _PROVIDER_KEYS = (
     row("model_providers", _T, "Providers of models, one table each."),
     *table(
@@ -484,7 +498,14 @@ _PROVIDER_KEYS = (
             "Milliseconds after which the command is executed again.",
         ),
         row("auth.cwd", _S, "The working directory of the command."),
-        row("aws", _ANY, "Settings for Amazon Bedrock."),
+        *table(
+            "aws",
+            "Settings for Amazon Bedrock.",
+            row("profile", _S, "The profile of AWS."),
+            row("region", _S, "The region."),
+            *table("auth_refresh", "A command that renews the login.", *_COMMAND_KEYS),
+            *table("credential_export", "A command that prints credentials.", *_COMMAND_KEYS),
+        ),
         row("capabilities", _ANY, "Capabilities of the service."),
         row("credential_file", _S, "A file with credentials."),
         row("gateway_oauth", _ANY, "The login to a gateway."),
@@ -683,16 +704,18 @@ _PROFILE_KEYS = frozenset(
 
 
 def _profiles(keys: Iterable[KeySpec]) -> Iterator[KeySpec]:
-    """Yield the keys of `[profiles.NAME]`, an older form whose values are still checked, tables of many keys aside."""
+    """Yield the keys of `[profiles.NAME]`, an older form whose values are still checked: of `[tui]` one, of single flags their type."""
     for key in keys:
-        name = key.path[0]
-        if name in _PROFILE_KEYS and (name not in _WIDE_TABLES or len(key.path) == 1):
+        if key.path[0] in _PROFILE_KEYS and not _is_left_out_of_profiles(key):
             path = ("profiles", ANY_NAME, *key.path)
-            type_ = KeyType.ANY_TABLE if name in _WIDE_TABLES else key.type
-            yield replace(key, path=path, type=type_, names=None, deprecated="", no_effect="")
+            yield replace(key, path=path, names=None, deprecated="", no_effect="")
 
 
-_WIDE_TABLES = ("features", "tui")
+def _is_left_out_of_profiles(key: KeySpec) -> bool:
+    name, *inner = key.path
+    if name == "tui":
+        return bool(inner) and inner != ["session_picker_view"]
+    return name == "features" and bool(inner) and inner[0] not in (ANY_NAME, *TABLE_FEATURES)
 
 
 def _of_project(key: KeySpec) -> KeySpec | None:

@@ -14,6 +14,11 @@ _MAP, _OPEN, _ANY = KeyType.STRING_TABLE, KeyType.ANY_TABLE, KeyType.ANY
 _U32, _U64 = 2**32 - 1, 2**63 - 1
 _APPROVALS = "auto prompt writes approve"
 _REVIEWERS = "user auto_review guardian_subagent"
+_VOICES = """
+    alloy arbor ash aube ballad breeze bubbie cedar coral cove echo ember haetsal hanul himari juniper
+    leher maple marin miko neer porto rindo rio rivage sage selva shimmer sol sonna spruce tinta vale
+    verse viola
+"""
 _EXPORTERS = ("none", "statsig", "otlp-http", "otlp-grpc")
 
 _KEYMAP = {
@@ -23,7 +28,7 @@ _KEYMAP = {
         focus_pane_right focus_sidebar_content focus_sidebar_tabs hide_pane leader
         maximize_pane_width minimize_pane_width move_divider_left move_divider_right open_agents
         open_external_editor open_transcript queue resize_panes select_transcript sidebar_down
-        sidebar_up submit toggle_fast_mode toggle_raw_output toggle_shortcuts
+        sidebar_up submit toggle_fast_mode toggle_pane_zoom toggle_raw_output toggle_shortcuts
         toggle_side_conversation toggle_vim_mode
     """,
     "chat": """
@@ -44,7 +49,7 @@ _KEYMAP = {
         page_up
     """,
     "pager": """
-        close close_transcript half_page_down half_page_up jump_bottom jump_top mark_markdown
+        close close_transcript find half_page_down half_page_up jump_bottom jump_top mark_markdown
         page_down page_up scroll_down scroll_up
     """,
     "approval": """
@@ -52,7 +57,8 @@ _KEYMAP = {
         open_thread
     """,
     "agents": """
-        archive delete fork new_worktree rename resume search stop toggle_grouping toggle_pin
+        archive delete fork hide new_task new_worktree rename resume search stop toggle_grouping
+        toggle_pin
     """,
     "vim_normal": """
         append_after_cursor append_line_end cancel_operator change_to_line_end delete_char
@@ -77,10 +83,14 @@ _KEYMAP = {
         backtick big_word braces brackets cancel double_quote parentheses single_quote word
     """,
 }
-"""The contexts of key bindings, each with its actions, as far as they are known."""
+"""The contexts of key bindings, each with all its actions."""
 
-_OPEN_CONTEXTS = ("agents", "global", "pager")
-"""The contexts that have further actions, by the number of fields in the program."""
+_TLS = (
+    row("tls", _T, "Certificates."),
+    row("tls.ca-certificate", _S, "The file of the authority's certificate."),
+    row("tls.client-certificate", _S, "The file of the client's certificate."),
+    row("tls.client-private-key", _S, "The file of the client's private key."),
+)
 
 _EXPORTER_KEYS = tuple(
     key
@@ -102,17 +112,96 @@ _EXPORTER_KEYS = tuple(
             row("endpoint", _S, "Its address.", required=True),
             choice("protocol", "binary json", "The encoding.", required=True),
             row("headers", _MAP, "Headers of each request."),
-            row("tls", _OPEN, "Certificates."),
+            *_TLS,
         ),
         *table(
             f"{signal}.otlp-grpc",
             "An OpenTelemetry collector by gRPC.",
             row("endpoint", _S, "Its address.", required=True),
             row("headers", _MAP, "Headers of each request."),
-            row("tls", _OPEN, "Certificates."),
+            *_TLS,
         ),
     )
 )
+
+_TOOLS_APPROVAL = choice(
+    "default_tools_approval_mode", _APPROVALS, "When the user is asked before a tool is called."
+)
+TOOL_SETTINGS = (
+    row("tools", _T, "Settings of single tools."),
+    row("tools.*", _T, "Settings of one tool.", or_empty_array=True),
+    choice(
+        "tools.*.approval_mode", _APPROVALS, "When the user is asked before the tool is called."
+    ),
+    count(
+        "tools.*.output_token_limit", "The size of the tool's output, in tokens.", 1, maximum=_U64
+    ),
+)
+_APP_KEYS = (
+    choice("approvals_reviewer", _REVIEWERS, "Who answers questions about approvals."),
+    _TOOLS_APPROVAL,
+    *rows(
+        _B,
+        {
+            "enabled": "Whether the app is used.",
+            "default_tools_enabled": "Whether its tools are offered.",
+            "destructive_enabled": "Whether tools may destroy something.",
+            "open_world_enabled": "Whether tools may reach other systems.",
+        },
+    ),
+    row("omit_tools_from", _SS, "Where the tools are left out."),
+    row("links", _T, "Links of the app."),
+    row("links.*", _OPEN, "One link.", or_empty_array=True),
+    *TOOL_SETTINGS,
+    row("tools.*.enabled", _B, "Whether the tool is offered."),
+)
+
+_ACCESS = "allow deny"
+_ORIGIN_KEYS = (
+    choice("access", _ACCESS, "Whether pages may be opened."),
+    choice("downloads", _ACCESS, "Whether files may be downloaded."),
+    choice("uploads", _ACCESS, "Whether files may be uploaded."),
+    choice("full_cdp_access", _ACCESS, "Whether the whole protocol for debuggers may be used."),
+)
+_CONTROL_KEYS = (
+    *table(
+        "browser_use",
+        "The use of a browser.",
+        row("allow_history_access", _B, "Whether the history may be read."),
+        *table("default_origin_policy", "The rights on pages without a row.", *_ORIGIN_KEYS),
+        row("origins", _T, "Rights by origin."),
+        *table("origins.*", "The rights on the pages of one origin.", *_ORIGIN_KEYS),
+    ),
+    *table(
+        "computer_use",
+        "The use of a computer.",
+        choice("default_app_access", _ACCESS, "Whether programs without a row may be used."),
+        row("macos", _T, "On macOS."),
+        row("macos.bundle_ids", _T, "Programs by bundle id."),
+        choice("macos.bundle_ids.*", _ACCESS, "Whether the program may be used."),
+        row("windows", _T, "On Windows."),
+        row("windows.aumids", _T, "Programs by application user model id."),
+        choice("windows.aumids.*", _ACCESS, "Whether the program may be used."),
+        *table(
+            "windows.exes",
+            "Programs by what their file says of itself.",
+            row("publisher_name", _S, "The publisher.", required=True),
+            row("product_name", _S, "The product.", required=True),
+            row("binary_name", _S, "The file."),
+            choice("access", _ACCESS, "Whether the program may be used.", required=True),
+            type_=_TT,
+        ),
+    ),
+    row("cloud", _T, "Codex in the cloud."),
+    row("cloud.skills", _T, "Skills."),
+    row("cloud.skills.enabled", _B, "Whether they are offered."),
+    row("orchestrator", _T, "The orchestrator."),
+    row("orchestrator.mcp", _T, "Its MCP servers."),
+    row("orchestrator.mcp.enabled", _B, "Whether they are used."),
+    row("orchestrator.skills", _T, "Its skills."),
+    row("orchestrator.skills.enabled", _B, "Whether they are used."),
+)
+"""Tables of what Codex may control."""
 
 SESSION_TABLES = (
     row("desktop", _OPEN, "Settings of the desktop app."),
@@ -144,7 +233,8 @@ SESSION_TABLES = (
         row("tool_result", _T, "Results of tools in traces.", or_empty_array=True),
         count("tool_result.max_bytes", "Their size, in bytes.", maximum=_U64),
         row("span_attributes", _MAP, "Attributes of each span."),
-        row("tracestate", _OPEN, "Members of the trace state."),
+        row("tracestate", _T, "Members of the trace state."),
+        row("tracestate.*", _MAP, "The fields of one member."),
         *_EXPORTER_KEYS,
     ),
     row("projects", _T, "Decisions of the user about projects."),
@@ -190,11 +280,22 @@ SESSION_TABLES = (
                 "whimsy": "Whether the interface may be playful.",
             },
         ),
-        row("agents_overview_grouping", _ANY, "How the list of agents is grouped."),
-        row("effects", _ANY, "Effects."),
-        row("rendering", _ANY, "How answers are drawn: `lists`, `math`, `mermaid`, `tables`."),
-        row("resume_cwd", _ANY, "The working folder of a session that is resumed."),
-        row("model_availability_nux", _OPEN, "How often news of a model were shown."),
+        choice(
+            "agents_overview_grouping", "project status model", "How the list of agents is grouped."
+        ),
+        row("effects", _T, "Effects.", or_empty_array=True),
+        *(
+            row(f"effects.{each}", _B, "Whether there is this effect.")
+            for each in ("effort", "progress", "shimmer", "starfield", "title", "welcome")
+        ),
+        row("rendering", _T, "How answers are drawn.", or_empty_array=True),
+        *(
+            row(f"rendering.{each}", _B, f"Whether {each} are drawn.")
+            for each in ("lists", "math", "mermaid", "tables")
+        ),
+        choice("resume_cwd", "current session", "The working folder of a session that is resumed."),
+        row("model_availability_nux", _T, "How often news of models were shown."),
+        count("model_availability_nux.*", "How often news of a model were shown.", maximum=_U32),
         row(
             "keymap",
             _T,
@@ -208,7 +309,7 @@ SESSION_TABLES = (
         for key in (
             row(
                 f"tui.keymap.{context}",
-                _OPEN if context in _OPEN_CONTEXTS else _T,
+                _T,
                 "The key bindings of one context.",
                 or_empty_array=True,
             ),
@@ -266,36 +367,28 @@ SESSION_TABLES = (
         count("timeout_ms", "Milliseconds that it may take.", maximum=_U32),
     ),
     row("apps", _T, "Apps."),
-    *table(
-        "apps.*",
-        "One app, or `_default` for all.",
-        choice("approvals_reviewer", _REVIEWERS, "Who answers questions about approvals."),
-        choice(
-            "default_tools_approval_mode",
-            _APPROVALS,
-            "When the user is asked before a tool is called.",
-        ),
-        *rows(
-            _B,
-            {
-                "enabled": "Whether the app is used.",
-                "default_tools_enabled": "Whether its tools are offered.",
-                "destructive_enabled": "Whether tools may destroy something.",
-                "open_world_enabled": "Whether tools may reach other systems.",
-            },
-        ),
-        row("omit_tools_from", _SS, "Where the tools are left out."),
-        row("links", _ANY, "Links of the app."),
-        row("tools", _OPEN, "Settings of single tools."),
-        or_empty_array=True,
-    ),
+    *table("apps.*", "One app, or `_default` for all.", *_APP_KEYS, or_empty_array=True),
     row("plugins", _T, "Plugins."),
     *table(
         "plugins.*",
         "One plugin.",
         row("enabled", _B, "Whether the plugin is used."),
-        row("apps", _OPEN, "Settings of its apps."),
-        row("mcp_servers", _OPEN, "Settings of its MCP servers."),
+        row("auto_provision", _B, "Whether it is installed by itself."),
+        row("release_id", _S, "The release in use."),
+        row("remote_plugin_id", _S, "The id of the plugin where it comes from."),
+        row("apps", _T, "Settings of its apps."),
+        *table("apps.*", "Settings of one app.", *_APP_KEYS, or_empty_array=True),
+        row("mcp_servers", _T, "Settings of its MCP servers."),
+        *table(
+            "mcp_servers.*",
+            "Settings of one MCP server.",
+            row("enabled", _B, "Whether the server is used."),
+            _TOOLS_APPROVAL,
+            row("enabled_tools", _SS, "The only tools of the server that are offered."),
+            row("disabled_tools", _SS, "Tools of the server that are not offered."),
+            *TOOL_SETTINGS,
+            or_empty_array=True,
+        ),
         or_empty_array=True,
     ),
     row("marketplaces", _T, "Marketplaces of plugins."),
@@ -308,6 +401,7 @@ SESSION_TABLES = (
         row("sparse_paths", _SS, "The folders of the repository that are fetched."),
         row("last_revision", _S, "The revision in use."),
         row("last_updated", _S, "When it was updated."),
+        row("auto_update", _B, "Whether it is updated by itself."),
         or_empty_array=True,
     ),
     *table(
@@ -326,12 +420,20 @@ SESSION_TABLES = (
                 "hide_world_writable_warning": "Whether the warning about open folders is hidden.",
                 "hide_rate_limit_model_nudge": "Whether the hint about another model is hidden.",
                 "hide_gpt5_1_migration_prompt": "Whether the question about a newer model is hidden.",
+                "hide_gov_cloud_guidance": "Whether the hint about clouds of governments is hidden.",
                 "fast_default_opt_out": "Whether the fast tier is not the default.",
             },
         ),
         row("model_migrations", _MAP, "Models, and the models that took their place."),
-        row(
-            "external_config_migration_prompts", _OPEN, "Questions about other programs' settings."
+        *table(
+            "external_config_migration_prompts",
+            "Questions about other programs' settings.",
+            row("home", _B, "Whether the question about the user's settings is left out."),
+            row("home_last_prompted_at", _I, "When it was asked."),
+            row("projects", _T, "Projects whose question is left out."),
+            row("projects.*", _B, "Whether it is left out."),
+            row("project_last_prompted_at", _T, "When it was asked, by project."),
+            row("project_last_prompted_at.*", _I, "When it was asked."),
         ),
     ),
     *table(
@@ -364,14 +466,9 @@ SESSION_TABLES = (
         choice("version", "v1 v2 v3", "The version of the protocol."),
         choice("type", "conversational transcription", "The kind of session."),
         choice("transport", "webrtc websocket", "The transport."),
-        row("voice", _S, "The voice."),
+        choice("voice", _VOICES, "The voice."),
     ),
-    *table(
-        "orchestrator",
-        "The orchestrator.",
-        row("mcp", _OPEN, "Its MCP servers."),
-        row("skills", _OPEN, "Its skills."),
-    ),
+    *_CONTROL_KEYS,
     *table(
         "tool_suggest",
         "Suggestions of tools.",
@@ -391,20 +488,24 @@ SESSION_TABLES = (
         ),
         or_empty_array=True,
     ),
-    row("browser_use", _OPEN, "The use of a browser."),
-    *table("computer_use", "The use of a computer.", row("windows", _OPEN, "On Windows.")),
-    *table("cloud", "Codex in the cloud.", row("skills", _OPEN, "Skills.")),
     *table(
         "mcp_enterprise_managed_auth",
         "Logins that an enterprise manages.",
-        row("idp", _OPEN, "The service that identifies users.", required=True),
+        row("idp", _T, "The service that identifies users.", required=True, rejects_unknown=True),
         row("idp.issuer", _S, "Its address.", required=True),
         row("idp.client_id", _S, "The id of the client.", required=True),
+        row("idp.client_secret", _S, "The secret of the client.", is_secret=True),
+        choice(
+            "idp.token_endpoint_auth_method",
+            "client_secret_basic client_secret_post",
+            "How the client shows its secret.",
+        ),
     ),
-    row("experimental_thread_store", _OPEN, "The store of threads."),
+    row("experimental_thread_store", _T, "The store of threads."),
     choice(
         "experimental_thread_store.type", "local in_memory", "The kind of the store.", required=True
     ),
+    row("experimental_thread_store.id", _S, "The id of a store in memory."),
     *table(
         "code_mode",
         "The mode in which the model writes programs.",
@@ -440,19 +541,67 @@ _PROXY_KEYS = (
     row("proxy_url", _S, "The address of the proxy."),
     row("socks_url", _S, "The address for SOCKS."),
     choice("mode", "limited full", "Which requests are allowed."),
-    row("domains", _OPEN, "Hosts, and whether they can be reached."),
-    row("unix_sockets", _OPEN, "Unix sockets, and whether they can be reached."),
+    row("domains", _T, "Hosts, and whether they can be reached."),
+    choice("domains.*", "allow deny", "Whether the host can be reached."),
+    row("unix_sockets", _T, "Unix sockets, and whether they can be reached."),
+    choice("unix_sockets.*", "allow deny", "Whether the socket can be reached."),
 )
 """The keys that the network of a permission profile and the feature `network_proxy` have in common."""
 
-NETWORK_KEYS = (*_PROXY_KEYS, row("mitm", _OPEN, "Requests that the proxy changes."))
+NETWORK_KEYS = (
+    *_PROXY_KEYS,
+    *table(
+        "mitm",
+        "Requests that the proxy changes.",
+        row("version", _I, "The version of this table."),
+        row("hooks", _T, "Requests."),
+        row("hooks.*", _OPEN, "Requests, and the action for them."),
+        row("actions", _T, "Actions."),
+        row("actions.*", _OPEN, "A change of requests."),
+        rejects_unknown=True,
+    ),
+)
 
 _ON = row("enabled", _B, "Whether the feature is on.")
-_GUARDIAN_SECTIONS = (
-    "async_elastic_sections",
-    "sync_elastic_sections",
-    "review_scope",
-    "transcript",
+_TOKENS = "The largest number of tokens of this part of the input."
+_SECTION_KEYS = (
+    count(
+        "min_total_section_tokens", "The least tokens of the section.", maximum=_U64, required=True
+    ),
+    count("max_section_entry_tokens", "The most tokens of an entry.", maximum=_U64, required=True),
+    count("max_total_section_tokens", "The most tokens of the section.", maximum=_U64),
+    row("nested_tool_names", _SS, "Tools within programs that the section is about."),
+)
+_GUARDIAN_TABLES = (
+    *(
+        key
+        for sections in ("async_elastic_sections", "sync_elastic_sections")
+        for key in (
+            row(sections, _T, "Sections of the input whose size is fitted to the context."),
+            *table(f"{sections}.*", "One section.", *_SECTION_KEYS, rejects_unknown=True),
+        )
+    ),
+    *table(
+        "review_scope",
+        "The scope of the review.",
+        row("computer_use_only", _B, "Whether only the use of the computer is reviewed."),
+        row("sandboxed_exec_commands", _B, "Whether commands in the sandbox are reviewed."),
+        rejects_unknown=True,
+    ),
+    *table(
+        "transcript",
+        "The conversation in the input.",
+        row(
+            "sources", _SS, "The parts of it.", choices=("tool_calls", "tool_outputs", "reasoning")
+        ),
+        row("include_images", _B, "Whether images are among it."),
+        count("max_recent_non_user_entries", "The number of recent entries.", maximum=_U64),
+        *(
+            count(f"max_{each}_tokens", _TOKENS, maximum=_U64)
+            for each in ("message_entry", "tool_entry", "message_transcript", "tool_transcript")
+        ),
+        rejects_unknown=True,
+    ),
 )
 
 FEATURE_TABLES = (
@@ -488,8 +637,12 @@ FEATURE_TABLES = (
         "features.current_time_reminder",
         _ON,
         count("reminder_interval_seconds", "Seconds between two reminders.", maximum=_U64),
-        row("clock_source", _S, "The clock."),
-        row("delivery_mode", _S, "When the reminder is sent."),
+        choice("clock_source", "system external", "The clock."),
+        choice(
+            "delivery_mode",
+            "any_inference after_user_or_tool_output",
+            "When the reminder is sent.",
+        ),
         row("sleep_tool", _B, "Whether there is a tool that waits."),
     ),
     *below(
@@ -509,7 +662,7 @@ FEATURE_TABLES = (
                 "A setting of the review of approvals.",
             ),
         ),
-        *(row(each, _OPEN, "A part of the review of approvals.") for each in _GUARDIAN_SECTIONS),
+        *_GUARDIAN_TABLES,
         choice("async_classifier_mode", "conversation", "How the classifier works."),
         row("transcript_mode", _S, "The input of the classifier."),
         row("classifier_instructions", _S, "Instructions of the classifier."),
@@ -518,6 +671,17 @@ FEATURE_TABLES = (
             "async_classifier_conversation_token_limit", "Tokens of the conversation.", maximum=_U64
         ),
         count("max_tool_call_lag", "Tool calls that a review may be behind.", maximum=_U64),
+        row(
+            "review_threshold",
+            KeyType.FLOAT,
+            "The score from which on an approval is reviewed.",
+            minimum=0,
+            maximum=1,
+        ),
+        *(
+            count(f"max_{each}_tokens", _TOKENS, maximum=_U64)
+            for each in ("action", "classifier_instruction", "parent_compaction")
+        ),
     ),
     *below("features.guardianv3", _ON),
     *below(
@@ -544,7 +708,14 @@ FEATURE_TABLES = (
         row("subagent_developer_instructions", _S, "Instructions of spawned agents."),
         row("multi_agent_mode_hint_text", _S, "The hint about the mode."),
         row("tool_namespace", _S, "The namespace of the tools."),
-        row("message_board_remote", _OPEN, "A message board on another machine."),
+        *table(
+            "message_board_remote",
+            "A message board on another machine.",
+            row("url", _S, "Its address.", required=True),
+            row("bearer_token", _S, "The token for it.", is_secret=True),
+            row("bearer_token_env_var", _S, "The environment variable with the token."),
+            rejects_unknown=True,
+        ),
         count(
             "max_concurrent_threads_per_session",
             "How many agents work at the same time.",
@@ -586,6 +757,17 @@ FEATURE_TABLES = (
         "features.runtime_agent_instances",
         _ON,
         choice("mode", "dual_header assertion_only", "How agents identify themselves."),
+    ),
+    row(
+        "features.tool_registry",
+        _T,
+        "The registry of tools.",
+        rejects_unknown=True,
+    ),
+    *below(
+        "features.tool_registry",
+        row("error_on_tool_collisions", _B, "Whether two tools of one name are an error."),
+        row("turn_metadata_includes_tool_info", _B, "Whether turns carry the tools."),
     ),
     *below(
         "features.sleep_tool",

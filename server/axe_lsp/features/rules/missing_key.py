@@ -12,6 +12,7 @@ from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeySpec
 from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.tree import Table
+from axe_lsp.features.edit import EMPTY_STRING
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import Case, Fix, change, find_value, replace
 from axe_lsp.features.rule import Dialects, Rule, Subject
@@ -69,7 +70,7 @@ def _transports(case: Case) -> Iterator[Fix]:
     table = next((each for each in tables if each.complete and not each.is_array), None)
     for key, only_other in (("command", HTTP_ONLY), ("url", STDIO_ONLY)):
         if table is not None and not any(lookup.has((*path, each)) for each in only_other):
-            yield change(case, f"Add `{key}`", splices.line_in(lookup.parse, table, f'{key} = ""'))
+            yield _empty_key(case, table, key)
 
 
 def _command(case: Case) -> Iterator[Fix]:
@@ -79,9 +80,13 @@ def _command(case: Case) -> Iterator[Fix]:
         return
     keys = {name for each in table.entries for name in each.key.names[:1]}
     if keys.isdisjoint(("url", "transport", "headers")):
-        yield change(
-            case, "Add `command`", splices.line_in(case.lookup.parse, table, 'command = ""')
-        )
+        yield _empty_key(case, table, "command")
+
+
+def _empty_key(case: Case, table: Table, key: str) -> Fix:
+    """A line with a key whose text the author has to fill in."""
+    line = splices.line_in(case.lookup.parse, table, f"{key} = {EMPTY_STRING}")
+    return change(case, f"Add `{key}`", line, guess=EMPTY_STRING)
 
 
 def _table_at(case: Case) -> Table | None:
