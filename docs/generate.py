@@ -276,7 +276,8 @@ does not end the run.
 Tools work only inside the working directory: absolute paths, `..` and symbolic links that lead outside are refused.
 For commands this check is only a precaution against mistakes, because a command can construct any path.
 `write_file`, `edit_file` and `run_command` need approval: the editor or the terminal asks you and shows the exact
-change or command; `axe-lsp run --yes` and the setting `axe.tools.allow` answer in advance, except for
+change or command; `axe-lsp run --allow RULE`, `[tools] allow` in [config.toml](config-file.md) and the setting `axe.tools.allow` answer in advance, and
+`--yes` allows everything, except for
 [protected places](settings.md#protected-places). If nobody can be asked, or
 after a denial, the model gets an error result with the reason.
 
@@ -744,7 +745,9 @@ def _names(names: Iterable[str]) -> str:
 _ALLOW_RULES = """
 ## Allow rules
 
-The rules of `axe.tools.allow` are the user's permanent permissions. `allow` in a [file of tests](testing.md) has the
+The rules of `axe.tools.allow` are the user's permanent permissions. `[tools] allow` in
+[config.toml](config-file.md) has the same rules, for editors and the command line; `--allow RULE`
+of `run`, `chat`, `resume`, `acp`, `mcp` and `test --live` adds rules for one command; `allow` in a [file of tests](testing.md) has the
 same rules. Anything that no rule allows causes a question.
 
 | rule | allows |

@@ -55,6 +55,15 @@ def test_models_are_compared(home: Home, project: Project, provider: ScriptedPro
     assert "openai/m-two, 0 of 1 passed" in out
 
 
+def test_allow_needs_real_answers(home: Home, project: Project) -> None:
+    project.case()
+
+    code, _, err = home.call(*TEST, "--allow", "write_file(*.md)")
+
+    assert code == 2
+    assert "--allow needs --live or --record" in err
+
+
 def test_a_cost_that_is_not_known_is_told(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:

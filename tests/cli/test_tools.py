@@ -14,6 +14,13 @@ from support.scripted_provider import Call, Says, ScriptedProvider
 WRITE = Call("write_file", {"path": "a.txt", "content": "A"})
 
 
+def told(provider: ScriptedProvider, call: str) -> str:
+    """The result that the model got for a call, last."""
+    messages = provider.requests[-1].body["messages"]
+    (result,) = [each["content"] for each in messages if each.get("tool_call_id") == call]
+    return str(result)
+
+
 def test_tools_change_files_if_the_user_says_yes(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("writer", tools=["write_file"]))
     provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
@@ -30,9 +37,121 @@ def test_without_a_yes_nothing_is_changed_and_the_user_learns_why(
     assert (code, out) == (0, "done")
     assert err == (
         'Warning: agent "writer" wanted to use write_file, which needs your approval: '
-        "run it with --yes to let tools change files and run commands\n"
+        "--allow 'write_file(a.txt)' allows it; --yes lets all tools change files and run commands\n"
     )
     assert not (home.work / "a.txt").exists()
+
+
+class TestAllow:
+    def test_rule_of_command_line_allows_its_calls_only(
+        self, home: Home, provider: ScriptedProvider
+    ) -> None:
+        home.add(agent("writer", tools=["write_file", "run_command"]))
+        run = Call("run_command", {"command": "echo hello there"}, "2")
+        other = Call("run_command", {"command": "touch b.txt"}, "3")
+        provider.script("m-writer", Says(calls=[WRITE, run, other]), Says("done"))
+
+        rules = ["--allow", "write_file(a.*)", "--allow", "run_command(echo *)"]
+        code, _, err = home.call("run", "writer", *rules)
+
+        assert code == 0
+        assert (home.work / "a.txt").read_text() == "A"
+        assert told(provider, "2").startswith("hello there\n")
+        assert "was not allowed" in told(provider, "3")
+        assert not (home.work / "b.txt").exists()
+        assert "--allow 'run_command(touch b.txt)' allows it" in err
+
+    def test_rule_of_config_toml_allows_its_calls(
+        self, home: Home, provider: ScriptedProvider
+    ) -> None:
+        home.add(agent("writer", tools=["write_file"]))
+        config = home.config / "config.toml"
+        config.write_text(
+            f"[tools]\nallow = ['write_file(a.*)', 'x/y']\n{config.read_text() if config.exists() else ''}"
+        )
+        provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
+
+        code, _, err = home.call("run", "writer")
+
+        assert code == 0
+        assert (home.work / "a.txt").read_text() == "A"
+        assert '"x/y" in [tools] of config.toml names a server of MCP' in err
+
+    @pytest.mark.parametrize("value", ["3", "[3]", "'write_file'"])
+    def test_rules_of_wrong_type_are_reported(
+        self, home: Home, provider: ScriptedProvider, value: str
+    ) -> None:
+        home.add(agent("writer", tools=["write_file"]))
+        (home.config / "config.toml").write_text(f"[tools]\nallow = {value}\n")
+
+        code, _, err = home.call("run", "writer")
+
+        assert code == 2
+        assert "tools.allow is not an array of strings" in err
+
+    @pytest.mark.parametrize(
+        "command",
+        [
+            "cat a | sh",
+            "true; rm -r x",
+            "echo $(id)",
+            "echo a\nrm b",
+            "a && b",
+            "echo \x1b[2J",
+            "x > y",
+        ],
+    )
+    def test_denied_command_of_shell_is_offered_no_rule(
+        self, home: Home, provider: ScriptedProvider, command: str
+    ) -> None:
+        home.add(agent("writer", tools=["run_command"]))
+        call = Call("run_command", {"command": command}, "1")
+        provider.script("m-writer", Says(calls=[call]), Says("done"))
+
+        _, _, err = home.call("run", "writer")
+
+        assert err == (
+            'Warning: agent "writer" wanted to use run_command, which needs your approval: '
+            "--yes lets all tools change files and run commands\n"
+        )
+
+    def test_offered_rule_is_quoted_for_shells(
+        self, home: Home, provider: ScriptedProvider
+    ) -> None:
+        home.add(agent("writer", tools=["run_command"]))
+        command = "echo 'a b' \"c\""
+        call = Call("run_command", {"command": command}, "1")
+        provider.script("m-writer", Says(calls=[call]), Says("done"))
+        _, _, err = home.call("run", "writer")
+        offered = err.partition("approval: ")[2].partition(" allows it")[0]
+
+        provider.script("m-writer", Says(calls=[call]), Says("done"))
+        code, _, err = home.shell(f"run writer {offered}")
+
+        assert (code, err) == (0, "")
+        assert told(provider, "1").startswith("a b c\n")
+
+    def test_rule_without_effect_is_refused_before_anything_is_sent(
+        self, home: Home, provider: ScriptedProvider
+    ) -> None:
+        home.add(agent("writer", tools=["write_file"]))
+
+        code, _, err = home.call("run", "writer", "--allow", "read_file(x)")
+
+        assert code == 1
+        assert "only `run_command` takes a command" in err
+        assert not provider.requests
+
+    def test_many_denied_calls_cause_few_warnings(
+        self, home: Home, provider: ScriptedProvider
+    ) -> None:
+        home.add(agent("writer", tools=["run_command"]))
+        calls = [Call("run_command", {"command": f"touch {n}"}, str(n)) for n in range(30)]
+        provider.script("m-writer", Says(calls=calls), Says("done"))
+
+        _, _, err = home.call("run", "writer")
+
+        assert err.count("Warning:") == 10
 
 
 @pytest.mark.req("001-8.7")

@@ -454,6 +454,21 @@ def test_what_the_settings_allow_is_not_asked_about(
     assert told(provider, "left")[0] == "wrote 2 bytes to a.txt"
 
 
+def test_rules_of_config_toml_allow_calls_in_editors(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-left", Says(calls=[WRITE, COMMAND]), Says("done"))
+    config = project.user_agents.parent / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[tools]\nallow = ['write_file(a.txt)']\n")
+    with editor_with(project, ASKS) as editor:
+        editor.client.answer_with["axe/approve"] = lambda _: {"decision": "deny"}
+        run(editor)
+        (question,) = asked(editor)
+        assert question["tool"] == "run_command"
+    assert told(provider, "left")[0] == "wrote 2 bytes to a.txt"
+
+
 def test_a_question_holds_no_key(project: Project, provider: ScriptedProvider) -> None:
     leak = Call("run_command", {"command": "echo the-key-of-the-user"})
     provider.script("m-left", Says(calls=[leak]), Says("done"))

@@ -258,6 +258,9 @@ async def test_anything_else_is_a_denial(
         (("--approve", "deny"), "allow", False, 0),
         (("--approve", "allow"), None, True, 0),
         (("--approve", "ask"), "allow", True, 1),
+        (("--allow", "write_file(notes.*)"), None, True, 0),
+        (("--approve", "deny", "--allow", "write_file(notes.*)"), None, True, 0),
+        (("--allow", "write_file(other.*)"), None, False, 0),
     ],
 )
 async def test_who_starts_the_server_decides_where_nobody_can_be_asked(

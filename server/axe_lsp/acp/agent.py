@@ -111,11 +111,21 @@ class _ListSessions(_Params, frozen=True):
 
 
 class Agent:
-    """The agent as a client sees it. `first_agent` is the one that sessions begin with, if it is there."""
+    """The agent as a client sees it. `first_agent` is the one that sessions begin with, if it is there.
 
-    def __init__(self, write: Callable[[bytes], None], version: str, first_agent: str = "") -> None:
+    `allow` are the rules for tool calls that the command line has given.
+    """
+
+    def __init__(
+        self,
+        write: Callable[[bytes], None],
+        version: str,
+        first_agent: str = "",
+        allow: tuple[str, ...] = (),
+    ) -> None:
         self._version = version
         self._first_agent = first_agent
+        self._allow = allow
         self._capabilities: dict[str, Any] = {}
         self._made: Sessions | None = None
         handlers: dict[str, Handler] = {
@@ -146,7 +156,9 @@ class Agent:
         if self._made is None:
             from axe_lsp.acp.sessions import Sessions
 
-            self._made = Sessions(self.connection, self._capabilities, self._first_agent)
+            self._made = Sessions(
+                self.connection, self._capabilities, self._first_agent, self._allow
+            )
         return self._made
 
     # The connection.

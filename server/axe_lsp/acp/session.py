@@ -37,7 +37,7 @@ from axe_lsp.hosting.supervisor.orders import Run
 from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.agent_search import agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
-from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.files.user_config import known_secrets, usable_config
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.resuming.saved_files import SavedFile
 from axe_lsp.runtime.run_log import decoded
@@ -66,6 +66,7 @@ class Session:
         *,
         editor: ClientEditor,
         make_updates: MakeUpdates = Updates,
+        allow: tuple[str, ...] = (),
     ) -> None:
         self.stored = stored
         self.offers = offers
@@ -74,6 +75,7 @@ class Session:
         self._permissions = permissions
         self._editor = editor
         self._make_updates = make_updates
+        self._allow = allow
         self.servers: tuple[McpServer, ...] = ()
         self.more_folders: tuple[str, ...] = ()
         self._cost = 0.0
@@ -239,7 +241,12 @@ class Session:
             start = Start(new_run_id(), request, workplace)
         days = Settings().history_keep_days
         return replace(
-            start, stream=True, keep_days=days, servers=self.servers, editor=self._editor.abilities
+            start,
+            stream=True,
+            keep_days=days,
+            allow=(*self._allow, *usable_config(os.environ).allow),
+            servers=self.servers,
+            editor=self._editor.abilities,
         )
 
     def _entitle(self, task: str) -> None:

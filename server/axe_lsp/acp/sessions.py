@@ -55,11 +55,16 @@ class Sessions:
     """The open sessions. Those that agents work for live on one event loop."""
 
     def __init__(
-        self, client: Connection, capabilities: dict[str, Any], first_agent: str = ""
+        self,
+        client: Connection,
+        capabilities: dict[str, Any],
+        first_agent: str = "",
+        allow: tuple[str, ...] = (),
     ) -> None:
         forbid_inspection()
         self._client = client
         self._first_agent = first_agent
+        self._allow = allow
         self._has_forms = _declares(capabilities, "elicitation", "form")
         self._has_notices = _declares(capabilities, "session", "notices")
         self._has_compactions = _declares(capabilities, "session", "compaction")
@@ -207,6 +212,7 @@ class Sessions:
             permissions,
             editor=self._editor,
             make_updates=make,
+            allow=self._allow,
         )
         self._sessions[session.id] = session
         self._watch(session.folder, offers)

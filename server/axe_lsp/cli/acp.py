@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from axe_lsp import __version__, tuning
 from axe_lsp.acp.agent import Agent
-from axe_lsp.cli.arguments import Parser
+from axe_lsp.cli.arguments import Parser, add_allow
 from axe_lsp.serving import server_process, stdio
 
 _WAITS = """\
@@ -35,13 +35,13 @@ def main(arguments: Sequence[str]) -> int:
         print(_WAITS, file=sys.stderr)
     tuning.server_begins()
     try:
-        server_process.run(_serve(options.agent))
+        server_process.run(_serve(options.agent, tuple(options.allow)))
     except OSError as error:
         print(f"axe-lsp: {error}; an editor opens both streams", file=sys.stderr)
         return 1
 
 
-async def _serve(first_agent: str) -> int:
+async def _serve(first_agent: str, allow: tuple[str, ...]) -> int:
     """Serve one client. Raises OSError if standard input or output is closed."""
     source, sink = stdio.claim()
     loop = asyncio.get_running_loop()
@@ -54,7 +54,7 @@ async def _serve(first_agent: str) -> int:
 
     reader = stdio.open_reader(source, at_end=lambda: server_process.end_soon(0))
     writer = stdio.PipeWriter(sink, broken)
-    agent = Agent(writer.write, __version__, first_agent)
+    agent = Agent(writer.write, __version__, first_agent, allow)
 
     async def listen() -> None:
         while data := await reader.read():
@@ -78,6 +78,7 @@ def _parser() -> Parser:
     parser.add_argument(
         "--agent", metavar="NAME", default="", help="the agent with which sessions begin"
     )
+    add_allow(parser)
     parser.add_argument(
         "config",
         nargs=REMAINDER,

@@ -11,7 +11,7 @@ from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
-from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.plain_text import shown_path, visible
 
 USAGE_ERROR = 1
 """Exit code for arguments that make no sense, as in axe (2 is for configuration)."""
@@ -85,6 +85,33 @@ def add_agent(parser: Parser) -> None:
     add("--agents-dir", metavar="DIR", help="search this folder for agents first")
 
 
+def allow_rule(text: str) -> str:
+    """A rule of `--allow`. Raises ArgumentTypeError for one that has no effect; warns of one that allows much."""
+    # Imported late, as only some runs have rules.
+    from axe_lsp.runtime.safety.allowances import rule_fault, rule_warning
+
+    if not text.strip():
+        raise argparse.ArgumentTypeError("a rule is missing, such as 'run_command(pytest *)'")
+    if fault := rule_fault(text):
+        raise argparse.ArgumentTypeError(f"{visible(text)!r} {fault}")
+    if warning := rule_warning(text):
+        print(f"Warning: {visible(text)!r} {warning}", file=sys.stderr)
+    return text
+
+
+def add_allow(parser: Parser) -> None:
+    """The rules for tool calls that need no approval."""
+    parser.add_argument(
+        "--allow",
+        metavar="RULE",
+        action="append",
+        default=[],
+        type=allow_rule,
+        help="allow tool calls without asking, such as 'run_command(pytest *)' or 'write_file(docs/**)'; "
+        "may be repeated (`[tools] allow` in config.toml is for all runs)",
+    )
+
+
 def add_permissions(parser: Parser, *, go_on: str) -> None:
     """What a run may do unasked, and what it tells.
 
@@ -99,6 +126,7 @@ def add_permissions(parser: Parser, *, go_on: str) -> None:
         action="store_true",
         help="let tools run commands and change files, except in protected places, without asking",
     )
+    add_allow(parser)
     add(
         "--trust",
         action="store_true",

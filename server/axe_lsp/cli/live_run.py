@@ -25,6 +25,7 @@ from msgspec.structs import replace
 
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.interruption import SOON, run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory, recordings
 from axe_lsp.cli.run_report import (
@@ -47,6 +48,7 @@ from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
 from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
+from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.processes import forbid_inspection
@@ -55,7 +57,7 @@ from axe_lsp.runtime.run_log import Known, keep_allowed
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.run_steps import StepSink
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, new_run_id
-from axe_lsp.runtime.safety.allowances import ALL_SERVERS
+from axe_lsp.runtime.safety.allowances import ALL_SERVERS, is_copyable, rule_fault
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustPolicy
@@ -67,7 +69,25 @@ if TYPE_CHECKING:
     from axe_lsp.cli.verbose import VerboseLog
     from axe_lsp.hosting.protocol import Start
 
-_ADVICE = "run it with --yes to let tools change files and run commands"
+_ADVICE = "--yes lets all tools change files and run commands"
+
+
+def _allow_in_words(rule: str) -> str:
+    """How a rule is given, ready to be copied into a shell; "" for one that is not to be copied."""
+    from shlex import quote
+
+    if not is_copyable(rule):
+        return ""
+    return f"--allow {quote(rule)} allows it"
+
+
+def _rules(options: argparse.Namespace, output: _Output) -> tuple[str, ...]:
+    """The rules of the command line and of config.toml. Those that have no effect are reported."""
+    stored = usable_config(os.environ).allow
+    for rule in stored:
+        if fault := rule_fault(rule):
+            output.warn(f"{quoted(rule)} in [tools] of config.toml {fault}; it has no effect")
+    return (*options.allow, *stored)
 
 
 class LiveRun(Struct, frozen=True):
@@ -139,7 +159,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
             trace(event)
 
     people = _TerminalUser(output)
-    approval = people.approval(options.yes, steps)
+    approval = people.approval(options.yes, _rules(options, output), steps)
     if known is not None and live.resumes:
         from axe_lsp.hosting.stored_steps import allow_again
 
@@ -216,23 +236,26 @@ class _TerminalUser:
         """Ask what nothing answers in advance: whether to trust a file, and questions of models."""
         return await (self.questions or nobody)(question)
 
-    def approval(self, is_all_allowed: bool, steps: StepSink | None) -> Approval:
-        """Asks the person what nobody has allowed.
+    def approval(
+        self, is_all_allowed: bool, rules: tuple[str, ...], steps: StepSink | None
+    ) -> Approval:
+        """Asks the person what nobody has allowed, and no rule.
 
         Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
         """
         if is_all_allowed:
-            refuse = refusing(self._output.warn, _ADVICE)
+            refuse = refusing(self._output.warn, _ADVICE, _allow_in_words)
 
             async def ask(question: Question) -> Answer:
                 return await (refuse if question.is_protected else self.ask)(question)
 
-            return Approval(ask, ("*",))
+            return Approval(ask, ("*", *rules))
         if self.questions is None:
-            return Approval(refusing(self._output.warn, _ADVICE), (ALL_SERVERS,))
+            refuse = refusing(self._output.warn, _ADVICE, _allow_in_words)
+            return Approval(refuse, (ALL_SERVERS, *rules))
         if steps is None:
-            return Approval(self.questions)
-        return Approval(self.questions, on_allowed=partial(keep_allowed, steps))
+            return Approval(self.questions, rules)
+        return Approval(self.questions, rules, on_allowed=partial(keep_allowed, steps))
 
 
 async def _run_in_process(

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from axe_lsp import tuning
-from axe_lsp.cli.arguments import Parser, port
+from axe_lsp.cli.arguments import Parser, add_allow, port
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.mcp import SDK_MISSING
@@ -48,7 +48,9 @@ def main(arguments: Sequence[str]) -> int:
     tuning.server_begins()
 
     async def serve() -> int:
-        calls = Calls(options.approve, options.max_parallel, trusted=options.trust)
+        calls = Calls(
+            options.approve, options.max_parallel, trusted=options.trust, allow=tuple(options.allow)
+        )
         server = AgentServer(folder, options.agents, calls, offers_all=options.all)
         if options.http is None:
             await server.serve_stdio()
@@ -141,6 +143,7 @@ def _parser() -> Parser:
         default="ask",
         help="what happens when an agent wants to write or run something (default: ask the user of the client)",
     )
+    add_allow(parser)
     add(
         "--trust",
         action="store_true",

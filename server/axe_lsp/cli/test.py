@@ -14,7 +14,7 @@ from pathlib import Path
 
 from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
 from axe_lsp.agentfile.text.amounts import counted
-from axe_lsp.cli.arguments import Parser, dollars, runs
+from axe_lsp.cli.arguments import Parser, add_allow, dollars, runs
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import complain, shown
@@ -76,6 +76,7 @@ def _session(options: argparse.Namespace) -> CaseSession:
         updates=options.update,
         agrees=_agreement(options),
         trusts_all=options.trust,
+        allow=tuple(options.allow),
         jobs=options.jobs or (_LIVE_JOBS if options.record or options.live else _JOBS),
         max_cost=options.max_cost,
         repeats=max(1, options.repeats),
@@ -94,8 +95,9 @@ def _without_effect(options: argparse.Namespace) -> str:
         return "--ask needs --format json"
     if not options.live and (options.model or options.repeats != 1):
         return f"{'--model' if options.model else '-n'} needs --live"
-    if options.max_cost and not (options.live or options.record):
-        return "--max-cost needs --live or --record"
+    for name in ("allow", "max_cost"):
+        if getattr(options, name) and not (options.live or options.record):
+            return f"--{name.replace('_', '-')} needs --live or --record"
     return ""
 
 
@@ -440,6 +442,7 @@ def _add_execution(parser: Parser) -> None:
         action="store_true",
         help="do not store the runs of cases that did not pass in the history",
     )
+    add_allow(parser)
     add(
         "--trust",
         action="store_true",

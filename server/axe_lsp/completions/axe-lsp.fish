@@ -51,7 +51,7 @@ function _shtab_axe_lsp_using
 end
 
 set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve completion version
-set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --skill --status --tcp --timeout --to --token-file --workdir -n -p
+set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --skill --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
 complete -c axe-lsp -f
@@ -80,6 +80,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l no-history -d 'do not store
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'write requests and answers to FILE'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l replay -xka "(__fish_complete_path (commandline -ct))" -d 'take the answers from a recording'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l yes -d 'let tools run commands and change files, except in protected places, without asking'
+complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l trust -d 'allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -s v -l verbose -d 'print the progress on standard error'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run; and test $_shtab_axe_lsp_npos -eq 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'agent name (file name without `.toml`), or path of an agent file'
@@ -90,6 +91,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l agents-dir -xka "(__fish_c
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l continue -x -d 'go on with the conversation of a past run'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l plain -d 'read whole lines and repaint nothing, as a screen reader needs it, and where TERM=dumb'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l yes -d 'let tools run commands and change files, except in protected places, without asking'
+complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l trust -d 'allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -s v -l verbose -d 'print the progress on standard error'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat; and test $_shtab_axe_lsp_npos -eq 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'agent name (file name without `.toml`), or path of an agent file'
@@ -103,6 +105,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l stream -d 'print text as
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l timeout -x -d 'timeout from now on (default: what is left of the run'"'"'s timeout)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l max-tokens -x -d 'token limit of the whole run, including tokens already used (0: its former limit)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l yes -d 'let tools run commands and change files, except in protected places, without asking'
+complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l trust -d 'allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -s v -l verbose -d 'print the progress on standard error'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a undo -d 'Put back the files that write_file and edit_file have changed in a run. A file that has changed since is left. The effects of commands are not undone.'
@@ -134,6 +137,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l watch -d 'run again after 
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l jobs -x -d 'number of cases that run in parallel (default: 8, with real answers 4)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l format -xka "github json junit text" -d 'output format (default: text)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l no-history -d 'do not store the runs of cases that did not pass in the history'
+complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l trust -d 'for this command, allow what `allow` of the files names, and agents to reach outside their workspaces'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a agents -d 'List, show, create and edit agents.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents' -s h -l help -d 'show this help message and exit'
@@ -219,11 +223,13 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using history prune' -l keep -x -d 'all b
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a acp -d 'Offer the agents of a folder to editors that speak the Agent Client Protocol.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using acp' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using acp' -l agent -xka "(axe-lsp agents list --names 2>/dev/null)" -d 'the agent with which sessions begin'
+complete -c axe-lsp -n '_shtab_axe_lsp_using acp' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a mcp -d 'Offer agents as tools to MCP clients.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l all -d 'all agents of the workspace'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l in -xka "(__fish_complete_directories)" -d 'the folder in which the agents work'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l approve -xka "ask deny allow" -d 'what happens when an agent wants to write or run something (default: ask the user of the client)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l trust -d 'allow the agents of this workspace to reach outside it, as `axe-lsp trust` shows'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l max-parallel -x -d 'maximum number of calls at a time; more are queued (default: 4)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using mcp' -l http -x -d 'serve HTTP at /mcp on this machine; 0 is any free port'

@@ -77,6 +77,7 @@ _shtab_axe_lsp_defaults_added=0
 _shtab_axe_lsp_acp_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--agent[the agent with which sessions begin]:NAME:($(axe-lsp agents list --names 2>/dev/null))"
+  "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
   "(-)*::the same as \`axe-lsp config ...\`\: editors add it to ask for a key in a terminal:"
 )
 
@@ -141,6 +142,7 @@ _shtab_axe_lsp_chat_options=(
   "--continue[go on with the conversation of a past run]:RUN:"
   "--plain[read whole lines and repaint nothing, as a screen reader needs it, and where TERM\=dumb]"
   "--yes[let tools run commands and change files, except in protected places, without asking]"
+  "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
   "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
   ":agent name (file name without \`.toml\`), or path of an agent file:($(axe-lsp agents list --names 2>/dev/null))"
@@ -323,6 +325,7 @@ _shtab_axe_lsp_mcp_options=(
   "--all[all agents of the workspace]"
   "--in[the folder in which the agents work]:DIR:_files -/"
   "--approve[what happens when an agent wants to write or run something (default\: ask the user of the client)]:approve:(ask deny allow)"
+  "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
   "--trust[allow the agents of this workspace to reach outside it, as \`axe-lsp trust\` shows]"
   "--max-parallel[maximum number of calls at a time\; more are queued (default\: 4)]:N:"
   "--http[serve HTTP at \/mcp on this machine\; 0 is any free port]:[HOST:]PORT:"
@@ -344,6 +347,7 @@ _shtab_axe_lsp_resume_options=(
   "--timeout[timeout from now on (default\: what is left of the run\'s timeout)]:SECONDS:"
   "--max-tokens[token limit of the whole run, including tokens already used (0\: its former limit)]:N:"
   "--yes[let tools run commands and change files, except in protected places, without asking]"
+  "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
   "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
   ":the id of a run, or the beginning of it (default\: the newest of this folder):"
@@ -372,6 +376,7 @@ _shtab_axe_lsp_run_options=(
   "--record[write requests and answers to FILE]:FILE:_files"
   "--replay[take the answers from a recording]:FILE:_files"
   "--yes[let tools run commands and change files, except in protected places, without asking]"
+  "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
   "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
   ":agent name (file name without \`.toml\`), or path of an agent file:($(axe-lsp agents list --names 2>/dev/null))"
@@ -420,6 +425,7 @@ _shtab_axe_lsp_test_options=(
   "--jobs[number of cases that run in parallel (default\: 8, with real answers 4)]:N:"
   "--format[output format (default\: text)]:format:(github json junit text)"
   "--no-history[do not store the runs of cases that did not pass in the history]"
+  "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
   "--trust[for this command, allow what \`allow\` of the files names, and agents to reach outside their workspaces]"
   "(*)::files of tests, folders to search for them, or one case of a file (default\: all of the project):"
 )

@@ -27,6 +27,7 @@ from axe_lsp.daemon.projects import layers_around, projects_of
 from axe_lsp.daemon.uris import folder_of, path_of, uri_of
 from axe_lsp.daemon.watch import watch
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
+from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.files.workspace_folders import is_entered, workplace
 from axe_lsp.settings import Settings
 from axe_lsp.tasks import Tasks
@@ -61,7 +62,10 @@ class View:
         self._is_watching = False
         self._indexer = Indexer(index, self._take, self._background)
         self.queries = Queries(
-            environment, self.workspace_of, self._open_config, lambda: self.settings.tools_allow
+            environment,
+            self.workspace_of,
+            self._open_config,
+            lambda: (*self.settings.tools_allow, *usable_config(environment).allow),
         )
         self._outside_watcher = OutsideWatcher(
             lambda: self.snapshot, self.queries.facts, self._learn, self._background

@@ -7,6 +7,7 @@ meanwhile. Older clients are asked by a request of the server.
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 from collections.abc import Mapping
 from contextlib import suppress
@@ -32,6 +33,7 @@ from axe_lsp.mcp_server.agent_tools import AgentTool
 from axe_lsp.mcp_server.progress_reports import Progress
 from axe_lsp.runtime.children.delegation import failure_text, user_message
 from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import (
@@ -75,13 +77,22 @@ class Calls:
     One whose client has a question to answer is not at work: the client may never come back.
     """
 
-    def __init__(self, approve: Approve, max_parallel: int, *, trusted: bool) -> None:
+    def __init__(
+        self, approve: Approve, max_parallel: int, *, trusted: bool, allow: tuple[str, ...] = ()
+    ) -> None:
         self._runs = Runs()
         self._approve = approve
         self._max_parallel = max_parallel
         self._trusted = trusted
+        self._allow = allow
         self._waiting: dict[str, _Call] = {}
         self._tasks = Tasks()
+
+    def _rules(self) -> tuple[str, ...]:
+        """Return the rules of the command line and of the user's config.toml."""
+        if self._approve == "deny":
+            return self._allow
+        return (*self._allow, *usable_config(os.environ).allow)
 
     async def close(self) -> None:
         """Stop all runs."""
@@ -139,7 +150,7 @@ class Calls:
             request,
             Workplace(str(tool.workspace), places=places),
             keep_days=Settings().history_keep_days,
-            allow=("*",) if self._approve == "allow" else (),
+            allow=("*",) if self._approve == "allow" else self._rules(),
             trusted=self._trusted,
         )
         call.run = self._runs.start(

@@ -65,6 +65,7 @@ class CaseSession(Struct, frozen=True):
     updates: bool = False
     agrees: Agrees = always
     trusts_all: bool = False
+    allow: tuple[str, ...] = ()
     jobs: int = 8
     max_cost: float = 0.0
     repeats: int = 1
@@ -86,7 +87,9 @@ async def run_session(session: CaseSession) -> AsyncIterator[Outcome]:
         try:
             for plan in session.plans:
                 lookup = Lookup(agent_places([plan.suite.project], os.environ))
-                bench = Bench(plan.suite, lookup.resolver(), http, scratch, session.trusts_all)
+                bench = Bench(
+                    plan.suite, lookup.resolver(), http, scratch, session.trusts_all, session.allow
+                )
                 for case in plan.cases:
                     tasks += map(asyncio.create_task, work.begin(bench, case))
             for task in tasks:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import os
 from collections.abc import Iterator, Sequence
@@ -29,6 +30,7 @@ from axe_lsp.runtime.run_log import Known, Log, encoded
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Resolve, RunRequest, new_run_id
+from axe_lsp.runtime.safety.allowances import is_copyable
 from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustPolicy
@@ -118,14 +120,25 @@ class Outcome(Struct):
         return sum(each.cost or 0.0 for each in answers) if cost is None else cost
 
 
+def _allow_in_words(rule: str) -> str:
+    """How a file of tests has a rule; "" for one that is not to be copied."""
+    if not is_copyable(rule):
+        return ""
+    return f"`allow = [{json.dumps(rule, ensure_ascii=False)}]` there allows it"
+
+
 class Bench(Struct, frozen=True):
-    """What the cases of a file share. `scratch` has their copied workspaces; `trusts_all`: agents may reach out of these."""
+    """What the cases of a file share. `scratch` has their copied workspaces; `trusts_all`: agents may reach out of these.
+
+    `allow` are rules beside those of the file.
+    """
 
     suite: Suite
     resolve: Resolve
     http: HttpProvider
     scratch: Path
     trusts_all: bool = False
+    allow: tuple[str, ...] = ()
 
 
 async def run_case(bench: Bench, case: Case, answers: Answers, model: str = "") -> Outcome:
@@ -206,7 +219,10 @@ class _Run(Struct):
             environment=environment,
             emit=self.events.append,
             warn=self.warnings.append,
-            approve=Approval(refusing(self.warnings.append, _ADVICE), self.bench.suite.cases.allow),
+            approve=Approval(
+                refusing(self.warnings.append, _ADVICE, _allow_in_words),
+                (*self.bench.suite.cases.allow, *self.bench.allow),
+            ),
             ask=nobody,
             steps=self.steps if len(self.case.tasks) > 1 else None,
             recorded=recorded,

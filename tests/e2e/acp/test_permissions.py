@@ -44,6 +44,16 @@ def test_what_is_allowed_for_the_session_is_not_asked_again_and_another_file_is(
     assert client.calls(session)[1]["content"][0]["type"] == "diff"
 
 
+def test_rules_of_command_line_allow_calls_without_question(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lead", Says(calls=[WRITE]), Says("done"))
+    with AcpClient.start(project, ["--allow", "write_file(notes.*)"]) as client:
+        assert client.prompt(client.new_session("lead"), "Write") == "end_turn"
+        assert client.questions() == []
+    assert (project.root / "notes.txt").read_text() == "new\n"
+
+
 def test_protected_place_is_asked_about_each_time_without_an_answer_for_the_session(
     client: AcpClient, provider: ScriptedProvider
 ) -> None:

@@ -116,6 +116,18 @@ CONFIG = Schema(
             since=EXTENSION,
         ),
         *table(
+            "tools",
+            "Tools of agents that you allow in advance.",
+            row(
+                "allow",
+                KeyType.STRINGS,
+                "Rules for tool calls that need no approval, such as `run_command(pytest *)`, with the words of the setting "
+                "`axe.tools.allow`. They hold in all folders, for the command line and all clients.",
+                default="[]",
+            ),
+            since=EXTENSION,
+        ),
+        *table(
             "execution",
             'Where agents with `[isolation] mode = "copy"` work.',
             row(

@@ -7,6 +7,7 @@ the client asked, not what it has typed since.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -31,6 +32,7 @@ from axe_lsp.lsp.runs.run_params import (
 from axe_lsp.lsp.session import Session
 from axe_lsp.rpc.language_server import RequestFailed
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
+from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.json_data import Json, to_json
 from axe_lsp.runtime.runs import new_run_id
 from axe_lsp.settings import Settings
@@ -118,7 +120,7 @@ def _begin(session: Session, start: Start, *, is_own: bool) -> Run:
         keep_days=(start.keep_days or Settings().history_keep_days)
         if start.after
         else view.settings.history_keep_days,
-        allow=view.settings.tools_allow if is_own else (),
+        allow=(*view.settings.tools_allow, *usable_config(os.environ).allow) if is_own else (),
         traces=view.settings.open_telemetry,
         on=start.on or view.settings.execution_engine,
         trusted=is_own and is_trusted(session),

@@ -147,11 +147,12 @@ class _Providers(dict[str, Mapping[str, Any]]):
 
 
 class UserConfig(Struct, frozen=True):
-    """The user's settings of each provider, and those of `[retry]` for all agents."""
+    """The user's settings of each provider, those of `[retry]` for all agents, and the rules of `[tools]`."""
 
     providers: Mapping[str, Mapping[str, Any]]
     environment: Environment
     retry: RetryConfig = RetryConfig()
+    allow: tuple[str, ...] = ()
 
     def provider(self, name: str) -> Provider | None:
         """The provider of a name: a row of the table, changed or added by `[providers.NAME]`.
@@ -326,8 +327,8 @@ def _content(path: Path) -> bytes:
 def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:
     """The settings in config.toml at `path` with the content `data`. Raises ConfigError."""
     try:
-        providers, retry = _settings(data)
-        return UserConfig(providers, environment, retry)
+        providers, retry, allow = _settings(data)
+        return UserConfig(providers, environment, retry, allow)
     except (tomli.TOMLDecodeError, NotUtf8Error, _WrongValueError) as error:
         what = f"it is {error}" if isinstance(error, NotUtf8Error) else str(error)
         raise ConfigError(
@@ -366,10 +367,24 @@ class _WrongValueError(ValueError):
 
 
 @lru_cache(maxsize=4)
-def _settings(data: bytes) -> tuple[_Providers, RetryConfig]:
+def _settings(data: bytes) -> tuple[_Providers, RetryConfig, tuple[str, ...]]:
     """Return the content of a file. The file is read for every request, and parsed once."""
     tables = tomli.loads(decode_utf8(data))
-    return _providers(tables.get("providers", {})), _retry(tables.get("retry", {}))
+    return (
+        _providers(tables.get("providers", {})),
+        _retry(tables.get("retry", {})),
+        _allow(tables.get("tools", {})),
+    )
+
+
+def _allow(table: object) -> tuple[str, ...]:
+    """Read the rules of `[tools]`."""
+    _require(table, Mapping, "tools", "a table")
+    rules = cast(Mapping[str, object], table).get("allow", [])
+    _require(rules, list, "tools.allow", "an array of strings")
+    for rule in cast(list[object], rules):
+        _require(rule, str, "tools.allow", "an array of strings")
+    return tuple(cast(list[str], rules))
 
 
 def _retry(table: object) -> RetryConfig:

@@ -118,6 +118,19 @@ def narrowest_rule(call: CheckedCall) -> str:
     return rule if is_allowed([rule], call) else ""
 
 
+def is_copyable(rule: str) -> bool:
+    """Return whether a person may copy a rule without a second look: its command is no pipe and no list of commands.
+
+    The words of the narrowest rule for a call are those of a model.
+    """
+    text = _parentheses(rule, _COMMAND)
+    if text is None:
+        return True
+    from axe_lsp.runtime.safety.command_rules import is_plain_command
+
+    return is_plain_command(text)
+
+
 def is_for_everything(allowance: str) -> bool:
     """Whether a rule allows tools of MCP servers whatever these servers say of them."""
     return allowance.strip() in ("*", ALL_SERVERS)

@@ -76,7 +76,7 @@ class CommandRule(Struct, frozen=True):
         words = split_words(command)
         if not (words and self.words) or words[: len(self.words)] != self.words:
             return None
-        if not re.fullmatch(_PLAIN_TEXT, command):
+        if not is_plain_command(command):
             return "it is more than one plain command"
         rest = words[len(self.words) :]
         if not self.is_open:
@@ -86,6 +86,11 @@ class CommandRule(Struct, frozen=True):
             if not rest:
                 return ""
         return _offence(self.words, rest, folder)
+
+
+def is_plain_command(command: str) -> bool:
+    """Return whether a shell sees one command in a text: no pipe, list, redirection or expansion."""
+    return re.fullmatch(_PLAIN_TEXT, command) is not None
 
 
 def parse_command_rule(text: str) -> CommandRule | None:

@@ -157,25 +157,38 @@ def protected_denial(question: Question) -> Answer:
     return Answer("deny", f"it is a protected place, and {remedy}; go on without it")
 
 
-def refusing(warn: Callable[[str], None], advice: str) -> Ask:
+MOST_WARNINGS = 10
+"""Denied calls of a run of which the user hears, each with another rule."""
+
+
+def refusing(
+    warn: Callable[[str], None],
+    advice: str,
+    allow_in_words: Callable[[str], str] | None = None,
+) -> Ask:
     """Nobody can be asked. When an agent first wants something, the user hears what can be done.
 
-    The user hears of each change of a protected place, since each needs a rule of its own.
+    They hear of each change of a protected place. With `allow_in_words`, which says how a rule is given, or "" for one
+    that is not to be copied, they hear of each call that another rule would allow.
     """
     warned: set[str] = set()
+    in_words = allow_in_words or "the rule `{}` allows it".format
 
     async def refuse(question: Question) -> Answer:
         if question.tool in (TRUST, ASK_USER):  # The run or the model says what is missing.
             return no_answer(question)
-        agent, topic = quoted(question.run.agent), ""
-        wanted = f"wanted to use {question.tool}, which needs your approval: {advice}"
+        agent, allows = quoted(question.run.agent), in_words(question.rule) if question.rule else ""
         if question.is_protected:
             topic = question.rule or question.reason
-            allows = (
-                f"the rule `{question.rule}` allows it" if question.rule else "no rule allows it"
+            wanted = (
+                "was not allowed to change a protected place: "
+                f"{allows or 'no rule allows it'} ({question.reason})"
             )
-            wanted = f"was not allowed to change a protected place: {allows} ({question.reason})"
-        if topic not in warned:
+        else:
+            topic = allows if allow_in_words else ""
+            remedy = f"{topic}; {advice}" if topic else advice
+            wanted = f"wanted to use {question.tool}, which needs your approval: {remedy}"
+        if topic not in warned and len(warned) < MOST_WARNINGS:
             warned.add(topic)
             warn(f"agent {agent} {wanted}")
         return protected_denial(question) if question.is_protected else NOBODY
