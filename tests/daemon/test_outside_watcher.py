@@ -1,4 +1,4 @@
-"""When the disk is looked at on behalf of open files, and what the snapshot knows afterwards."""
+"""When the disk is looked at on behalf of open files and of settings, and what the snapshot knows afterwards."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pytest
 from axe_lsp.daemon import outside_facts, outside_watcher
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.daemon.view import View
+from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.workspace.facts import Facts
 from support.agent_tests import Project
 
@@ -66,6 +67,42 @@ async def test_an_open_file_is_looked_beyond(tmp_path: Path) -> None:
         facts = await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
         assert facts.folder is not None
         assert facts.folder.shown == str(tmp_path)
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_closed_settings_of_codex_are_looked_beyond(tmp_path: Path) -> None:
+    folder = tmp_path / ".codex"
+    (folder / "rules").mkdir(parents=True)
+    (folder / "rules" / "a.rules").write_text("prefix_rule(\n")
+    (folder / "config.toml").write_text('model_instructions_file = "none.md"\n')
+    async with _view(tmp_path) as view:
+        uri = uri_of(folder / "config.toml")
+        await _facts(view, uri, lambda facts: not facts.paths["none.md"].exists)
+        file = view.snapshot.file(uri)
+        assert file is not None
+        messages = [each.message for each in diagnostics(view.snapshot, file)]
+        assert len(messages) == 2
+        assert messages[0].startswith("rules/a.rules: line 1 is not valid Starlark")
+        assert messages[1].endswith("none.md does not exist; Codex does not start")
+        (folder / "none.md").write_text("Read.")
+        (folder / "rules" / "a.rules").unlink()
+        view.changed_on_disk([uri_of(folder / "none.md")])
+        await _facts(view, uri, lambda facts: facts.paths["none.md"].exists)
+        assert diagnostics(view.snapshot, file) == ()
+
+
+@pytest.mark.usefixtures("seldom")
+async def test_closed_agents_are_not_looked_beyond(tmp_path: Path) -> None:
+    agent = tmp_path / "axe/agents/main.toml"
+    agent.parent.mkdir(parents=True)
+    agent.write_text('name = "main"\nmodel = "openai/gpt"\nskill = "none"\n')
+    settings = tmp_path / ".codex/config.toml"
+    settings.parent.mkdir()
+    settings.write_text("")
+    async with _view(tmp_path) as view:
+        await _facts(view, uri_of(settings), lambda facts: True)
+        assert view.snapshot.file(uri_of(agent)) is not None
+        assert view.snapshot.facts.keys() == {uri_of(settings)}
 
 
 @pytest.mark.usefixtures("seldom")

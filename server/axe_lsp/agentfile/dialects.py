@@ -87,7 +87,8 @@ class Dialect(Struct, frozen=True, eq=False):
 
 
 TEXT, CATALOG, HOOKS = "text", "catalog of models", "hooks"
-"""The kinds of files that a program reads at its start."""
+RULES, INSTRUCTIONS, SERVER = "rules", "instructions", "program of a server"
+"""The kinds of files that a program reads at its start, or starts."""
 
 AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, axe_config, is_agent=False))
 

@@ -2,27 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import ast
+import warnings
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from axe_lsp.agentfile.dialects import CATALOG, HOOKS, TEXT
-from axe_lsp.runtime.files.regular_files import read_file
+from axe_lsp.agentfile.dialects import CATALOG, HOOKS, INSTRUCTIONS, RULES, SERVER, TEXT
+from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.regular_files import is_file, read_file
+from axe_lsp.runtime.files.search_path import find_program
+from axe_lsp.runtime.plain_text import decode
 
 _MOST = 8 * 2**20
 """Bytes of a file that is read. A larger one is taken to be in order."""
 
 
-def _text_fault(path: Path) -> str:
-    content = _read(path)
+def _text_fault(folder: Path, name: str, _: Environment) -> str:
+    content = _read(folder / name)
     return "is empty" if content is not None and not content.strip() else ""
 
 
-def _catalog_fault(path: Path) -> str:
+def _catalog_fault(folder: Path, name: str, _: Environment) -> str:
     """Return what is wrong with a catalog of models, as far as that is certain."""
-    content = _read(path)
+    content = _read(folder / name)
     if content is None:
         return ""
     catalog = _json(content)
@@ -32,9 +37,9 @@ def _catalog_fault(path: Path) -> str:
     return "" if models else "has no models"
 
 
-def _hooks_fault(path: Path) -> str:
+def _hooks_fault(folder: Path, name: str, _: Environment) -> str:
     """Return what Codex says about hooks in a file of their own beside those of the settings."""
-    content = _read(path)
+    content = _read(folder / name)
     if content is None:
         return ""
     hooks = _json(content)
@@ -43,10 +48,91 @@ def _hooks_fault(path: Path) -> str:
     return "has hooks, too" if any(hooks.get("hooks", {}).values()) else ""
 
 
-CONTENT_CHECKS: Mapping[str, Callable[[Path], str]] = {
+def _size(folder: Path, name: str, _: Environment) -> str:
+    """Return the number of bytes of a file with instructions, as text."""
+    path = folder / name
+    try:
+        return str(path.stat().st_size) if is_file(path) else ""
+    except OSError:
+        return ""
+
+
+def _program_fault(_: Path, name: str, environment: Environment) -> str:
+    return "" if find_program(name, environment) else "is not there"
+
+
+def _rules_fault(folder: Path, name: str, _: Environment) -> str:
+    """Return the first fault of the files with rules in a folder."""
+    try:
+        files = sorted(each for each in (folder / name).iterdir() if each.suffix == ".rules")
+    except OSError:
+        return ""
+    for path in files[:_MOST_RULES]:
+        content = _read(path)
+        fault = rules_fault(decode(content)) if content is not None else ""
+        if fault:
+            return f"{name}/{path.name}: {fault}"
+    return ""
+
+
+_MOST_RULES = 100
+_MOST_OF_RULES = 2**16
+"""Characters of rules that are parsed. Longer ones are taken to be in order."""
+_DECISIONS = ("allow", "prompt", "forbidden")
+
+
+def rules_fault(text: str) -> str:
+    """Return the first fault of rules, which are Starlark: Python without some of its statements and expressions."""
+    if len(text) > _MOST_OF_RULES:
+        return ""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text)
+    except SyntaxError as error:
+        return f"line {error.lineno or 1} is not valid Starlark: {error.msg}"
+    except (ValueError, MemoryError, RecursionError):  # A NUL, or thousands of nested parts.
+        return ""
+    return next(_faults_of_nodes(tree), "")
+
+
+_STATEMENTS = (ast.While, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Try, ast.With, ast.Raise)
+_FURTHER_STATEMENTS = (ast.Global, ast.Nonlocal, ast.Delete, ast.Assert)
+_EXPRESSIONS = (ast.Set, ast.SetComp, ast.NamedExpr, ast.Is, ast.IsNot, ast.Await, ast.Yield)
+_FOREIGN = (*_STATEMENTS, *_FURTHER_STATEMENTS, *_EXPRESSIONS, ast.YieldFrom)
+"""What Python has and Starlark has not."""
+
+
+def _faults_of_nodes(tree: ast.Module) -> Iterator[str]:
+    line = 1
+    for node in ast.walk(tree):
+        line = getattr(node, "lineno", line)
+        if isinstance(node, _FOREIGN):
+            yield f"line {line} is not valid Starlark: it has no `{type(node).__name__.lower()}`"
+    for statement in tree.body:
+        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
+            yield from _faults_of_call(statement.value)
+
+
+def _faults_of_call(call: ast.Call) -> Iterator[str]:
+    """Yield the faults of a rule whose arguments are all written out."""
+    named = {each.arg: each.value for each in call.keywords}
+    if not isinstance(call.func, ast.Name) or call.func.id != "prefix_rule" or None in named:
+        return
+    if "pattern" not in named and not call.args:
+        yield f"`pattern` is missing in line {call.lineno}"
+    decision = named.get("decision")
+    if isinstance(decision, ast.Constant) and decision.value not in _DECISIONS:
+        yield f"the decision in line {decision.lineno} is none of {', '.join(_DECISIONS)}"
+
+
+CONTENT_CHECKS: Mapping[str, Callable[[Path, str, Environment], str]] = {
     TEXT: _text_fault,
     CATALOG: _catalog_fault,
     HOOKS: _hooks_fault,
+    RULES: _rules_fault,
+    INSTRUCTIONS: _size,
+    SERVER: _program_fault,
 }
 """The checks by kind of content. Each returns what is to be said about the file, "" for nothing and for no file."""
 

@@ -199,7 +199,7 @@ def _contents(
 
     folder = path_context.file.parent
     return {
-        (kind, path): CONTENT_CHECKS[kind](folder / path)
+        (kind, path): CONTENT_CHECKS[kind](folder, path, path_context.environment)
         for kind, path in contents
         if "\0" not in path
     }

@@ -1,4 +1,4 @@
-"""Keeps the facts from outside the open files up to date: it decides when to look, never where.
+"""Keeps the facts from outside open files and settings up to date: it decides when to look, never where.
 
 Looks are taken in a thread, one at a time: when the question of a file changes, when a change of the
 disk is reported, and at intervals, because not every change is reported. A look that took long is
@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from axe_lsp.tasks import Tasks
@@ -37,8 +37,24 @@ Look = Callable[[AgentFile, GoOn], Facts]
 """Finds out about a file, in a thread, and hurries up once it is not to go on."""
 
 
+def _watched(snapshot: Snapshot) -> Iterator[str]:
+    """Yield the files whose facts are kept up to date: open ones, and settings of programs, of which there are few."""
+    yield from snapshot.buffers
+    for uri in snapshot.layers.settings.values():
+        if uri not in snapshot.buffers and _watched_file(snapshot, uri) is not None:
+            yield uri
+
+
+def _watched_file(snapshot: Snapshot, uri: str) -> AgentFile | None:
+    file = snapshot.file(uri)
+    if file is None or uri in snapshot.buffers:
+        return file
+    is_settings = file.place.layer and not file.place.kind.is_agent
+    return file if is_settings and file.outside.contents else None
+
+
 class OutsideWatcher:
-    """Watches over what open files ask, until the owner of `tasks` ends it or `close` is called."""
+    """Watches over what open files and settings ask, until the owner of `tasks` ends it or `close` is called."""
 
     def __init__(
         self,
@@ -60,14 +76,14 @@ class OutsideWatcher:
     def follow(self, update: Update) -> None:
         """Files have changed; what they ask may be something else now."""
         snapshot = update.snapshot
-        for uri in update.affected & snapshot.buffers.keys():
-            known = snapshot.facts.get(uri)
-            if known is None or known.question != snapshot.buffers[uri].question:
+        for uri in update.affected:
+            file, known = _watched_file(snapshot, uri), snapshot.facts.get(uri)
+            if file is not None and (known is None or known.question != file.question):
                 self._doubt(uri)
 
     def look_again(self) -> None:
         """Something on the disk, or in the settings, is not as it was."""
-        for uri in self._snapshot().buffers:
+        for uri in _watched(self._snapshot()):
             self._doubt(uri)
 
     def close(self) -> None:
@@ -91,14 +107,14 @@ class OutsideWatcher:
 
     async def _wait(self) -> None:
         """Until a file is doubtful, or long enough for all of them to be."""
-        has_files = bool(self._snapshot().buffers)
+        has_files = any(True for _ in _watched(self._snapshot()))
         pause = max(INTERVAL, self._longest * _SHARE) if has_files else None
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._woken.wait(), pause)
             await self._let_it_be_finished()
         self._woken.clear()
         if not self._doubtful:
-            self._doubtful.update(self._snapshot().buffers)
+            self._doubtful.update(_watched(self._snapshot()))
             self._longest = 0.0
 
     async def _let_it_be_finished(self) -> None:
@@ -112,12 +128,13 @@ class OutsideWatcher:
     async def _look_at_all(self) -> None:
         while self._doubtful:
             uri = self._doubtful.pop()
-            file = self._snapshot().buffers.get(uri)
+            file = _watched_file(self._snapshot(), uri)
             if file is None:
                 continue
             started = time.monotonic()
             facts = await asyncio.to_thread(self._look, file, lambda: not self._is_over)
             self._longest = max(self._longest, time.monotonic() - started)
             snapshot = self._snapshot()
-            if uri in snapshot.buffers and snapshot.facts.get(uri) != facts:
+            is_news = snapshot.facts.get(uri) != facts
+            if is_news and _watched_file(snapshot, uri) is not None:
                 self._take({uri: facts})

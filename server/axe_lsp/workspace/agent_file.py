@@ -20,11 +20,20 @@ from axe_lsp.agentfile.agent_definition import DEFAULT_MAX_DEPTH
 from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
-from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS
+from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS, required_commands
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
-from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE, CODEX, HOOKS, VIBE
+from axe_lsp.agentfile.dialects import (
+    AGENT_TESTS,
+    AXE,
+    CODEX,
+    HOOKS,
+    INSTRUCTIONS,
+    RULES,
+    SERVER,
+    VIBE,
+)
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -58,6 +67,9 @@ TASK_TYPES: KeyPath = ("task", "types")
 HOOKS_KEY: KeyPath = ("hooks",)
 HOOKS_FILE = "hooks.json"
 """The file beside the settings of Codex that may have hooks, too."""
+RULES_FOLDER = "rules"
+"""The folder beside the settings of Codex with rules for commands."""
+_INSTRUCTION_FILES = ("AGENTS.override.md", "AGENTS.md")
 CALLS: KeyPath = ("case", "expect", "tools", "calls", "name")
 RECORDING: KeyPath = ("case", "replay")
 """The key of recordings of tests, also where a case names none and has the usual one."""
@@ -296,13 +308,28 @@ def _outside_in_layer(place: Place, values: TreeValues) -> Outside:
 def _contents(
     place: Place, paths: Sequence[Written], values: TreeValues
 ) -> Iterator[tuple[str, str]]:
-    """Yield the files that the program of settings reads at its start, each after its kind."""
+    """Yield the files that the program of settings reads or starts at its start, each after its kind."""
     kinds = place.dialect.read_at_start if not place.kind.is_agent else {}
+    if not kinds:
+        return
     for each in paths:
         if each.key in kinds:
             yield kinds[each.key], each.value
-    if kinds and values.has(HOOKS_KEY):
+    if values.has(HOOKS_KEY):
         yield HOOKS, HOOKS_FILE
+    yield RULES, RULES_FOLDER
+    yield from ((INSTRUCTIONS, each) for each in instruction_files(place, values.lookup))
+    servers = nested(values.lookup, ("mcp_servers",))
+    yield from ((SERVER, each.value) for each in required_commands(servers))
+
+
+def instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
+    """Yield the files of which the first one has the instructions of the folder that settings are about."""
+    is_users = place.kind is place.dialect.user_config
+    further = lookup.decoded(("project_doc_fallback_filenames",))
+    for name in (*_INSTRUCTION_FILES, *(further if isinstance(further, list) else ())):
+        if isinstance(name, str) and "/" not in name and "\\" not in name:
+            yield name if is_users else f"../{name}"
 
 
 def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:

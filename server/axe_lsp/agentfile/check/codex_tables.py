@@ -139,6 +139,19 @@ def server_problems(servers: Node | None, *, is_whole: bool) -> Iterator[Problem
             yield problem_at(helper, (*path, "http_headers_helper"), "must not be blank")
 
 
+def required_commands(servers: Node | None) -> Iterator[Node]:
+    """Yield the commands of servers without which no session starts, as far as they are found by the user's `PATH` alone."""
+    for server in tables_in(servers).values():
+        command = node_at(server, "command")
+        is_used = value_at(server, "required") is True and value_at(server, "enabled") is not False
+        is_elsewhere = value_at(server, "env", "PATH") or value_at(server, "environment_id")
+        if command is None or not is_used or is_elsewhere or not isinstance(command.value, str):
+            continue
+        is_relative = "/" in command.value and not command.value.startswith("/")
+        if command.value.strip() and not is_relative and "\\" not in command.value:
+            yield command
+
+
 def provider_problems(providers: Node | None, *, is_whole: bool) -> Iterator[Problem]:
     """Yield the problems of `[model_providers]`, which only the user's config.toml and agent files can have."""
     for name, provider in tables_in(providers).items():

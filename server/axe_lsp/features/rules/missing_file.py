@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote, unquote
 
-from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.agentfile.dialects import RULES
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.features.edit import NewFile
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_looked
-from axe_lsp.workspace.agent_file import RECORDING, AgentFile
+from axe_lsp.workspace.agent_file import RECORDING, RULES_FOLDER, AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -21,6 +22,10 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     yield from _workdir(file, facts)
     yield from _recording(file, facts)
     yield from _paths(file, facts)
+    fault = facts.contents.get((RULES, RULES_FOLDER))
+    if fault:
+        message = f"{fault}; {file.schema.program} does not start"
+        yield RULE.finding(TextRange(0, 0), message, severity=Severity.ERROR)
 
 
 def _paths(file: AgentFile, facts: Facts) -> Iterator[Finding]:
@@ -122,8 +127,9 @@ workdir = "no/such/folder"
 model = "replay/never-recorded"
 ```
 
-The editor checks this for open files, in the background. It is an error in a config.toml of Codex if Codex does
-not start without the file: `model_instructions_file`, `experimental_compact_prompt_file`, `model_catalog_json`.
+The editor checks this for open files and for settings of Codex, in the background. It is an error in a config.toml of Codex if Codex does
+not start without the file: `model_instructions_file`, `experimental_compact_prompt_file`, `model_catalog_json`. So is a
+fault in `rules/*.rules` next to it.
 """,
     check=check,
     fixes=fixes,
