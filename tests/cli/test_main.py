@@ -161,8 +161,6 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
     others = (
         "httpx2",
         "h2",
-        "httpcore2._sync",
-        "email.utils",
         "pygls",
         "lsprotocol",
         "prompt_toolkit",

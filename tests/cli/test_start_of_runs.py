@@ -17,9 +17,7 @@ _LATE = (
     *(
         "http",
         "httpx2",
-        "httpcore2._sync",
         "h2",
-        "email.utils",
         "difflib",
         "shlex",
         "concurrent.futures.thread",

@@ -1,18 +1,14 @@
-"""The only module that knows how requests to providers travel: by httpcore2, the transport of httpx2.
+"""The only module that knows how requests to providers travel: by the connections of httpcore2, the transport of httpx2.
 
-The client that httpx2 puts on top is left out. It nearly doubles the time of a request and of the
-import, for what nobody wants here: redirects, which would take the key along, cookies, and passwords
-from ~/.netrc. The transport's own pool is left out, too: with a thousand requests at once it looks at
-all thousand connections whenever one of them begins or ends. There are no timeouts, as a run's
-deadline is the only clock.
+There is no client of httpx2 on top, nor httpcore2's own pool (decision 10 of ARCHITECTURE.md). Redirects, which would
+take the key along, cookies, and passwords from ~/.netrc are not wanted. The only timeout is that of a handshake:
+otherwise a run's deadline is the only clock.
 """
 
 from __future__ import annotations
 
 import asyncio
-import errno
 import os
-import re
 import socket
 import ssl
 import sys
@@ -20,11 +16,11 @@ import zlib
 from base64 import b64encode
 from codecs import BOM_UTF8
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Mapping
-from contextlib import asynccontextmanager, nullcontext
-from typing import Any, cast
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
+import httpcore2
 from anyio import CancelScope
 from msgspec import Struct
 
@@ -32,14 +28,7 @@ from axe_lsp import __version__
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.certificates import trusted_authorities
 from axe_lsp.runtime.errors import NoAnswerError
-from axe_lsp.runtime.providers.light_import import import_parts
 from axe_lsp.tasks import Tasks
-
-import_parts(
-    f"httpcore2.{part}"
-    for part in ("_exceptions", "_models", "_backends.base", "_async.interfaces", "_async.http11")
-)
-import httpcore2  # noqa: E402 - in parts, and the rest where there is a proxy
 
 _HEADERS = {
     "accept": "*/*",
@@ -63,8 +52,8 @@ _PIECE = 1 << 20
 HANDSHAKE_SECONDS = 30.0
 """For so long a server may say nothing that begins an encrypted connection."""
 
-_NEXT_ADDRESS_SECONDS = 0.25
-"""After so long the next address of a host is tried as well (RFC 8305, 5)."""
+_TIMEOUTS = {"timeout": {"connect": HANDSHAKE_SECONDS}}
+"""For connections through a proxy, which httpcore2 makes."""
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -167,132 +156,6 @@ class HttpAnswer:
         await self._response.aclose()
 
 
-class _Network(httpcore2.AsyncNetworkBackend):
-    """How connections are made. httpcore2's own way takes three times as long, by way of anyio."""
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> _Stream:
-        """Connect to a host, by the first of its addresses that answers. Raises ConnectError."""
-        delay = None if _is_address(host) else _NEXT_ADDRESS_SECONDS
-        connect = asyncio.get_running_loop().create_connection
-        try:
-            _, stream = await connect(_Stream, host, port, happy_eyeballs_delay=delay)
-        except OSError as error:
-            raise httpcore2.ConnectError(str(error)) from _first(error)
-        return stream
-
-
-class _Stream(asyncio.Protocol, httpcore2.AsyncNetworkStream):
-    """A connection. What is written is sent with the next read: the head of a request with its body."""
-
-    def __init__(self) -> None:
-        self._unsent: list[bytes] = []
-        self._received = bytearray()
-        self._is_over = False
-        self._error: Exception | None = None
-        self._news: asyncio.Future[None] | None = None
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio has connected."""
-        self._transport = cast("asyncio.Transport", transport)
-
-    def data_received(self, data: bytes) -> None:
-        """Something has come."""
-        self._received += data
-        if len(self._received) > _PIECE:
-            self._transport.pause_reading()
-        self._tell()
-
-    def eof_received(self) -> None:
-        """The server will send no more. asyncio closes the connection then."""
-        self._is_over = True
-        self._tell()
-
-    def connection_lost(self, error: Exception | None) -> None:
-        """The connection has ended."""
-        self._is_over, self._error = True, error
-        self._tell()
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
-        """The next bytes, or b"" at the end. Raises ReadError if the connection has broken."""
-        if self._unsent:
-            self._transport.write(b"".join(self._unsent))
-            self._unsent.clear()
-        while not self._received and not self._is_over:
-            self._news = asyncio.get_running_loop().create_future()
-            await self._news
-        if not self._received and self._error is not None:
-            raise httpcore2.ReadError(str(self._error)) from self._error
-        data = bytes(self._received[:max_bytes])
-        del self._received[:max_bytes]
-        if not self._is_over:
-            self._transport.resume_reading()
-        return data
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:
-        """Keep data to be sent. A failure to send it is noticed by reading."""
-        self._unsent.append(buffer)
-
-    async def start_tls(
-        self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,
-    ) -> _Stream:
-        """Encrypt from now on. Raises ConnectError."""
-        start = asyncio.get_running_loop().start_tls
-        plain = self._transport
-        try:
-            encrypted = await start(
-                plain,
-                self,
-                ssl_context,
-                server_hostname=server_hostname,
-                ssl_handshake_timeout=HANDSHAKE_SECONDS,
-            )
-        except BaseException as error:
-            plain.abort()
-            if not isinstance(error, OSError):
-                raise
-            raise httpcore2.ConnectError(str(error)) from error
-        if encrypted is None:  # The server has gone meanwhile.
-            raise httpcore2.ConnectError from ConnectionResetError(errno.ECONNRESET, "")
-        self._transport = encrypted
-        return self
-
-    async def aclose(self) -> None:
-        """Close. The socket itself is closed as soon as the event loop has had its turn."""
-        self._transport.abort()
-        await asyncio.sleep(0)
-
-    def get_extra_info(self, info: str) -> Any:
-        """Whether an idle connection can be read from, which says that it is over; or asyncio's answer."""
-        if info == "is_readable":
-            return self._is_over or bool(self._received)
-        return self._transport.get_extra_info(info)
-
-    def _tell(self) -> None:
-        if self._news is not None and not self._news.done():
-            self._news.set_result(None)
-
-
-class _DirectConnection(httpcore2.AsyncHTTP11Connection):
-    """A connection without a proxy. Its requests come one after the other, so it needs no lock.
-
-    httpcore2's is one of anyio, and taking it costs a tenth of a request.
-    """
-
-    def __init__(self, origin: httpcore2.Origin, stream: httpcore2.AsyncNetworkStream) -> None:
-        super().__init__(origin, stream, _IDLE_SECONDS)
-        self._state_lock: Any = nullcontext()
-
-
 _Connection = httpcore2.AsyncConnectionInterface
 
 
@@ -307,7 +170,7 @@ class _Server:
         self.is_proxied = proxy is not None
         self._origin = origin
         self._proxy = proxy
-        self._network = _Network()
+        self._network = httpcore2.AnyIOBackend()
         self._idle: deque[_Connection] = deque()
         """Those that wait for a request, the last that had one at the end."""
         self._timer: asyncio.TimerHandle | None = None
@@ -354,14 +217,18 @@ class _Server:
                 ssl_context=self._authorities,
                 proxy=self._proxy,
                 keepalive_expiry=_IDLE_SECONDS,
-                network_backend=self._network,
             ).create_connection(self._origin)
         host = self._origin.host.decode()
         stream = await self._network.connect_tcp(host, self._origin.port)
         if self._origin.scheme == b"https":
             assert self._authorities is not None
-            stream = await stream.start_tls(self._authorities, host)
-        return _DirectConnection(self._origin, stream)
+            try:
+                stream = await stream.start_tls(self._authorities, host, HANDSHAKE_SECONDS)
+            except BaseException:
+                with CancelScope(shield=True):  # httpcore2 leaves it open when this is cancelled.
+                    await stream.aclose()
+                raise
+        return httpcore2.AsyncHTTP11Connection(self._origin, stream, _IDLE_SECONDS)
 
     async def _kept(self) -> _Connection | None:
         """A connection that is still open, as far as one can tell."""
@@ -399,7 +266,9 @@ class _Route(Struct, frozen=True):
         named = {name.lower(): value for name, value in headers.items()}
         whole = {**self.headers, **named, "content-length": str(len(body))}
         encoded = [(name.encode(), value.encode()) for name, value in whole.items()]
-        return httpcore2.Request("POST", self.url, headers=encoded, content=body)
+        return httpcore2.Request(
+            "POST", self.url, headers=encoded, content=body, extensions=_TIMEOUTS
+        )
 
 
 class HttpClient:
@@ -502,14 +371,6 @@ def _environment_proxies() -> Mapping[str, str]:
     return getproxies()
 
 
-def _is_address(host: str) -> bool:
-    """No name of a host has a colon."""
-    try:
-        return ":" in host or bool(socket.inet_pton(socket.AF_INET, host))
-    except (OSError, ValueError):
-        return False
-
-
 def _as_proxy(address: str) -> httpcore2.Proxy:
     parts = urlsplit(address)
     origin = _origin(parts)
@@ -549,8 +410,8 @@ async def _decompressed(body: AsyncIterator[bytes], encoding: str) -> AsyncGener
 
 def _reason(error: Exception, is_proxied: bool) -> str:
     """Why no answer came, in words. Errors of the transport may hold the key and have few words."""
-    if isinstance(error, httpcore2.ConnectError):
-        return _not_connected(error.__cause__, "the proxy" if is_proxied else "")
+    if isinstance(error, (httpcore2.ConnectError, httpcore2.ConnectTimeout)):
+        return _not_connected(_root(error), "the proxy" if is_proxied else "")
     if isinstance(error, httpcore2.ProxyError):
         return f"the proxy refused: {error}"
     if isinstance(error, httpcore2.LocalProtocolError):
@@ -574,8 +435,8 @@ def _not_connected(error: BaseException | None, whose: str) -> str:
     if isinstance(error, ssl.SSLCertVerificationError):
         hint = f"; {_AUTHORITY}" if error.verify_code in _UNKNOWN_AUTHORITY else ""
         return f"the certificate is not accepted: {error.verify_message}{hint}"
-    # As asyncio says of a server that waits for a request.
-    is_silent = "SSL handshake" in str(error)
+    # Without a number it is our own limit: the server waits for a request that is not encrypted.
+    is_silent = isinstance(error, TimeoutError) and not error.errno
     if isinstance(error, ssl.SSLError) or not isinstance(error, OSError) or is_silent:
         return "no encrypted connection is possible: is it an http address in place of https?"
     if isinstance(error, ConnectionRefusedError):
@@ -612,7 +473,9 @@ def _was_closed(error: Exception) -> bool:
     return isinstance(error, (httpcore2.ReadError, httpcore2.WriteError))
 
 
-def _first(error: OSError) -> OSError:
-    """The first of the errors of several addresses, which asyncio puts into one text."""
-    found = None if error.errno else re.search(r"\[Errno (\d+)\]", str(error))
-    return OSError(int(found[1]), os.strerror(int(found[1]))) if found else error
+def _root(error: BaseException) -> BaseException:
+    """The first cause of an error. anyio has one error for each address of a host, in a group."""
+    for cause in (*getattr(error, "exceptions", ()), error.__cause__):
+        if cause is not None:
+            return _root(cause)
+    return error
