@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -234,6 +235,24 @@ def test_a_workspace_that_is_too_large_is_not_copied(home: Home, project: Projec
     for command in (TEST, ["test"], ["trust", "axe/tests/release.toml"]):
         code, _, err = home.call(*command)
         assert (code, 'workspace "fixtures/small" is larger than 256 MB' in err) == (2, True)
+        assert "fixtures/small/large alone has 2,048 MB)" in err
+
+
+def test_workspace_with_a_pipe_or_a_link_to_a_device_is_refused_with_its_name(
+    home: Home, project: Project
+) -> None:
+    project.case()
+    fifo = project.tests / "fixtures/small/pipe"
+    os.mkfifo(fifo)
+    code, _, err = home.call(*TEST)
+    assert (code, "small/pipe is a pipe, a socket or a device" in err) == (2, True), err
+    fifo.unlink()
+    fifo.symlink_to("/dev/zero")
+    code, _, err = home.call(*TEST)
+    assert (code, "small/pipe is a link that leads out of the workspace" in err) == (2, True), err
+    fifo.unlink()
+    fifo.symlink_to("nothing")
+    assert home.call(*TEST)[0] == 0
 
 
 def test_watched_tests_run_again_after_each_change(home: Home, project: Project) -> None:

@@ -245,7 +245,7 @@ def test_recordings_that_are_too_large_are_named_as_such(home: Home, project: Pr
     with (project.tests / "recordings/asks.toml").open("wb") as file:
         file.truncate(2**31)
     code, _, err = home.call("trust", "axe/tests/release.toml")
-    expected = "axe/tests/release.toml: its recordings are larger than 256 MB; "
+    expected = "axe/tests/release.toml: its recordings are larger than 256 MB ("
     assert (code, err.startswith(expected)) == (2, True), err
 
 

@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import stat
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
@@ -171,46 +172,75 @@ def _recordings_outside(suite: Suite) -> Iterator[str]:
 def copy_workspace(suite: Suite, target: Path) -> None:
     """Copy the workspace of a file of tests to a new folder. Raises ConfigError.
 
-    A link that leads out of the workspace is an error: a run would read what its agents must not see. So are files
-    that together are larger than `_MOST_COPIED`: several cases run at the same time, each with a copy.
+    A link that leads out of the workspace is an error: a run would read what its agents must not see. So are pipes,
+    sockets and devices, and files that together are larger than `_MOST_COPIED`: several cases run at the same time,
+    each with a copy.
     """
     source = suite.workspace
     target.mkdir()
     if source is None:
         return
     root, left = real_path(source), _MOST_COPIED
+    largest = _Largest()
     try:
-        for path in files_below(root):
+        for path in _entries_below(root):
             copy = target / path.relative_to(root)
             copy.parent.mkdir(parents=True, exist_ok=True)
             real = real_path(path)
             if real != path and root not in real.parents:
                 raise ConfigError(f"{shown_path(path)} is a link that leads out of the workspace")
-            status = path.stat()
+            try:
+                status = path.stat()
+            except FileNotFoundError:
+                continue  # It is a link to nothing.
+            if stat.S_ISDIR(status.st_mode):
+                continue
+            if not stat.S_ISREG(status.st_mode):
+                reason = "is a pipe, a socket or a device, which no case can have; delete it"
+                raise ConfigError(f"{suite.shown}: {shown_path(path)} {reason}")
+            largest.add(path, status.st_size)
             left -= status.st_size
             if left < 0:
-                raise _too_large(suite, f"workspace {quoted(suite.cases.workspace)} is")
+                raise _too_large(suite, f"workspace {quoted(suite.cases.workspace)} is", largest)
             shutil.copyfile(path, copy)
             copy.chmod(status.st_mode & 0o777)
     except OSError as error:
         raise ConfigError(f"failed to copy the workspace: {os_fault(error)}") from error
 
 
-def _too_large(suite: Suite, what: str) -> ConfigError:
+class _Largest(Struct):
+    """The largest of some files, with its size in bytes."""
+
+    path: Path = Path()
+    size: int = -1
+
+    def add(self, path: Path, size: int) -> None:
+        """Take one more file into account."""
+        if size > self.size:
+            self.path, self.size = path, size
+
+
+def _too_large(suite: Suite, what: str, largest: _Largest) -> ConfigError:
     most = _MOST_COPIED // 2**20
+    example = f"{shown_path(largest.path)} alone has {largest.size / 2**20:,.0f} MB"
     step = (
         "name a folder with what the cases need"
         if what.startswith("workspace")
         else "record fewer cases in one file"
     )
-    return ConfigError(f"{suite.shown}: {what} larger than {most} MB; {step}")
+    return ConfigError(f"{suite.shown}: {what} larger than {most} MB ({example}); {step}")
 
 
 def files_below(root: Path) -> Iterator[Path]:
     """The files below a folder, without those that a copy of a workspace leaves out."""
+    return (path for path in _entries_below(root) if path.is_file())
+
+
+def _entries_below(root: Path) -> Iterator[Path]:
+    """Yield all that a copy of a workspace has below a folder, except folders."""
     for folder, folders, names in os.walk(root):
         folders[:] = sorted(each for each in folders if each not in _NOT_COPIED)
-        yield from (path for name in sorted(names) if (path := Path(folder, name)).is_file())
+        yield from (Path(folder, name) for name in sorted(names))
 
 
 def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustRequest | None:
@@ -230,17 +260,18 @@ def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustReque
         (f"workspace {quoted(suite.cases.workspace)} is", copied),
     )
     for what, paths in parts:
-        left = _MOST_COPIED
+        left, largest = _MOST_COPIED, _Largest()
         for path in paths:
             try:
                 content = read_file(path, _MOST_COPIED)
             except OSError as error:
                 if error.errno == errno.EFBIG:
-                    raise _too_large(suite, what) from error
+                    raise _too_large(suite, what, _Largest(path, path.stat().st_size)) from error
                 content = b""
+            largest.add(path, len(content))
             left -= len(content)
             if left < 0:
-                raise _too_large(suite, what)
+                raise _too_large(suite, what, largest)
             digest.update(json.dumps([str(path), hashlib.sha256(content).hexdigest()]).encode())
     return TrustRequest(
         agent=suite.cases.agent,

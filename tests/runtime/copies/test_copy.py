@@ -285,18 +285,68 @@ def test_pipe_in_a_folder_is_left_out_of_its_copy(
         assert not (copy.folder / "pipe").exists()
 
 
-@pytest.mark.parametrize(
-    "name", [".gitignore", "sub/.gitignore", ".git/info/exclude", ".git/config"]
+_OF_GIT = (
+    *(".gitignore", "sub/.gitignore", ".git/info/exclude", ".git/config", ".git/HEAD", ".git/index"),
+    *(".git/packed-refs", ".git/refs/heads/main", ".git/objects/info/alternates", ".git"),
 )
+
+
+@pytest.mark.parametrize("is_link", [False, True], ids=["pipe", "link"])
+@pytest.mark.parametrize("name", _OF_GIT)
 def test_pipe_in_place_of_a_file_of_git_is_refused_by_name(
-    repository: Repository, environment: dict[str, str], name: str
+    repository: Repository, environment: dict[str, str], tmp_path: Path, name: str, is_link: bool
 ) -> None:
     path = repository.folder / name
+    if name == ".git":
+        path.rename(tmp_path / "elsewhere")
+    if name == ".git/refs/heads/main":
+        (repository.folder / ".git/HEAD").write_text("ref: refs/heads/main\n")
     path.parent.mkdir(exist_ok=True)
     path.unlink(missing_ok=True)
+    os.mkfifo(tmp_path / "pipe")
+    if is_link:
+        path.symlink_to(tmp_path / "pipe")
+    else:
+        (tmp_path / "pipe").rename(path)
+    _is_refused_or_left_out(repository.folder, environment, name)
+
+
+def _is_refused_or_left_out(folder: Path, environment: dict[str, str], name: str) -> None:
+    """git itself refuses a `.git` that is a pipe, and ignores some links; nothing waits for the pipe."""
+    try:
+        with copied(folder, environment):
+            assert name == ".git" or (folder / name).is_symlink()
+    except CopyError as error:
+        assert f"{name} is no file, or has more than 1024 MB, and git waits" in str(error)
+
+
+@pytest.mark.parametrize("file", ["HEAD", "commondir", "gitdir", "index"])
+def test_pipe_in_place_of_a_file_of_a_worktree_is_refused_by_name(
+    repository: Repository, environment: dict[str, str], tmp_path: Path, file: str
+) -> None:
+    git(repository.folder, "worktree", "add", "-q", str(tmp_path / "tree"))
+    path = repository.folder / ".git/worktrees/tree" / file
+    path.unlink()
     os.mkfifo(path)
-    refusal = re.escape(f"{name} is not a file, and git waits for its content")
-    with pytest.raises(CopyError, match=refusal), copied(repository.folder, environment):
+    if file == "gitdir":  # Is not read.
+        with copied(tmp_path / "tree", environment):
+            return
+    with (
+        pytest.raises(CopyError, match=f"worktrees/tree/{file} is no file, or has more"),
+        copied(tmp_path / "tree", environment),
+    ):
+        pass
+
+
+def test_huge_file_in_place_of_a_file_of_git_is_refused_by_name(
+    repository: Repository, environment: dict[str, str]
+) -> None:
+    with (repository.folder / ".git/packed-refs").open("wb") as file:
+        file.truncate(6 * 2**30)
+    with (
+        pytest.raises(CopyError, match=r"\.git/packed-refs is no file, or has more than 1024 MB"),
+        copied(repository.folder, environment),
+    ):
         pass
 
 

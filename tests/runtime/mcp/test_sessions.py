@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.runtime.errors import McpServerError
 from axe_lsp.runtime.limits import clock
+from axe_lsp.runtime.mcp.connection import Access, Connection
 from axe_lsp.runtime.mcp.remote_tools import instructions_section
 from axe_lsp.runtime.safety.approval import allowed
 from support.engines import agent
@@ -92,6 +96,36 @@ async def test_parallel_calls_of_a_lost_session_are_all_executed_in_one_new_sess
             await work.run("bot")
     assert results(provider) == ["told"] * 4
     assert sorted(each["arguments"]["n"] for each in server.executed) == [0, 1, 2, 3]
+
+
+async def test_call_on_a_lost_session_does_not_end_another_call_that_is_still_executed(
+    tmp_path: Path,
+) -> None:
+    """One call loses the session and its repetition, too, while a call of that second session still works."""
+    is_slow_begun, may_end = threading.Event(), threading.Event()
+
+    def tell(params: Json) -> str:
+        if params["arguments"] == {"n": "slow"}:
+            is_slow_begun.set()
+            may_end.wait(20)
+        return str(params["arguments"]["n"])
+
+    async def nobody(_: object) -> Any:
+        raise AssertionError
+
+    with SessionServer(tell) as server:
+        row = McpServer(name="s", url=server.table()["url"], transport="streamable-http")
+        link = Connection(row, Access({}, {}, tmp_path), nobody)
+        link.start()
+        await link.tools()
+        slow = asyncio.create_task(link.call("tell", {"n": "slow"}, lambda: None))
+        await asyncio.to_thread(is_slow_begun.wait, 20)
+        link._link.is_lost = True  # As after a call whose repetition has lost the session as well.
+        second = await link.call("tell", {"n": "second"}, lambda: None)
+        may_end.set()
+        assert (await slow).texts == ("slow",)
+        assert second.texts == ("second",)
+        await link.close(hurries=True)
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from itertools import chain
@@ -29,7 +29,9 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.search_path import find_program, with_search_path
+from axe_lsp.runtime.files.workspace_folders import GIT
 from axe_lsp.runtime.plain_text import decode, shown_path
 
 _LIMIT = 600.0
@@ -88,8 +90,11 @@ _GLANCE = 0.1
 _READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
 """The names of files that git reads, in any folder, to list the files of a repository."""
 
-_READ_IN_GIT_FOLDER = frozenset({"config", "exclude", "attributes"})
-"""The same in `.git` and `.git/info`."""
+_LARGEST_OF_GIT = 1024 * 1024 * 1024
+"""Bytes of a file, other than an object, that git may read as a whole. The index of 200,000 files has 30 MB."""
+
+_LARGEST_POINTER = 64 * 1024
+"""Bytes of a file that names a git folder."""
 
 
 class GitError(Exception):
@@ -97,7 +102,7 @@ class GitError(Exception):
 
 
 class UnreadableFileError(GitError):
-    """A file that git has to read is a pipe, a device or a socket."""
+    """A file that git has to read is a pipe, a device, a socket or too large."""
 
 
 class Repository(Struct, frozen=True):
@@ -197,7 +202,7 @@ def make_own(
         exclude.write_text("\n".join(_NOT_COPIED))
         return OwnGit(str(folder), str(folder / "objects"), _inherited(environment))
     users = Path(repository.common, "info", "exclude")
-    exclude.write_bytes(users.read_bytes() if users.is_file() else b"")
+    exclude.write_bytes(read_file(users, _LARGEST_OF_GIT) if users.is_file() else b"")
     objects = str(Path(repository.common, "objects"))
     return OwnGit(str(folder), objects, _inherited(environment), repository.ignored)
 
@@ -546,6 +551,8 @@ def _said(folder: Path, environment: Environment, *arguments: str) -> str:
     """The output of a command, "" if it fails."""
     try:
         return os.fsdecode(_in_folder(folder, environment, *arguments)).strip("\n")
+    except UnreadableFileError:
+        raise
     except GitError:
         return ""
 
@@ -554,6 +561,8 @@ def _is_said(folder: Path, environment: Environment, *arguments: str) -> bool:
     """Whether a command ends with the code 0."""
     try:
         _in_folder(folder, environment, *arguments)
+    except UnreadableFileError:
+        raise
     except GitError:
         return False
     return True
@@ -616,27 +625,61 @@ def _ended(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[bytes
             return process.communicate(timeout=_GLANCE)
         if folder is not None and not is_searched:
             is_searched = True
-            if pipe := next(_pipes_for_git(folder), None):
+            if (unreadable := next(_unreadable_for_git(folder), None)) is not None:
                 process.kill()
-                name = shown_path(pipe.relative_to(folder))
-                raise UnreadableFileError(f"{name} is not a file, and git waits for its content")
+                raise UnreadableFileError(
+                    f"{shown_path(unreadable)} is no file, or has more than {_LARGEST_OF_GIT // 2**20} MB, "
+                    "and git waits for its content"
+                )
     process.kill()
     raise GitError("git was ended")
 
 
-def _pipes_for_git(folder: Path) -> Iterator[Path]:
-    """Yield what is no regular file in the place of a file that git reads to list the files of a folder."""
+def _unreadable_for_git(folder: Path) -> Iterator[Path]:
+    """Yield each path that git reads to list the files of a folder, and that is no regular file or too large."""
+    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / GIT)), None)
+    if top is not None:
+        yield from filter(_is_unreadable, (top / GIT,))
+        for git_folder in _git_folders(top / GIT):
+            yield from _unreadable_below(git_folder, None)
+        between = (each for each in (folder, *folder.parents) if top in each.parents or each == top)
+        above = (each / name for each in between for name in sorted(_READ_BY_GIT))
+        yield from filter(_is_unreadable, above)
+    yield from _unreadable_below(folder, _READ_BY_GIT | {GIT})
+
+
+def _git_folders(link: Path) -> Iterator[Path]:
+    """Yield the git folder of a worktree, which may be named by a file, and the one of all its worktrees."""
+    git_folder = link
+    try:
+        if not link.is_dir():
+            pointer = os.fsdecode(read_file(link, _LARGEST_POINTER)).removeprefix("gitdir:").strip()
+            git_folder = link.parent / pointer
+        yield git_folder
+        common = os.fsdecode(read_file(git_folder / "commondir", _LARGEST_POINTER)).strip()
+        yield git_folder / common
+    except (OSError, ValueError):
+        return
+
+
+def _unreadable_below(folder: Path, names: Collection[str] | None) -> Iterator[Path]:
+    """Yield what git can't read below a folder, of files with these names or of all but objects."""
     for above, folders, files in os.walk(folder):
-        names = _READ_BY_GIT
-        if ".git" in Path(above).parts[-2:]:
-            names = _READ_IN_GIT_FOLDER
-            folders[:] = [name for name in folders if name == "info"]
-        for name in names.intersection(files):
-            path = Path(above, name)
-            with suppress(OSError):
-                mode = path.lstat().st_mode
-                if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode)):
-                    yield path
+        if names is None and Path(above) == folder:
+            folders[:] = [name for name in folders if name != "objects"]
+            folders += [f"objects{os.sep}info"]
+        for name in files if names is None else sorted(names.intersection(files)):
+            if _is_unreadable(path := Path(above, name)):
+                yield path
+
+
+def _is_unreadable(path: Path) -> bool:
+    try:
+        status = path.stat()
+    except OSError:
+        return False
+    is_file = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
+    return not is_file or status.st_size > _LARGEST_OF_GIT
 
 
 _Result = TypeVar("_Result")

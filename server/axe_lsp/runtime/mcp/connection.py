@@ -219,11 +219,11 @@ class Connection:
         more, for the first call after that. A connection to an address is made anew for a call when it has ended,
         or when the server has lost its session.
         """
-        if self._link.is_over or self._link.is_lost:
-            self._start_again(self._link)
         self._calls += 1
         self._listeners.add(heard)
         try:
+            if self._link.is_over or self._link.is_lost:
+                self._start_again(self._link)
             result = await self._result_of(tool, dict(arguments))
         finally:
             self._listeners.discard(heard)
