@@ -288,6 +288,24 @@ def test_error_that_is_no_shortage_is_raised(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.process
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no such limit")
+@pytest.mark.parametrize("files", range(5, 12))
+def test_server_that_may_not_open_files_ends_with_one_sentence_or_works(
+    tmp_path: Path, files: int
+) -> None:
+    """Its event loop takes some of the files, and what protects its keys needs another one a moment later."""
+    home = Home(tmp_path, {})
+    # Its standard input is open for longer than that moment.
+    code, out, err = home.shell_line(
+        f"sleep 3 | (ulimit -n {files}; exec {shlex.join([*COMMAND, 'serve'])})"
+    )
+    assert (out, "Traceback" in err) == ("", False)
+    assert "Exception in callback" not in err
+    if code == main_module.OUT_OF_RESOURCES:
+        assert err.splitlines()[-1].startswith("axe-lsp: no further file can be opened")
+
+
+@pytest.mark.process
 def test_run_that_may_not_open_files_ends_with_one_sentence(tmp_path: Path) -> None:
     home = Home(tmp_path, {"OPENAI_API_KEY": "k", "AXE_OPENAI_BASE_URL": "http://127.0.0.1:1"})
     home.add({"solo": 'name = "solo"\nmodel = "openai/m"\n'})

@@ -51,7 +51,7 @@ from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
 from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
-from axe_lsp.runtime.processes import forbid_inspection
+from axe_lsp.runtime.processes import forbid_inspection_or_end
 from axe_lsp.runtime.providers.provider import ProviderHook
 from axe_lsp.runtime.run_log import Known, keep_allowed
 from axe_lsp.runtime.run_result import RunResult
@@ -139,7 +139,7 @@ def run_live(live: LiveRun, calls: CallDetails) -> int:
 
 
 async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int:
-    asyncio.get_running_loop().call_later(SOON, forbid_inspection)
+    asyncio.get_running_loop().call_later(SOON, forbid_inspection_or_end)
     options, workspace, run_id = live.options, live.workspace, live.run_id
     began = time.monotonic()
     order = None if live.is_recorded else live.order

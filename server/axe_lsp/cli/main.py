@@ -5,7 +5,6 @@ Only the module of the subcommand is imported, so `axe-lsp run` does not pay for
 
 from __future__ import annotations
 
-import errno
 import os
 import signal
 import sys
@@ -16,6 +15,7 @@ from importlib import import_module
 from types import FrameType
 
 from axe_lsp import tuning
+from axe_lsp.shortages import OUT_OF_RESOURCES, shortage
 
 COMMANDS = {
     "init": "create the first agent of a project",
@@ -66,9 +66,6 @@ BROKEN_PIPE = 141
 OUTPUT_LOST = 1
 """Exit code when the output can't be written, as on a full disk."""
 
-OUT_OF_RESOURCES = 2
-"""Exit code when the process may open no further file or has no memory: the user has to configure that."""
-
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit code."""
@@ -80,29 +77,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return _main(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
         return INTERRUPTED
-    except (OSError, MemoryError, RuntimeError) as error:
-        shortage = _shortage(error)
-        if not shortage:
+    except (OSError, ImportError, MemoryError, RuntimeError) as error:
+        reason = shortage(error)
+        if not reason:
             raise
-        print(f"axe-lsp: {shortage}", file=sys.stderr)
+        print(f"axe-lsp: {reason}", file=sys.stderr)
         _forget_unfinished_work()
         return OUT_OF_RESOURCES
     finally:
         _interrupt_again()
         tuning.command_ends()
-
-
-def _shortage(error: BaseException | None) -> str:
-    """Return which resource of the process is used up, and what helps; "" if the error has another cause."""
-    while error is not None:
-        number = error.errno if isinstance(error, OSError) else None
-        if number in (errno.EMFILE, errno.ENFILE):
-            return "no further file can be opened: the limit is reached. `ulimit -n 1024` raises it"
-        has_no_thread = isinstance(error, RuntimeError) and "start new thread" in str(error)
-        if isinstance(error, MemoryError) or number == errno.ENOMEM or has_no_thread:
-            return "the memory does not suffice, or no further thread may be started. `ulimit -a` shows the limits"
-        error = error.__cause__ or error.__context__
-    return ""
 
 
 def _forget_unfinished_work() -> None:
@@ -144,7 +128,7 @@ def _executed(name: str, rest: list[str]) -> int:
         code = _dispatch(name, rest)
         sys.stdout.flush()
     except OSError as error:
-        if _shortage(error):
+        if shortage(error):
             raise
         fault = streams.output_fault()
         if isinstance(error, BrokenPipeError) or isinstance(fault, BrokenPipeError):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from axe_lsp import tuning
 from axe_lsp.cli.arguments import Parser, port
 from axe_lsp.runtime.plain_text import os_fault
-from axe_lsp.runtime.processes import forbid_inspection
+from axe_lsp.runtime.processes import forbid_inspection_or_end
 
 if TYPE_CHECKING:
     from axe_lsp.daemon.daemon import Daemon
@@ -57,7 +57,7 @@ def main(arguments: Sequence[str]) -> int:
 async def _serve(chosen: Namespace, daemon: Daemon) -> int:
     import asyncio
 
-    asyncio.get_running_loop().call_later(_SOON, forbid_inspection)
+    asyncio.get_running_loop().call_later(_SOON, forbid_inspection_or_end)
     serving = asyncio.ensure_future(_transport(chosen, daemon))
     try:
         return await asyncio.shield(serving)

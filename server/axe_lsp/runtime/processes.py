@@ -13,6 +13,8 @@ import sys
 from collections.abc import Mapping, Sequence
 from functools import cache
 
+from axe_lsp.shortages import end_process, shortage
+
 _PR_SET_DUMPABLE = 4
 """prctl(2). It also means that the process leaves no core dump, and that only root can attach a debugger."""
 
@@ -35,6 +37,17 @@ def forbid_inspection() -> None:
         import ctypes
 
         ctypes.CDLL(None).prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0)
+
+
+def forbid_inspection_or_end() -> None:
+    """Forbid it from the event loop, a moment after the start. A process whose keys can't be protected ends."""
+    try:
+        forbid_inspection()
+    except (OSError, ImportError, MemoryError) as error:
+        reason = shortage(error)
+        if not reason:
+            raise
+        end_process(reason)
 
 
 def continue_without_parent() -> None:

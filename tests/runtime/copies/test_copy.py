@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import shutil
 import stat
@@ -286,7 +285,14 @@ def test_pipe_in_a_folder_is_left_out_of_its_copy(
 
 
 _OF_GIT = (
-    *(".gitignore", "sub/.gitignore", ".git/info/exclude", ".git/config", ".git/HEAD", ".git/index"),
+    *(
+        ".gitignore",
+        "sub/.gitignore",
+        ".git/info/exclude",
+        ".git/config",
+        ".git/HEAD",
+        ".git/index",
+    ),
     *(".git/packed-refs", ".git/refs/heads/main", ".git/objects/info/alternates", ".git"),
 )
 
@@ -313,11 +319,16 @@ def test_pipe_in_place_of_a_file_of_git_is_refused_by_name(
 
 def _is_refused_or_left_out(folder: Path, environment: dict[str, str], name: str) -> None:
     """git itself refuses a `.git` that is a pipe, and ignores some links; nothing waits for the pipe."""
+    refusal = ""
     try:
         with copied(folder, environment):
-            assert name == ".git" or (folder / name).is_symlink()
+            pass
     except CopyError as error:
-        assert f"{name} is no file, or has more than 1024 MB, and git waits" in str(error)
+        refusal = str(error)
+    if refusal:
+        assert f"{name} is no file, or has more than 1024 MB, and git waits" in refusal
+    else:
+        assert name == ".git" or (folder / name).is_symlink()
 
 
 @pytest.mark.parametrize("file", ["HEAD", "commondir", "gitdir", "index"])
