@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
+import shutil
 import signal
 import sqlite3
 import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import closing
 from datetime import datetime, timedelta
@@ -21,7 +24,15 @@ from axe_lsp.hosting.history.database import FORMAT, WriterLock, lock_folder, op
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.past import HERE, Tale, put
-from support.scripted_provider import Answer, Call, Hold, Says, ScriptedProvider, calls_agent
+from support.scripted_provider import (
+    Answer,
+    Call,
+    Hold,
+    Refuses,
+    Says,
+    ScriptedProvider,
+    calls_agent,
+)
 from support.terminal import Screen, Terminal
 
 Json = Any
@@ -420,6 +431,70 @@ def test_short_run_with_a_locked_history_says_that_it_is_not_stored(
     assert "ok" in out
     assert "this run is not stored in the history, and so can't be resumed" in err
     assert "end any process that locks it" in err
+
+
+def test_failed_run_with_a_locked_history_does_not_name_a_command_to_resume_it(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo"))
+    home.environment["TERM"] = "xterm"
+    refusal = Refuses(401, "no")
+    home.history.parent.mkdir(parents=True)
+    open_history(home.history).close()
+    for is_locked in (True, False):
+        provider.script("m-solo", refusal, refusal)
+        with closing(sqlite3.connect(home.history, isolation_level=None)) as other:
+            if is_locked:
+                other.execute("BEGIN IMMEDIATE")
+            code, _, err = home.call("run", "solo")
+        assert code != 0
+        assert ("is not stored in the history" in err) is is_locked
+        assert ("axe-lsp resume" in err, "axe-lsp history show" in err) == (not is_locked,) * 2, err
+
+
+def _without_rights_of_root() -> list[str]:
+    """Return the words before a command that take from root the right to write to read-only files."""
+    if os.geteuid():
+        return []
+    if shutil.which("setpriv") is None:
+        pytest.skip("root can write to read-only files, and setpriv is not installed")
+    return ["setpriv", "--bounding-set=-dac_override,-dac_read_search,-fowner"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the modes of files are those of POSIX")
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_read_only_history_is_one_sentence_in_each_command_and_costs_no_run(
+    home: Home, provider: ScriptedProvider, what: str
+) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", *[Says("ok")] * 3)
+    assert home.call("run", "solo")[0] == 0
+    (run,) = json.loads(home.call("history", "list", "--json")[1])
+    run_id = run["runId"]
+    home.history.chmod(0o400)
+    if what == "folder":
+        home.history.parent.chmod(0o500)
+    limited = _without_rights_of_root()
+
+    def call(command: str) -> tuple[int, str, str]:
+        return home.shell_line(shlex.join([*limited, *COMMAND, *command.split()]))
+
+    code, out, err = call("run solo")
+    assert (code, out) == (0, "ok")
+    (line,) = err.splitlines()
+    assert line.startswith(
+        "Warning: this run is not stored in the history, and so can't be resumed: "
+    )
+    for command in ("history list", f"history show {run_id}", f"history export {run_id}"):
+        code, out, err = call(command)
+        assert "Traceback" not in err
+        assert len(err.splitlines()) <= 1
+    for command in ("history prune --older-than 0", f"resume {run_id}"):
+        code, out, err = call(command)
+        assert code != 0
+        assert len(err.splitlines()) == 1, err
+        assert str(home.history) in err or command.startswith("resume")
+    home.history.parent.chmod(0o700)
 
 
 def _foreign_table(path: Path, version: int) -> None:

@@ -10,11 +10,12 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import (
     ExitStack,
     aclosing,
     closing,
+    contextmanager,
 )
 from functools import cached_property, partial
 from pathlib import Path
@@ -182,24 +183,37 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
-    async with memory, engine, aclosing(telemetry):
-        try:
-            with closing(output):
-                result = await engine.run(live.request, run_id, output.ready, known)
-        except RunError as error:
-            output.gave_up(error)
-            raise
-        except asyncio.CancelledError:
-            output.cancelled()
-            tell_cancelled(round(1000 * (time.monotonic() - began)))
-            if memory.has_begun:
-                tell_where_to_look(run_id, options.go_on)
-            raise
-        except BaseException:
-            output.failed()
-            raise
-        output.finished(result)
+    with _told_whether_stored(memory, run_id, options.go_on):
+        async with memory, engine, aclosing(telemetry):
+            try:
+                with closing(output):
+                    result = await engine.run(live.request, run_id, output.ready, known)
+            except RunError as error:
+                output.gave_up(error)
+                raise
+            except asyncio.CancelledError:
+                output.cancelled()
+                tell_cancelled(round(1000 * (time.monotonic() - began)))
+                raise
+            except BaseException:
+                output.failed()
+                raise
+            output.finished(result)
     return 0
+
+
+@contextmanager
+def _told_whether_stored(memory: RunHistory, run_id: str, go_on: str) -> Iterator[None]:
+    """Name the commands that show a run, and go on with it, only if the closed history has the run."""
+    try:
+        yield
+    except RunError as error:
+        error.is_stored = memory.is_stored
+        raise
+    except asyncio.CancelledError:
+        if memory.is_stored:
+            tell_where_to_look(run_id, go_on)
+        raise
 
 
 async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Known:

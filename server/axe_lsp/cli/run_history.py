@@ -57,6 +57,12 @@ class RunHistory:
         self.has_begun = False
 
     @property
+    def is_stored(self) -> bool:
+        """Whether what has happened so far is in the history, for all that is known."""
+        is_failing = self._writer is not None and self._writer.is_failing
+        return self._is_wanted and self.has_begun and not is_failing
+
+    @property
     def steps(self) -> StepSink | None:
         """Where the steps of the run go, if it can be resumed."""
         return self if self._is_wanted and self._order is not None else None

@@ -197,7 +197,7 @@ def report_failure(error: RunError, options: argparse.Namespace, calls: CallDeta
         print(failure_as_json(error, calls))
     elif not calls.is_streamed:
         _tell_last_text(error)
-    if error.partial is not None and not options.no_history:  # It had begun to talk.
+    if error.partial is not None and error.is_stored:  # It had begun to talk.
         tell_where_to_look(error.run_id, options.go_on, error)
     return int(error.exit_code)
 

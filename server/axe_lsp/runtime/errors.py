@@ -27,7 +27,8 @@ class RunError(Exception):
 
     `step` says what was being done, for a calling agent that can't see it (001-7.3.6, 7.3.7), `hint`
     what a person could do next, beyond the words that scripts know from axe. `reason` is a word for programs, "" without one.
-    `run_id` and `partial` are filled in when the error leaves the run: what happened until then.
+    `run_id` and `partial` are filled in when the error leaves the run: what happened until then. `is_stored` is whether
+    the history has that, too.
     """
 
     kind: ErrorKind = "agent"
@@ -39,6 +40,7 @@ class RunError(Exception):
         self.hint = hint
         self.reason = ""
         self.run_id = ""
+        self.is_stored = False
         self.partial: RunResult | None = None
 
     def described(self, agent: str) -> str:

@@ -84,7 +84,9 @@ _STEPS = (
     ("I/O", "check whether the disk is full or damaged"),
     ("locked", "end the process that keeps it locked"),
 )
-_OTHER_STEP = "check the permissions of its folder, or set XDG_STATE_HOME to another folder"
+_OTHER_STEP = (
+    "check the permissions of the file and its folder, or set XDG_STATE_HOME to another folder"
+)
 
 
 class HistoryError(RunError):

@@ -199,6 +199,7 @@ class HistoryWriter:
         if self._thread is not None:
             self._thread.join(_LAST_SECONDS)
             if self._thread.is_alive():  # It ends with the process, whatever was said before.
+                self.is_failing = True
                 self._warn(
                     self._last_root,
                     f"this run is not stored in the history, and so can't be resumed: {_nothing_written(_LAST_SECONDS)}",

@@ -16,7 +16,7 @@ import subprocess
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from itertools import chain
@@ -662,7 +662,7 @@ def _git_folders(link: Path) -> Iterator[Path]:
         return
 
 
-def _unreadable_below(folder: Path, names: Collection[str] | None) -> Iterator[Path]:
+def _unreadable_below(folder: Path, names: frozenset[str] | None) -> Iterator[Path]:
     """Yield what git can't read below a folder, of files with these names or of all but objects."""
     for above, folders, files in os.walk(folder):
         if names is None and Path(above) == folder:
