@@ -326,7 +326,7 @@ def _is_refused_or_left_out(folder: Path, environment: dict[str, str], name: str
     except CopyError as error:
         refusal = str(error)
     if refusal:
-        assert f"{name} is no file, or has more than 1024 MB, and git waits" in refusal
+        assert f"{name} is not a file, or has more than 1024 MB, and git waits" in refusal
     else:
         assert name == ".git" or (folder / name).is_symlink()
 
@@ -343,7 +343,7 @@ def test_pipe_in_place_of_a_file_of_a_worktree_is_refused_by_name(
         with copied(tmp_path / "tree", environment):
             return
     with (
-        pytest.raises(CopyError, match=f"worktrees/tree/{file} is no file, or has more"),
+        pytest.raises(CopyError, match=f"worktrees/tree/{file} is not a file, or has more"),
         copied(tmp_path / "tree", environment),
     ):
         pass
@@ -355,7 +355,9 @@ def test_huge_file_in_place_of_a_file_of_git_is_refused_by_name(
     with (repository.folder / ".git/packed-refs").open("wb") as file:
         file.truncate(6 * 2**30)
     with (
-        pytest.raises(CopyError, match=r"\.git/packed-refs is no file, or has more than 1024 MB"),
+        pytest.raises(
+            CopyError, match=r"\.git/packed-refs is not a file, or has more than 1024 MB"
+        ),
         copied(repository.folder, environment),
     ):
         pass

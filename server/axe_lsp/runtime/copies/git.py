@@ -628,7 +628,7 @@ def _ended(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[bytes
             if (unreadable := next(_unreadable_for_git(folder), None)) is not None:
                 process.kill()
                 raise UnreadableFileError(
-                    f"{shown_path(unreadable)} is no file, or has more than {_LARGEST_OF_GIT // 2**20} MB, "
+                    f"{shown_path(unreadable)} is not a file, or has more than {_LARGEST_OF_GIT // 2**20} MB, "
                     "and git waits for its content"
                 )
     process.kill()
