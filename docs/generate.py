@@ -779,6 +779,8 @@ program after them.
 - **Project runners** execute the code of the project whatever their options are: {runners}. All options are allowed, except those that name a program, a
   configuration or a place to write to, such as `pytest -p` and `make CC=…`; paths that lead out of the working
   directory, also by a link, are not. Of programs with subcommands, those that build and test are allowed.
+  `npm`, `pnpm`, `yarn` and `bun` hand options on to a script: those of `jest`, `vitest`, `mocha`, `eslint` and `tsc` that
+  name a program or a place to write to are not allowed for them either, such as `npm test -- --globalSetup x`.
 - **All other programs**: plain arguments, and the options that the rule itself names. `run_command(gcc -O2 *)` allows
   `gcc -O2 a.c`, but not `gcc -O2 -wrapper x a.c`. A plain argument begins with no sign, and has no `=` and, except
   for `https://`, no colon.

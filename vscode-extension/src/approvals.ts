@@ -7,11 +7,12 @@ import { State, type CancellationToken, type LanguageClient } from 'vscode-langu
 import { announcing } from './announcing';
 import { cancelledWith } from './cancelling';
 import { ANSWER, answerInquiry, NO_ANSWER, SHOW, showInquiry } from './inquiries';
+import { showInformation, showWarning } from './messages';
 import { OpenApproval, OpenInquiry, OpenQuestions, type OpenQuestion } from './openQuestions';
 import type { Previews } from './previews';
 import { ApproveRequest, AskRequest, type Approval, type Inquiry, type Question, type Reply } from './protocol';
 import { QuestionDocuments } from './questionDocuments';
-import { alwaysOf, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons, withoutLinks } from './questions';
+import { alwaysOf, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons } from './questions';
 
 const REMEMBERED = 'approvals';
 const ALLOWED: Approval = { decision: 'allow' };
@@ -100,7 +101,7 @@ export class Approvals implements Disposable {
   /** Ask again, also about what was always allowed in this workspace. */
   private async forget(): Promise<void> {
     await this.memory.update(REMEMBERED, undefined);
-    void window.showInformationMessage('Saved approvals in this workspace were reset. Agents ask again.');
+    void showInformation('Saved approvals in this workspace were reset. Agents ask again.');
   }
 
   /** Lets the user choose a question, and the answer. */
@@ -108,7 +109,7 @@ export class Approvals implements Disposable {
     const open = this.questions.all();
     const items = open.map((asked) => ({ asked, label: asked.question.agent, detail: withoutIcons(messageOf(asked.question)) }));
     if (items.length === 0) {
-      void window.showInformationMessage('No agent asks anything.');
+      void showInformation('No agent asks anything.');
       return;
     }
     const chosen = items.length === 1 ? items[0] : await window.showQuickPick(items, { placeHolder: 'Which question?' });
@@ -123,7 +124,7 @@ export class Approvals implements Disposable {
   private async allowAlways({ question }: OpenApproval): Promise<void> {
     const subject = subjectOf(question);
     if (subject === undefined) {
-      void window.showInformationMessage('This cannot be allowed for good: allow it once.');
+      void showInformation('This cannot be allowed for good: allow it once.');
       return;
     }
     await this.memory.update(REMEMBERED, [...this.remembered(), subject]);
@@ -134,7 +135,7 @@ export class Approvals implements Disposable {
   /** A protected place is asked about each time: its question has no subject. */
   private allowForRun(asked: OpenApproval): void {
     if (subjectOf(asked.question) === undefined) {
-      void window.showInformationMessage('A change of a protected place is asked about each time: allow it once, or add a rule to axe.tools.allow.');
+      void showInformation('A change of a protected place is asked about each time: allow it once, or add a rule to axe.tools.allow.');
       return;
     }
     asked.settle({ decision: 'allowForRun' });
@@ -241,7 +242,7 @@ export class Approvals implements Disposable {
   /** Without a question the row was drawn anew in the moment in which it was pressed. */
   private async act(asked: OpenQuestion | undefined, choice: string): Promise<void> {
     if (!asked?.isOpen) {
-      void window.showInformationMessage('The list of questions changed a moment ago, so nothing was answered.');
+      void showInformation('The list of questions changed a moment ago, so nothing was answered.');
       return;
     }
     if (choice === SHOW) {
@@ -296,5 +297,5 @@ export class Approvals implements Disposable {
 
 /** The choice of the button that was pressed, if any. There is room for four short ones; VS Code would cut them. */
 function showApproval({ question }: OpenApproval): Thenable<string | undefined> {
-  return window.showWarningMessage(withoutLinks(messageOf(question)), SHOW, ALLOW, DENY, MORE);
+  return showWarning(messageOf(question), SHOW, ALLOW, DENY, MORE);
 }

@@ -8,6 +8,7 @@ import { ApiKeys } from './apiKeys';
 import { Approvals } from './approvals';
 import { FirstSteps } from './firstSteps';
 import { LANGUAGES, recognizeAgents } from './languages';
+import { showInformation } from './messages';
 import { PREVIEW_SCHEME, Previews } from './previews';
 import type { Register } from './register';
 import { reportFailure } from './reportFailure';
@@ -111,7 +112,7 @@ export function deactivate(): Promise<void> | undefined {
 /** A server gets keys when it starts. A restart ends runs, so the user is asked while some are going on. */
 async function restartFor(server: Connection, isBusy: boolean): Promise<void> {
   const restart = 'Restart and End Runs';
-  if (!isBusy || (await window.showInformationMessage('The key is used from the next start of the language server on. Runs are going on.', restart)) === restart) {
+  if (!isBusy || (await showInformation('The key is used from the next start of the language server on. Runs are going on.', restart)) === restart) {
     await server.restart();
   }
 }

@@ -3,8 +3,9 @@
 
 import { window, type QuickPickItem } from 'vscode';
 import { cancelledWith } from './cancelling';
+import { showInformation } from './messages';
 import type { OpenInquiry } from './openQuestions';
-import { messageOf, withoutIcons, withoutLinks } from './questions';
+import { messageOf, withoutIcons } from './questions';
 
 export const ANSWER = 'Answer…';
 export const NO_ANSWER = 'Don\'t Answer';
@@ -14,7 +15,7 @@ const OTHER = 'Answer in Other Words…';
 
 /** The button of a message that was pressed, if any. */
 export function showInquiry({ question }: OpenInquiry): Thenable<string | undefined> {
-  return window.showInformationMessage(withoutLinks(messageOf(question)), SHOW, ANSWER, NO_ANSWER);
+  return showInformation(messageOf(question), SHOW, ANSWER, NO_ANSWER);
 }
 
 /** Lets the user choose an answer or write one. Whoever closes that has not answered yet. */

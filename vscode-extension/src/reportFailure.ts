@@ -3,6 +3,7 @@
 import { commands, Position, Range, Uri, ViewColumn, window } from 'vscode';
 import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import { remediesOf, type Remedy } from './failures';
+import { showError } from './messages';
 
 const LABELS: Readonly<Record<Remedy['kind'], string>> = {
   key: 'Set API Key…',
@@ -41,7 +42,7 @@ async function report(error: unknown): Promise<void> {
   }
   const message = hasStopped ? 'The axe language server has stopped. Its runs have ended. It is starting again.' : error instanceof Error ? error.message : String(error);
   const remedies: readonly Remedy[] = hasStopped ? [{ kind: 'log' }] : remediesOf({ message, code, data });
-  const chosen = await window.showErrorMessage(message, ...remedies.map(({ kind }) => LABELS[kind]));
+  const chosen = await showError(message, ...remedies.map(({ kind }) => LABELS[kind]));
   const remedy = remedies.find(({ kind }) => LABELS[kind] === chosen);
   await (remedy && apply(remedy));
 }

@@ -1,6 +1,7 @@
 // What is said where a workspace is not trusted: agents are checked there, and do not run.
 
-import { commands, window, workspace } from 'vscode';
+import { commands, workspace } from 'vscode';
+import { showWarning } from './messages';
 
 export const NOT_TRUSTED = 'Agents do not run here: you have not trusted this workspace.';
 
@@ -13,7 +14,7 @@ export function inTrust<Given extends unknown[]>(action: (...given: Given) => Pr
     if (workspace.isTrusted) {
       await action(...given);
     } else {
-      void window.showWarningMessage(NOT_TRUSTED, 'Manage Trust').then((chosen) => chosen && commands.executeCommand(MANAGE_TRUST));
+      void showWarning(NOT_TRUSTED, 'Manage Trust').then((chosen) => chosen && commands.executeCommand(MANAGE_TRUST));
     }
   };
 }

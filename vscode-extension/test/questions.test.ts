@@ -1,6 +1,8 @@
 // What is said before an agent changes something.
 
 import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Inquiry, Question } from '../src/protocol';
 import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
@@ -45,6 +47,15 @@ test('what an agent wrote is neither a link nor an icon', () => {
   assert.match('[ok](command:axeLsp.stop)', link);
   assert.doesNotMatch(withoutLinks('touch [ok](command:axeLsp.stop)'), link);
   assert.equal(withoutIcons('rm -r $(home)'), 'rm -r \\$(home)');
+});
+
+test('each message of VS Code is freed of links by messages.ts', () => {
+  const files = readdirSync('src', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts') && name !== 'messages.ts');
+  assert.ok(files.length > 50);
+  const bypasses = files.filter((name) => /show(Information|Warning|Error)Message/.test(readFileSync(join('src', name), 'utf8')));
+  assert.deepEqual(bypasses, []);
+  const helper = readFileSync('src/messages.ts', 'utf8');
+  assert.equal(helper.match(/Message\(withoutLinks\(message\)/g)?.length, helper.match(/window\.show/g)?.length);
 });
 
 test('always is for the same again, and says what that is', () => {

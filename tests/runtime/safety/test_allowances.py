@@ -210,6 +210,10 @@ def test_options_are_allowed_only_by_a_rule_with_a_star(command: str) -> None:
         ("sort *", "sort -k2 -n a.txt"),
         ("ls *", "ls -la src"),
         ("git *", "git diff -u"),
+        *((f"{program} *", f"{program} --coverage") for program in ("jest", "vitest")),
+        ("jest *", "jest --watch"),
+        ("npm test *", "npm test -- --coverage --watch"),
+        ("npm run *", "npm run lint -- --fix src"),
     ],
 )
 def test_harmless_options_are_allowed_by_a_star(rule: str, command: str) -> None:
@@ -363,6 +367,12 @@ def test_harmless_options_are_allowed_by_a_star(rule: str, command: str) -> None
         ("vitest *", "vitest --poolOptions.forks.execArgv=-r=./evil"),
         ("vitest *", "vitest --outputFile.json=x"),
         ("npm test *", "npm test --script_shell ./evil"),
+        ("npm test *", "npm test -- --globalSetup ./evil"),
+        ("npm test *", "npm test -- --require=./evil"),
+        ("npm run test *", "npm run test -- -r ./evil"),
+        ("pnpm test *", "pnpm test --setup-files ./evil"),
+        ("yarn *", "yarn test --import ./evil"),
+        ("bun *", "bun run test --reporter=./evil"),
         ("tsc *", "tsc --OUTDIR x"),
         ("mvn *", "mvn -define a=b test"),
         ("mvn *", "mvn -defi a=b test"),

@@ -2,6 +2,7 @@
 
 import { Position, Uri, window, workspace, WorkspaceEdit } from 'vscode';
 import { ExecuteCommandRequest, RenameRequest, type LanguageClient } from 'vscode-languageclient/node';
+import { askWithWarning } from '../messages';
 import type { Catalogue } from './catalogue';
 import { objection } from './names';
 import { positionOfName } from './places';
@@ -51,7 +52,7 @@ export class AgentEditing {
     const callers = this.catalogue.callersOf(file.toString());
     const detail = callers.length > 0 ? `It is called by ${callers.join(', ')}, which will no longer find it. ` : 'No other agent calls it. ';
     const question = { modal: true, detail: `${detail}The file goes to the trash, where there is one.` };
-    if ((await window.showWarningMessage(`Delete the agent ${name}?`, question, 'Delete')) === undefined) {
+    if ((await askWithWarning(`Delete the agent ${name}?`, question, 'Delete')) === undefined) {
       return;
     }
     const edit = new WorkspaceEdit(); // Which also closes the file, saved or not, and can be undone.

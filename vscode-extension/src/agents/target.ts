@@ -3,6 +3,7 @@
 import { basename } from 'node:path';
 import { commands, Uri, window } from 'vscode';
 import { AGENT } from '../languages';
+import { showInformation } from '../messages';
 import type { Catalogue } from './catalogue';
 import type { AgentRow } from './rows';
 
@@ -12,7 +13,7 @@ const BEGINNINGS: Readonly<Record<string, string>> = { 'New Agent…': 'axeLsp.n
 export function targetFile(given: unknown): Uri | undefined {
   const file = given instanceof Uri ? given : isAgentRow(given) ? fileOf(given) : activeFile();
   if (!file) {
-    void window.showInformationMessage('Open an agent file first: a TOML file in axe/agents.');
+    void showInformation('Open an agent file first: a TOML file in axe/agents.');
   }
   return file;
 }
@@ -35,7 +36,7 @@ export async function agentFile(given: unknown, { agents }: Catalogue): Promise<
 
 /** Does not wait for whoever reads it. */
 async function offerFirstAgent(): Promise<void> {
-  const chosen = await window.showInformationMessage('There are no agents yet. An agent is a TOML file in axe/agents.', ...Object.keys(BEGINNINGS));
+  const chosen = await showInformation('There are no agents yet. An agent is a TOML file in axe/agents.', ...Object.keys(BEGINNINGS));
   const command = chosen && BEGINNINGS[chosen];
   await (command && commands.executeCommand(command));
 }

@@ -4,8 +4,8 @@
 import { realpath } from 'node:fs/promises';
 import { isAbsolute, relative, resolve, sep } from 'node:path';
 import { env, Position, Range, Uri, ViewColumn, window, workspace } from 'vscode';
-import { withoutLinks } from '../questions';
 import { placeOf } from './targets';
+import { showInformation } from '../messages';
 
 /** Relative paths begin in the first of `folders` that has the file, and then in those of the workspace; `page` is the column to leave alone. */
 export async function openLink(target: string, folders: readonly string[], page: ViewColumn | undefined): Promise<void> {
@@ -16,7 +16,7 @@ export async function openLink(target: string, folders: readonly string[], page:
   }
   const file = place.kind === 'file' ? await findFile(place.path, folders) : undefined;
   if (!file || place.kind !== 'file') {
-    void window.showInformationMessage(`${withoutLinks(target)} is neither a file of this workspace nor an address of the web, so it was not opened.`);
+    void showInformation(`${target} is neither a file of this workspace nor an address of the web, so it was not opened.`);
     return;
   }
   const viewColumn = page === ViewColumn.One ? ViewColumn.Beside : ViewColumn.One;

@@ -3,6 +3,7 @@
 import { commands, Position, Range, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
 import { ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { isToldByPage } from '../failures';
+import { showInformation } from '../messages';
 import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type ReplyParams, type RunParams } from '../protocol';
 import type { Register } from '../register';
 import type { Actions, Origin, RunPages } from '../runPage/runPages';
@@ -77,14 +78,14 @@ export class RunCommands {
       await this.end(client, runOf(given));
     } else {
       // VS Code drew the row anew in the moment in which it was pressed, and can't say which it was.
-      void window.showInformationMessage('The list of runs changed a moment ago, so nothing was stopped. Press Stop again.');
+      void showInformation('The list of runs changed a moment ago, so nothing was stopped. Press Stop again.');
     }
   }
 
   private async end(client: LanguageClient, run: RunNode): Promise<void> {
     const { stopped } = await client.sendRequest(StopRequest, { runId: run.runId });
     if (!stopped && run.status === 'running') {
-      void window.showInformationMessage(`${run.agent} was started in another window or terminal; stop it there.`);
+      void showInformation(`${run.agent} was started in another window or terminal; stop it there.`);
     }
   }
 
@@ -192,7 +193,7 @@ export class RunCommands {
       const at = new Position(line - 1, 0);
       await window.showTextDocument(Uri.parse(uri), { selection: new Range(at, at) });
       const told = [`Case "${name}" ${results[0]?.verdict ?? 'made'}`, ...notes].join('. ');
-      void window.showInformationMessage(told);
+      void showInformation(told);
     }
   }
 
@@ -300,7 +301,7 @@ export class RunCommands {
     await this.loadAll();
     const runs = this.runs.store.roots().filter(fits);
     if (runs.length === 0) {
-      void window.showInformationMessage('No such run is remembered yet.');
+      void showInformation('No such run is remembered yet.');
       return undefined;
     }
     return pickRun(runs, question);

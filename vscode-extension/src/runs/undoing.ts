@@ -1,8 +1,8 @@
 // Undo of the file changes of a run: they are shown as differences first, and only what was shown is put back.
 
 import { basename } from 'node:path';
-import { window } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
+import { showInformation, showWarning } from '../messages';
 import type { Previews } from '../previews';
 import { UndoRequest, type ChangedFile } from '../protocol';
 import { count } from './figures';
@@ -21,7 +21,7 @@ export class Undoing {
     const hidden = wanted.filter((file) => !shown.includes(file)).map(({ path }) => `${basename(path)} is too large to be shown.`);
     const remarks = [...hidden, ...files.flatMap(leftInWords), ...(hasCommands ? ['The effects of commands stay.'] : [])];
     if (wanted.length === 0) {
-      void window.showInformationMessage(sentences([`There is nothing to undo in this run of ${run.agent}.`, ...remarks]));
+      void showInformation(sentences([`There is nothing to undo in this run of ${run.agent}.`, ...remarks]));
       return;
     }
     const changes = shown.map(({ path, before, after }) => ({ path, before: before ?? '', after: after ?? '' }));
@@ -29,13 +29,13 @@ export class Undoing {
       await this.previews.showChanges(`Undo ${run.agent}`, changes);
     }
     const question = `Put back ${count(wanted.length, 'file')} as before this run of ${run.agent}?`;
-    if ((await window.showInformationMessage(sentences([question, ...remarks]), PUT_BACK)) !== PUT_BACK) {
+    if ((await showInformation(sentences([question, ...remarks]), PUT_BACK)) !== PUT_BACK) {
       return;
     }
     const agreed = wanted.map(({ path, digest = '' }) => ({ path, digest }));
     const { undone, left } = await client.sendRequest(UndoRequest, { runId, agreed });
     const outcome = [`${count(undone.length, 'file')} put back.`, ...left.flatMap(leftInWords)];
-    void (left.length > 0 ? window.showWarningMessage : window.showInformationMessage)(sentences(outcome));
+    void (left.length > 0 ? showWarning : showInformation)(sentences(outcome));
   }
 }
 

@@ -3,6 +3,7 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { Uri, window } from 'vscode';
+import { showInformation } from '../messages';
 import type { Server } from './programs';
 import { told } from './told';
 
@@ -12,7 +13,7 @@ const CREATE = 'Create It';
 export async function openConfig(server: Server): Promise<void> {
   const file = join((await told(server, 'config', 'path')).trim(), 'config.toml');
   if (!existsSync(file)) {
-    if ((await window.showInformationMessage(`There is no ${file} yet.`, CREATE)) !== CREATE) {
+    if ((await showInformation(`There is no ${file} yet.`, CREATE)) !== CREATE) {
       return;
     }
     await told(server, 'config', 'init');

@@ -1,6 +1,7 @@
 // The demo of the language server as a folder of the user's own, with its first agent in the editor.
 
 import { commands, Uri, window, workspace, type ExtensionContext } from 'vscode';
+import { showError } from '../messages';
 import type { Server } from './programs';
 import { told } from './told';
 
@@ -20,7 +21,7 @@ export async function copyDemo(context: ExtensionContext, server: Server): Promi
   try {
     await told(server, 'demo', '--copy', folder.fsPath);
   } catch (error) {
-    void window.showErrorMessage(`The demo could not be copied: ${error instanceof Error ? error.message : String(error)}`);
+    void showError(`The demo could not be copied: ${error instanceof Error ? error.message : String(error)}`);
     return;
   }
   await context.globalState.update(MADE, folder.toString());

@@ -5,6 +5,7 @@ import { execFile } from 'node:child_process';
 import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ProgressLocation, window, type CancellationToken, type ExtensionContext, type LogOutputChannel } from 'vscode';
+import { showError } from '../messages';
 import { wheelIn } from './bundle';
 import { programIn } from './programs';
 import { OLDEST_PYTHON, type PythonSearch } from './pythons';
@@ -22,7 +23,7 @@ export async function installServer(
 ): Promise<boolean> {
   if ('tried' in search) {
     const seen = search.tried.length > 0 ? ` Found: ${search.tried.join(', ')}.` : '';
-    void window.showErrorMessage(
+    void showError(
       `The axe language server needs Python ${OLDEST_PYTHON} or newer.${seen} Install one, or set axe.server.python.`,
     );
     return false;
@@ -105,7 +106,7 @@ async function tellFailure(log: LogOutputChannel, error: unknown): Promise<void>
   }
   const showLog = 'Show Log';
   const message = `The axe language server could not be installed: ${error instanceof Error ? error.message : error}`;
-  if ((await window.showErrorMessage(message, showLog)) === showLog) {
+  if ((await showError(message, showLog)) === showLog) {
     log.show();
   }
 }

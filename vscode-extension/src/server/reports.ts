@@ -4,13 +4,13 @@ import {
   commands,
   languages,
   LanguageStatusSeverity,
-  window,
   workspace,
   type Disposable,
   type ExtensionContext,
   type LanguageStatusItem,
 } from 'vscode';
 import { LANGUAGES } from '../languages';
+import { showError, showWarning } from '../messages';
 import { isFirstToTellOfEnd } from '../reportFailure';
 import { crashedMessage, failedMessage, mismatch, notFoundMessage, statusOf, type ServerState } from './state';
 
@@ -79,10 +79,10 @@ export class Reports implements Disposable {
       case 'missing':
         return this.tellMissing(state.tried);
       case 'failed':
-        return offer(window.showErrorMessage, failedMessage(state.server, state.reason), ['Show Log', 'Choose Program']);
+        return offer(showError, failedMessage(state.server, state.reason), ['Show Log', 'Choose Program']);
       case 'crashed':
         isFirstToTellOfEnd(); // What was asked of it fails after this, which nobody need hear too.
-        return offer(window.showErrorMessage, crashedMessage(state.server), ['Restart', 'Show Log']);
+        return offer(showError, crashedMessage(state.server), ['Restart', 'Show Log']);
       case 'running':
         this.hasToldMissing = this.isAsked = false;
         return this.tellMismatch(state.version);
@@ -92,7 +92,7 @@ export class Reports implements Disposable {
   /** As a warning: VS Code puts that away by itself, while an error with buttons would outlast the installation. */
   private tellMissing(tried: readonly string[]): void {
     if (this.isAsked || !(this.hasToldMissing || this.isInSight())) {
-      offer(window.showWarningMessage, notFoundMessage(tried), ['Install', 'Choose Program']);
+      offer(showWarning, notFoundMessage(tried), ['Install', 'Choose Program']);
       this.hasToldMissing = true;
     }
     this.isAsked = false;
@@ -102,7 +102,7 @@ export class Reports implements Disposable {
     const sentence = mismatch(version, this.own);
     if (sentence !== undefined && this.toldVersion !== version) {
       this.toldVersion = version;
-      offer(window.showWarningMessage, sentence, ['Install', 'Choose Program']);
+      offer(showWarning, sentence, ['Install', 'Choose Program']);
     }
   }
 }

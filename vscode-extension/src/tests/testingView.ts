@@ -1,10 +1,11 @@
 // The tests of agents in VS Code's view "Testing": files with their cases, runs and recordings of them, and results in place.
 
-import { CancellationError, CancellationTokenSource, commands, Location, Position, Range, TestMessage, TestRunProfileKind, TestRunRequest, tests, Uri, window, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun } from 'vscode';
+import { CancellationError, CancellationTokenSource, commands, Location, Position, Range, TestMessage, TestRunProfileKind, TestRunRequest, tests, Uri, workspace, type CancellationToken, type Disposable, type TestController, type TestItem, type TestRun } from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 import { announcing } from '../announcing';
 import type { Catalogue } from '../agents/catalogue';
 import { isTests } from '../agentFiles';
+import { showInformation } from '../messages';
 import { uriOf, type Previews } from '../previews';
 import { ReplaceRecordingRequest, TestRequest, TestResultNotification, TestsRequest, type RecordingChange, type TestFile, type TestResult } from './protocol';
 
@@ -53,7 +54,7 @@ export class TestingView implements Disposable {
       commands.registerCommand('axeLsp.showTestRun', (given?: TestItem | { readonly test: TestItem }) => {
         const item = given && 'test' in given ? given.test : given;
         const runId = item && this.runs.get(idOf(item));
-        return runId ? showRun(runId) : void window.showInformationMessage('A run is kept of a case that did not pass. Run the case first.');
+        return runId ? showRun(runId) : void showInformation('A run is kept of a case that did not pass. Run the case first.');
       }),
     ];
   }
@@ -69,7 +70,7 @@ export class TestingView implements Disposable {
     const title = `Recording of ${change.case}`;
     const close = await this.previews.showChangeBeside(uriOf(title), title, change.before, change.after);
     const cancelled = new Promise<undefined>((resolve) => token.onCancellationRequested(() => resolve(undefined)));
-    const asked = window.showInformationMessage(`Replace the recording of the case "${change.case}"?`, REPLACE, KEEP);
+    const asked = showInformation(`Replace the recording of the case "${change.case}"?`, REPLACE, KEEP);
     const chosen = await Promise.race([asked, cancelled]);
     await close();
     return { replace: chosen === REPLACE };

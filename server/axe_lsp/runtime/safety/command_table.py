@@ -447,6 +447,18 @@ _OF_PYTEST = (
     " --profile-svg --pyargs --import-file --memray-bin-path --trace-config --log-file-mode --driver --driver-path"
 )
 _OF_NODE = "--script-shell --node-options --userconfig --globalconfig --prefix -C --call --location --cwd --dir --cache -g --global"
+_OF_SCRIPTS = (
+    " --globalSetup --globalTeardown --setupFiles --setupFilesAfterEnv --runner --testRunner --reporters --resolver"
+    " --transform --testEnvironment --coverageDirectory --outputFile --rootDir --roots --preset --testSequencer"
+    " --testResultsProcessor --modulePaths --moduleDirectories --cacheDirectory --watchPlugins --dependencyExtractor"
+    " --prettierPath --snapshotSerializers --coverageProvider --haste --environment --root --reporter --pool --execArgv"
+    " --poolOptions --require --import --loader --experimental-loader --node-option --rulesdir --parser"
+    " --resolve-plugins-relative-to --format --outFile --declarationDir --tsBuildInfoFile --generateTrace"
+    " --generateCpuProfile -r -R"
+)
+"""Options of the programs that a script of `package.json` may start (jest, vitest, mocha, eslint, tsc): npm, yarn and
+their like hand options on to the script."""
+
 _SCRIPTS = "test run build lint check typecheck format start dev"
 _OF_MAKE = "-E -f -I --file --makefile --include-dir --old-file --assume-old --what-if --new-file --assume-new -W"
 _OF_GRADLE = "-I -b -c -D -g -p --build-file --settings-file --project-dir --gradle-user-home --system-prop --scan --include-build --project-cache-dir"
@@ -471,7 +483,9 @@ RUNNERS: Mapping[str, Runner] = {
     ),
     "black": Runner("--code --stdin-filename"),
     "bun": Runner(
-        _OF_NODE + " -e -p -r --preload --require --import --print --install --conditions",
+        _OF_NODE
+        + _OF_SCRIPTS
+        + " -e -p -r --preload --require --import --print --install --conditions",
         "test run",
     ),
     "cargo": Runner(
@@ -513,11 +527,11 @@ RUNNERS: Mapping[str, Runner] = {
     "nox": Runner(
         "-f -P --noxfile --envdir --extra-pythons --extra-python --force-python --force-pythons --report --download-python"
     ),
-    "npm": Runner(_OF_NODE, "ls restart run run-script start stop t test tst"),
+    "npm": Runner(_OF_NODE + _OF_SCRIPTS, "ls restart run run-script start stop t test tst"),
     "phpunit": Runner(
         "-d --bootstrap --configuration --extension --prepend --include-path --cache-directory --coverage-clover --coverage-cobertura --coverage-crap4j --coverage-html --coverage-php --coverage-text --coverage-xml --coverage-openclover --log-junit --log-otr --log-teamcity --log-events-text --log-events-verbose-text --testdox-html --testdox-text --testdox-xml --printer --loader --generate-configuration --migrate-configuration --generate-baseline --use-baseline --manifest"
     ),
-    "pnpm": Runner(_OF_NODE, _SCRIPTS + " t"),
+    "pnpm": Runner(_OF_NODE + _OF_SCRIPTS, _SCRIPTS + " t"),
     "prettier": Runner(
         "--cache-location --find-config-path --config-path --ignore-path --plugin-search-dir --with-node-modules"
     ),
@@ -545,7 +559,7 @@ RUNNERS: Mapping[str, Runner] = {
     ),
     "unittest": Runner(),
     "vitest": Runner(_OF_JEST),
-    "yarn": Runner(_OF_NODE + " -e", _SCRIPTS),
+    "yarn": Runner(_OF_NODE + _OF_SCRIPTS + " -e", _SCRIPTS),
 }
 """Programs that execute the code of the project, by name."""
 
@@ -558,7 +572,17 @@ RUNNER_ALIASES = {
 }
 
 LETS_ALONE = frozenset(
-    {"--cache", "--check", "--cookie", "--cov", "--exclude", "--color", "--code-style"}
+    [
+        "--cache",
+        "--check",
+        "--cookie",
+        "--cov",
+        "--coverage",
+        "--exclude",
+        "--color",
+        "--code-style",
+        "--watch",
+    ]
 )
 """Options of runners that begin as a denied one does, or the other way round, and are none."""
 
