@@ -47,7 +47,10 @@ def _chat(body: dict[str, Any], model: str) -> None:
             open_calls.remove(message["tool_call_id"])
         else:
             _require(not open_calls, f"{number}: tool calls without results: {open_calls}")
-            _require((role == "user") == (last != "user" and last != "tool"), f"{number}: {role}")
+            if MISTRAL in model and last == "tool":
+                _require(role != "user", "Unexpected role 'user' after role 'tool'")
+            # Texts that are given follow results, and each other.
+            _require(role == "user" or last in ("user", "tool"), f"{number}: {role}")
         if role == "assistant":
             _chat_answer(message, model)
             calls = message.get("tool_calls", [])

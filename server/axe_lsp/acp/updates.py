@@ -19,8 +19,7 @@ from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.agentfile.text.amounts import as_line
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
-from axe_lsp.runtime.children.delegation import CALL_AGENT, child_run_id
-from axe_lsp.runtime.children.task import TASK
+from axe_lsp.runtime.children.delegation import CALL_AGENT, TASK, child_run_id
 from axe_lsp.runtime.json_data import from_json
 from axe_lsp.runtime.messages import Image, argument_text
 from axe_lsp.runtime.safety.questions import Question

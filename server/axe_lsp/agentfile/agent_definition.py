@@ -25,6 +25,13 @@ class SubAgentsConfig(Struct, frozen=True, omit_defaults=True):
     parallel: bool = True
     max_concurrent: int = 0
     pass_context: bool = True
+    background: str = "never"
+    at_end: str = "wait"
+
+    @property
+    def has_side_runs(self) -> bool:
+        """Whether calls of agents may be side runs."""
+        return self.background in ("optional", "always")
 
 
 class MemoryConfig(Struct, frozen=True, omit_defaults=True):

@@ -17,6 +17,7 @@ from axe_lsp.cli.text_width import cells, cut, dollars, one_line
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentIdle,
     AgentPlace,
     AgentResume,
     CompactionBegin,
@@ -107,7 +108,9 @@ class Progress:
         """Take note of an event; returns the line that stands for it in a log, if one does."""
         if isinstance(event, (AgentBegin, AgentResume)):
             return self._begin(event, now)
-        agent = self._agents[event.run.run_id]
+        agent = self._agents.get(event.run.run_id)
+        if agent is None:  # A side run that waits for its turn gets messages.
+            return None
         if isinstance(event, TurnBegin):
             agent.turn, agent.asks = event.turn, True
         elif isinstance(event, (ThoughtDelta, TextDelta)):
@@ -227,6 +230,13 @@ def _state(event: Event) -> str:
             return f"retry {event.attempt} of {event.max_attempts} after {event.category}, "
         case TurnWait():
             return f"waits for {event.provider}, "
+        case AgentIdle():
+            return f"waits for {', '.join(event.side_runs)}, "
+    return _state_of_context(event)
+
+
+def _state_of_context(event: Event) -> str:
+    match event:
         case CompactionBegin():
             return "sums up its context, "
         case CompactionEnd(error=None):

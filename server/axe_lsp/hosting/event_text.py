@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from axe_lsp.agentfile.text.amounts import as_line
+from axe_lsp.agentfile.text.amounts import as_line, counted
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.runtime.events import place_in_words, wait_reason
 from axe_lsp.runtime.incomplete import in_words
@@ -29,7 +29,11 @@ def describe(news: Notification) -> str | None:
             used = event.get("tree", event)
             cost = f", ${used['cost']:.4f}" if used.get("cost") else ""
             return f"{indent}{agent}: {event['status']} after {seconds:.1f} s{cost}{reason}"
-        case ("axe/turn", "retry") | ("axe/wait" | "axe/context" | "axe/place", _):
+        case (
+            ("axe/turn", "retry")
+            | ("axe/agent", "idle")
+            | ("axe/wait" | "axe/context" | "axe/place" | "axe/message", _)
+        ):
             told = _pause(event)
             return f"{indent}{agent}: {told}" if told else None
         case "axe/turn", "end":
@@ -58,6 +62,23 @@ def activity(news: Notification) -> str | None:
     return as_line(f"{event['agent']} > {what}", _LONGEST_ACTIVITY)
 
 
+def _message(event: Mapping[str, Json]) -> str:
+    """The text of an event about a message, or about what a request has given."""
+    match event["kind"]:
+        case "idle":
+            return f"waits for {', '.join(event['sideRuns'])}"
+        case "queued":
+            text = as_line(event["text"], _LONGEST_ACTIVITY)
+            return f"message from {event['from']} ({event['mode']}): {text}"
+        case "given":
+            count = len(event["messageIds"])
+            messages = [counted(count, "message")] if count else []
+            return f"turn {event['turn']} gives {', '.join([*event['sideRuns'], *messages])}"
+        case "removed":
+            return "a message was removed"
+    return ""
+
+
 def _room_made(event: Mapping[str, Json]) -> str:
     """The text of an event about a conversation that has become too long."""
     if event.get("kind") == "begin":
@@ -74,6 +95,8 @@ def _room_made(event: Mapping[str, Json]) -> str:
 
 def _pause(event: Mapping[str, Json]) -> str:
     """Why a request is not being answered at present, or is not what it was; where an agent works."""
+    if "sideRuns" in event or "messageId" in event:
+        return _message(event)
     if "place" in event:
         return place_in_words(event["place"], event.get("waiting"), event.get("reason"))
     if "tokensBefore" in event:

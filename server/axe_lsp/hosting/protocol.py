@@ -14,9 +14,10 @@ from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
 from axe_lsp.runtime.events import Fork, RunIds
+from axe_lsp.runtime.inbox import MessageEdit, MessageRefusal, NewMessage
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
 from axe_lsp.runtime.providers.provider import LimiterKey
-from axe_lsp.runtime.run_log import Begun
+from axe_lsp.runtime.run_log import Begun, StoredMessage
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import Order, RunRequest
@@ -148,6 +149,24 @@ class Preview(AboutRun, frozen=True, tag="preview"):
 
 class Cancel(AboutRun, frozen=True, tag="cancel"):
     """To the host: end a run, or one child of it, with all that it started."""
+
+
+class MessageRequest(Numbered, frozen=True, tag="message"):
+    """To the host: give a run a `message`, change one that waits by an `edit`, or else list those that wait."""
+
+    root_run_id: str
+    run_id: str
+    message: NewMessage | None = None
+    edit: MessageEdit | None = None
+
+
+class MessageAnswer(Numbered, frozen=True, tag="message-answer"):
+    """From the host: the answer to the request of that number. With a `refusal` nothing has changed."""
+
+    message_id: str = ""
+    has_changed: bool = False
+    messages: tuple[StoredMessage, ...] = ()
+    refusal: MessageRefusal | None = None
 
 
 class Ping(Numbered, frozen=True, tag="ping"):
@@ -307,7 +326,18 @@ class Failed(AboutRun, frozen=True, tag="error"):
 ToRequest = Answered | EditorAnswered | Held | LimiterGrant | LimiterRefusal | Committed
 """What a supervisor says of the request of a number."""
 
-ToHost = Environment | Start | StartChild | Preview | Cancel | UsedUp | ToRequest | Ping | Leave
+ToHost = (
+    Environment
+    | Start
+    | StartChild
+    | Preview
+    | Cancel
+    | UsedUp
+    | MessageRequest
+    | ToRequest
+    | Ping
+    | Leave
+)
 """The messages of a supervisor."""
 
 FromHost = (
@@ -326,6 +356,7 @@ FromHost = (
     | Finished
     | Previewed
     | Failed
+    | MessageAnswer
     | Pong
 )
 """The messages of a host."""

@@ -25,7 +25,9 @@ from axe_lsp.runtime.children.isolation import (
     located,
     wants_process,
 )
+from axe_lsp.runtime.children.side_runs import SideRuns
 from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.delivery import Delivery
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
@@ -37,10 +39,11 @@ from axe_lsp.runtime.events import AgentBegin, AgentResume, RunIds, Status
 from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.files.regular_files import real_path
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.inbox import MessageEdit, NewMessage
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock, RunScope
-from axe_lsp.runtime.loop import Surroundings, converse
+from axe_lsp.runtime.loop import Surroundings, converse, go_on_if_woken
 from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Json, Response, Tool
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
@@ -48,7 +51,7 @@ from axe_lsp.runtime.plain_text import os_fault, shown_path
 from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying, retry_of
-from axe_lsp.runtime.run_log import First
+from axe_lsp.runtime.run_log import First, StoredMessage
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order, Sender, model_of
 from axe_lsp.runtime.safety.approval import ApprovalRequest
@@ -81,9 +84,10 @@ class AgentRun:
         self._services = tree.services
         self._caller = caller
         self._ledger = Ledger(BudgetConfig(), caller)
-        self._scope = RunScope(callers_clock, order.deadline)
+        self._scope = RunScope(callers_clock, order.deadline, is_beside=bool(order.side))
         self._journal = tree.journal.watched(self._scope.clock.progress)
         self._log = tree.log.of(order.ids)
+        self._inbox = tree.inbox_of(order.ids)
         self._first = self._log.first
         self._has_begun = False
         self._used = self._log.saved.duration_ms / 1000
@@ -116,11 +120,24 @@ class AgentRun:
             raise failure from bug
         finally:
             self._tree.live.pop(run_id, None)
+            self._tree.inboxes.pop(run_id, None)
         return self._end("completed")
 
     def stop(self) -> None:
         """End the run and everything below it, now."""
         self._scope.stop()
+
+    async def accept_message(self, message: NewMessage) -> str:
+        """Queue a message and return its id. Raises MessageRefusedError."""
+        return await self._inbox.accept(message)
+
+    async def change_message(self, edit: MessageEdit) -> bool:
+        """Change or remove a message that waits. Raises MessageRefusedError."""
+        return await self._inbox.change(edit)
+
+    async def queued_messages(self) -> Sequence[StoredMessage]:
+        """Return the messages that wait."""
+        return self._inbox.queued
 
     async def _work(self) -> None:
         first = self._first
@@ -247,7 +264,7 @@ class AgentRun:
     async def _approve(self, request: ApprovalRequest) -> str:
         """Ask the user; the clock is stopped meanwhile."""
         with self._scope.clock.stopped(), self._log.asking():
-            return await self._services.approve(request)
+            return await self._services.approve(replace(request, side=self._order.side or None))
 
     async def _talk(self, prepared: Prepared, remote: RemoteTools, own: tuple[Tool, ...]) -> None:
         if self._tree.on_ready and self._order.ids.depth == 0:
@@ -267,11 +284,16 @@ class AgentRun:
         if self._log.begun is None or self._first is None:
             around.log.keep_first(first_of(prepared, remote.by_name))
         try:
-            await self._converse(around, self._conversation)
+            async with around.side_runs.open():
+                await self._converse(around, self._conversation)
         except CallersBudgetError:
             self._reason = "budget"
         else:
             if self._in_copy is not None:
+                side_run = self._tree.side_runs.get(self._order.ids.run_id)
+                if side_run is not None:
+                    with self._scope.clock.waiting(), self._scope.clock.stopped_alone():
+                        await side_run.until_handover()
                 with self._scope.clock.stopped(), changing_disk(self._services.editor):
                     await self._in_copy.hand_over(around.approve, around.log, around.secrets())
 
@@ -279,12 +301,16 @@ class AgentRun:
         prepared = around.prepared
         go_on = partial(converse, conversation, around)
         await go_on()
-        if conversation.last.incomplete is not None:
-            self._incomplete(conversation.last)
-        if prepared.output is not None:
-            from axe_lsp.runtime.structured.output import settle
+        goes_on = True
+        while goes_on:
+            if conversation.last.incomplete is not None:
+                self._incomplete(conversation.last)
+            if prepared.output is not None:
+                from axe_lsp.runtime.structured.output import settle
 
-            self._output = await settle(conversation, prepared.output, go_on)
+                self._output = await settle(conversation, prepared.output, go_on)
+            goes_on = await go_on_if_woken(conversation, around)
+        self._inbox.close()
         self._check_content(conversation.last, prepared.definition)
         self._remember(prepared, conversation.last.content, around)
 
@@ -386,6 +412,7 @@ class AgentRun:
                     parent_agent=order.parent_agent,
                     description=order.description,
                     workdir=workdir,
+                    side=order.side or None,
                 )
             )
             return
@@ -403,6 +430,7 @@ class AgentRun:
                 continues=origin.continues if before is None else before.continues,
                 forked_from=origin.forked_from,
                 workdir=workdir,
+                side=order.side or None,
             )
         )
 
@@ -448,6 +476,16 @@ class AgentRun:
     ) -> Surroundings:
         retry = retry_of(prepared.definition.retry, self._services.environment)
         self._retrying = Retrying(self._tree.provider, retry, self._journal)
+        log = self._log.without(remote.secrets | known_secrets(self._services.environment))
+        config, ledger = prepared.definition.sub_agents_config, self._ledger
+        side_runs = SideRuns(
+            config,
+            log,
+            self._make_child,
+            stop=self._tree.stop,
+            is_used_up=lambda: ledger.is_used_up,
+            registry=self._tree.side_runs,
+        )
         return Surroundings(
             tree=self._tree,
             prepared=prepared,
@@ -460,10 +498,22 @@ class AgentRun:
             ledger=self._ledger,
             scope=self._scope,
             streams=self._services.streams(prepared),
-            log=self._log.without(remote.secrets | known_secrets(self._services.environment)),
+            log=log,
             senders=self._senders(prepared.definition) if may_call(prepared.definition) else (),
             approve=self._approve,
             check_web=partial(self._check_web, prepared),
+            inbox=self._inbox,
+            side_runs=side_runs,
+            delivery=Delivery(
+                self._order.ids,
+                log,
+                self._journal,
+                self._inbox,
+                side_runs,
+                clock=self._scope.clock,
+                waits_at_end=config.at_end != "cancel",
+                recorded=self._services.recorded,
+            ),
         )
 
     def _senders(self, definition: AgentDefinition) -> tuple[Sender, ...]:
@@ -532,6 +582,7 @@ class AgentRun:
         secrets = known_secrets(self._services.environment) | remote.secrets
         text, *options = (redact(each, secrets) for each in (text, *choices))
         question = question_of(self._order.ids, asker, text, tuple(options))
+        question = replace(question, side=self._order.side or None)
         with self._scope.clock.stopped(), self._log.asking():
             return await self._services.ask(question)
 
@@ -582,6 +633,7 @@ class AgentRun:
 
     def _end(self, status: Status, error: str | None = None) -> RunResult:
         """Tell that a run which has begun is over; returns what it came to."""
+        self._inbox.close()
         result = self._result(status)
         if self._has_begun:
             event = end_event(self._order.ids, result, error, self._reason)
@@ -615,8 +667,10 @@ class AgentRun:
         if first is not None:
             order = replace(order, definition=first.definition)
         order = located(order, services.resolve)
-        with clock.waiting():
+        with nullcontext() if order.side else clock.waiting():
             if services.elsewhere is None or not wants_process(order) or self._is_far(order):
                 return await AgentRun(order, tree, self._ledger, clock).execute()
+            if order.side:
+                clock = Clock(anyio.CancelScope(), clock, is_beside=True)
             link = tree.caller_link(self._ledger, clock, order.ids.run_id)
             return await services.elsewhere(order, link)

@@ -7,9 +7,12 @@ with what the provider has answered before, so it fits, and its cache serves it.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.incomplete import explained
 from axe_lsp.runtime.messages import Message, Request, Response
 from axe_lsp.runtime.shortening import shortened, tokens_of
@@ -50,9 +53,14 @@ class Compaction(Struct, frozen=True):
     stay: tuple[Message, ...]
     replaced: int
 
-    def with_summary(self, request: Request, summary: str) -> Request:
-        """The request that goes on from a summary."""
-        told = _SUMMED_UP.format(task=self.task.content, summary=summary.strip())
+    def with_summary(
+        self, request: Request, summary: str, side_runs: Sequence[str] = ()
+    ) -> Request:
+        """The request that goes on from a summary, which names the side runs that work."""
+        summary = summary.strip()
+        if side_runs:
+            summary += f"\n\nStill running: {', '.join(map(quoted, side_runs))}."
+        told = _SUMMED_UP.format(task=self.task.content, summary=summary)
         return replace(request, messages=(replace(self.task, content=told), *self.stay))
 
 

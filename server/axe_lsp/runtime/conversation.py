@@ -65,6 +65,11 @@ class Conversation:
         self._pauses = 0
         self._calls: tuple[ToolCall, ...] = ()
         self._cuts = 0
+        self._ending = Message("assistant")
+        self.broken_off = ""
+        """The partial text of the last answer that will not be completed."""
+        self.given_turn = 0
+        """The turn whose request gives what has come, once that is decided."""
 
     def offer(self, tools: tuple[Tool, ...]) -> None:
         """Offer other tools from now on."""
@@ -83,6 +88,9 @@ class Conversation:
             self._uncounted = response.input_tokens - tokens_in(self._characters)
         if self._begun is not None:
             response = told_apart(_joined(self._begun, response))
+        if response.incomplete == "interrupted":
+            response = replace(response, tool_calls=(), original=None)
+        self._ending = response.message()
         self.goes_on = response.incomplete == "paused" and self._pauses < MAX_PAUSES
         if self.goes_on:
             self._pause(response)
@@ -115,6 +123,7 @@ class Conversation:
 
     def break_off(self, text: str) -> None:
         """Take the partial text of an answer that will not be completed."""
+        self.broken_off = text
         if text:
             begun = self._begun.content if self._begun is not None else ""
             said = "".join((*self._paused, begun, text))
@@ -165,9 +174,9 @@ class Conversation:
 
         return compaction_of(self.request, self._task, self.size, limit)
 
-    def sum_up(self, compaction: Compaction, summary: str) -> None:
-        """Replace the beginning by a summary."""
-        self.request = compaction.with_summary(self.request, summary)
+    def sum_up(self, compaction: Compaction, summary: str, side_runs: Sequence[str] = ()) -> None:
+        """Replace the beginning by a summary, which names the side runs that work."""
+        self.request = compaction.with_summary(self.request, summary, side_runs)
         self._uncounted = tokens_of_rest(self.request)
         self._characters = characters_of(self.request.messages)
 
@@ -181,6 +190,25 @@ class Conversation:
             self._append(answer)
         self._append(Message("user", content=text))
         self._check_turns()
+
+    def wake(self) -> None:
+        """Go on after the last answer, which was the end. Raises AgentError as `deliver` does."""
+        self._check_turns()
+        if self._ending.content or self._ending.original is not None:
+            self._append(self._ending)
+
+    def give(self, turn: int, texts: Sequence[str]) -> None:
+        """Add texts to the request of a turn, as user messages behind all others."""
+        self.given_turn = turn
+        if not texts:
+            return
+        *messages, last = self.request.messages
+        if last.role == "assistant":
+            self._append(Message("user", given=tuple(texts)))
+            return
+        given = replace(last, given=(*last.given, *texts))
+        self.request = replace(self.request, messages=(*messages, given))
+        self._characters += sum(map(len, texts))
 
     def _check_turns(self) -> None:
         if self.turns >= MAX_TURNS:

@@ -95,6 +95,10 @@ class Engine:
         run.stop()
         return True
 
+    def find(self, run_id: str) -> Stoppable | None:
+        """Return a run that is going on, to which messages can be sent."""
+        return self._live.get(run_id)
+
     def preview(self, request: RunRequest) -> Prepared:
         """All that a run would send first. Nothing is sent and no key is needed. Reads files.
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, ClassVar, Literal
 
+import msgspec
+
 from axe_lsp.runtime.incomplete import Incomplete
 from axe_lsp.runtime.json_data import JsonStruct, written
 from axe_lsp.runtime.sources import Source
@@ -56,7 +58,8 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     "inline" for an agent that wants a process of its own and has none: the run is recorded or replayed. It is "copy"
     for one that works in a copy of its folder, its own or that of a run above.
     `continues` is the completed run whose conversation goes on; `forked_from` the run whose first turns this one has.
-    `workdir` is the folder in which it works, if that is not the workspace.
+    `workdir` is the folder in which it works, if that is not the workspace. `side` is the name of a side run, for
+    which its caller does not wait.
     """
 
     METHOD = "axe/agent"
@@ -70,6 +73,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     continues: str | None = None
     forked_from: Fork | None = None
     workdir: str | None = None
+    side: str | None = None
 
 
 class Saved(JsonStruct, frozen=True):
@@ -100,6 +104,19 @@ class AgentResume(Event, frozen=True, kw_only=True, tag_field="kind", tag="resum
     parent_agent: str | None = None
     description: str | None = None
     workdir: str | None = None
+    side: str | None = None
+
+
+class AgentIdle(Event, frozen=True, kw_only=True, tag_field="kind", tag="idle"):
+    """The model has no more calls, and the run waits for its `side_runs` to end, by name.
+
+    The next event of the run ends the wait. `turn` is the turn that comes then.
+    """
+
+    METHOD = "axe/agent"
+
+    turn: int
+    side_runs: tuple[str, ...] = written(())
 
 
 class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
@@ -317,6 +334,54 @@ class ToolEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     content: str
     duration_ms: int
     child_run_id: str | None = None
+
+
+MessageMode = Literal["next", "after", "now"]
+"""When a message is given: before the next request, when the run would end, or at once."""
+
+
+class MessageQueued(Event, frozen=True, kw_only=True, tag_field="kind", tag="queued"):
+    """The run has accepted a message. Its `sender` is "person", or the name of the agent that calls the run."""
+
+    METHOD = "axe/message"
+
+    message_id: str
+    mode: MessageMode
+    text: str
+    sender: str = msgspec.field(name="from")
+
+
+class MessageChanged(Event, frozen=True, kw_only=True, tag_field="kind", tag="changed"):
+    """A message that waits has another `text` or another `mode`."""
+
+    METHOD = "axe/message"
+
+    message_id: str
+    text: str | None = None
+    mode: MessageMode | None = None
+
+
+class MessageRemoved(Event, frozen=True, kw_only=True, tag_field="kind", tag="removed"):
+    """A message that waited was taken back."""
+
+    METHOD = "axe/message"
+
+    message_id: str
+
+
+class MessagesGiven(Event, frozen=True, kw_only=True, tag_field="kind", tag="given"):
+    """The request of the `turn` gives answers of `side_runs`, by name, and messages.
+
+    `text` is what was given, cut at `MAX_TEXT` characters.
+    """
+
+    METHOD = "axe/message"
+    MAX_TEXT: ClassVar[int] = 20_000
+
+    turn: int
+    side_runs: tuple[str, ...] = written(())
+    message_ids: tuple[str, ...] = written(())
+    text: str = written("")
 
 
 EventSink = Callable[[Event], None]

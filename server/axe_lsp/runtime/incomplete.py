@@ -6,7 +6,13 @@ from collections.abc import Mapping
 from typing import Literal, cast
 
 Incomplete = Literal[
-    "length", "context_window", "content_filter", "refusal", "paused", "malformed_call"
+    "length",
+    "context_window",
+    "content_filter",
+    "refusal",
+    "paused",
+    "malformed_call",
+    "interrupted",
 ]
 
 CUT_OFF: frozenset[Incomplete] = frozenset({"length", "context_window"})
@@ -31,6 +37,7 @@ _WORDS: Mapping[Incomplete, str] = {
     "refusal": "the model refused",
     "paused": "the provider paused the answer too often",
     "malformed_call": "the answer has a tool call that can't be read",
+    "interrupted": "the answer was broken off by a message",
 }
 
 

@@ -17,6 +17,9 @@ from axe_lsp.runtime.events import (
     CompactionEnd,
     Event,
     EventSink,
+    MessageChanged,
+    MessageQueued,
+    MessagesGiven,
     TurnEnd,
     TurnRetry,
 )
@@ -30,6 +33,9 @@ _TEXTS: Mapping[type[Event], tuple[str, ...]] = {
     TurnRetry: ("message",),
     TurnEnd: ("text",),
     CompactionEnd: ("summary", "error"),
+    MessageQueued: ("text",),
+    MessageChanged: ("text",),
+    MessagesGiven: ("text",),
 }
 """Fields that may hold what a person or a model wrote. What tools are given and return, and what arrives in pieces, is
 redacted in the loop, which knows what MCP servers are sent."""

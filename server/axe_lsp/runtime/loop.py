@@ -5,7 +5,7 @@ What the next step is, `conversation` decides. Here it is awaited.
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
 from contextlib import nullcontext
 from functools import partial
 from time import monotonic
@@ -19,13 +19,17 @@ from axe_lsp.agentfile.rights import WEB_TOOLS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,
+    TASK,
     Delegator,
     Start,
     call_agent,
 )
+from axe_lsp.runtime.children.side_run_definitions import SIDE_RUN_TOOL_NAMES, STOP_AGENT
+from axe_lsp.runtime.children.side_runs import SideRuns
 from axe_lsp.runtime.children.typed_tools import call_typed
 from axe_lsp.runtime.conversation import Conversation, told_apart
-from axe_lsp.runtime.errors import ProviderError, RunError
+from axe_lsp.runtime.delivery import Delivery
+from axe_lsp.runtime.errors import ProviderError, RunCancelledError, RunError
 from axe_lsp.runtime.events import (
     CompactionBegin,
     CompactionEnd,
@@ -40,6 +44,7 @@ from axe_lsp.runtime.events import (
     TurnWait,
 )
 from axe_lsp.runtime.files.user_config import known_secrets
+from axe_lsp.runtime.inbox import Inbox
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock, RunScope
@@ -48,25 +53,44 @@ from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolOutcom
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import INTERRUPTED, restore
-from axe_lsp.runtime.run_log import Room, RunLog
-from axe_lsp.runtime.runs import Sender
+from axe_lsp.runtime.run_log import Gave, Room, RunLog
+from axe_lsp.runtime.run_result import RunResult
+from axe_lsp.runtime.runs import Order, Sender
 from axe_lsp.runtime.safety.approval import ApprovalRequest, Approve
 from axe_lsp.runtime.safety.redaction import StreamRedactor, redact, redacted_table
 from axe_lsp.runtime.services import Tree
-from axe_lsp.runtime.shortening import context_limit
+from axe_lsp.runtime.shortening import context_limit, tokens_in
 from axe_lsp.runtime.tools.editor import changing_disk
 from axe_lsp.runtime.tools.paths import learn_files
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import (
     BUILTIN_TOOLS,
+    changes_file,
     changes_something,
     execute_tool,
     unknown_tool,
 )
+from axe_lsp.runtime.usage import cost_today
 
-CallOrder = Literal["reads", "changes", "apart"]
+CallOrder = Literal["reads", "changes", "apart", "starts"]
 """Whether a call only looks, may change something, or has nothing to do with the others, as the
-runs of sub-agents, which begin at once."""
+runs of sub-agents, which begin at once. Calls that start side runs get their names one after the other."""
+
+
+class _Former(Struct, frozen=True):
+    """Takes what a former process has started and given."""
+
+    around: Surroundings
+
+    def started(self, turn: int, call: ToolCall, outcome: ToolOutcome) -> None:
+        self.around.side_runs.started(turn, call, outcome)
+
+    def gave(self, names: Collection[str]) -> None:
+        self.around.side_runs.gave(names)
+
+    def texts(self, gave: Gave) -> Sequence[str]:
+        self.around.inbox.forget(gave)
+        return self.around.side_runs.texts(gave)
 
 
 class Surroundings(Struct, frozen=True):
@@ -75,7 +99,8 @@ class Surroundings(Struct, frozen=True):
     `workplace` is where tools work, `remote` are the tools of the agent's MCP servers, `own` all others. The `ledger` says
     whether the conversation may go on, the `scope` how long. The `log` has what need not be done again.
     `senders` are the files of this agent and of those above, if it has agents below.
-    `check_web` returns why the agent may not use a tool for the web, or "".
+    `check_web` returns why the agent may not use a tool for the web, or "". The `delivery` gives what comes from
+    its `side_runs` and into its `inbox`.
     """
 
     tree: Tree
@@ -93,6 +118,9 @@ class Surroundings(Struct, frozen=True):
     senders: tuple[Sender, ...]
     approve: Approve
     check_web: Callable[[str], Awaitable[str]]
+    inbox: Inbox
+    side_runs: SideRuns
+    delivery: Delivery
 
     @property
     def clock(self) -> Clock:
@@ -103,8 +131,8 @@ class Surroundings(Struct, frozen=True):
         """Tell of something in this run that did not end it."""
         self.tree.warn(self.prepared.order.ids, text)
 
-    def delegator(self, turn: int) -> Delegator:
-        """The agent of this run, as its children see it that are called in a turn."""
+    def delegator(self, turn: int, *, is_side: bool = False) -> Delegator:
+        """The agent of this run, as its children see it that are called in a turn, as side runs or not."""
         return Delegator(
             definition=self.prepared.definition,
             order=self.prepared.order,
@@ -116,7 +144,27 @@ class Surroundings(Struct, frozen=True):
             turn=turn,
             senders=self.senders,
             allowed_hosts=self.workplace.allowed_hosts,
+            begin_side=self.side_runs.begin if is_side else None,
         )
+
+    async def start_blocking(self, order: Order) -> RunResult:
+        """Make a run for which this one waits, unless a message breaks it off: then its last text is the result."""
+        run_id = order.ids.run_id
+
+        def break_off() -> None:
+            if not self.tree.stop(run_id):
+                scope.cancel()
+
+        slots = self.side_runs.slots
+        with anyio.CancelScope() as scope, self.inbox.interruption(break_off) as interruption:
+            try:
+                async with slots if slots is not None else nullcontext():
+                    return await self.start(order)
+            except RunCancelledError as error:
+                if interruption.has_happened and error.partial is not None:
+                    return error.partial
+                raise
+        raise RunCancelledError
 
     def offers(self, tool: str) -> bool:
         """Whether the model was offered a tool of this name."""
@@ -129,7 +177,14 @@ class Surroundings(Struct, frozen=True):
             return "reads" if remote.only_reads else "changes"
         if changes_something(call.name):
             return "changes"
-        return "reads" if call.name in BUILTIN_TOOLS else "apart"
+        if call.name in BUILTIN_TOOLS:
+            return "reads"
+        return "starts" if self.starts_side_run(call) else "apart"
+
+    def starts_side_run(self, call: ToolCall) -> bool:
+        """Whether a call starts a side run."""
+        calls_agent = call.name in (CALL_AGENT, TASK) or call.name in self.prepared.typed.by_name
+        return calls_agent and self.side_runs.starts(call)
 
     def secrets(self) -> frozenset[str]:
         """The texts that no event may contain."""
@@ -144,6 +199,13 @@ _CUT_OFF = (
 MAX_CALLS = 1000
 """Tool calls of one answer that are executed."""
 
+_NOT_BEGUN = "Error: this call was not executed, because a message arrived before it"
+
+_BROKEN_OFF = (
+    "Error: this call was broken off by a message. Whether it took effect is not known. "
+    "Look before you do it again."
+)
+
 _TOO_MANY = f"Error: an answer may have at most {MAX_CALLS:,} tool calls; this one was not executed"
 
 
@@ -157,16 +219,41 @@ class _Round(Struct, frozen=True):
 
 async def converse(conversation: Conversation, around: Surroundings) -> None:
     """Go on until the model has nothing left to call. Raises RunError or CallersBudgetError."""
-    of_round = _known_round(conversation, around) or await _turn(conversation, around)
-    while of_round.calls or conversation.goes_on:
+    of_round = _known_round(conversation, around)
+    for turn, call in around.side_runs.unfinished:
+        called = _called_agent(around, turn, call, is_side=True)
+        if called is not None:
+            await called
+    around.side_runs.unfinished.clear()
+    if of_round is None:
+        of_round = await _turn(conversation, around)
+    await _go_on(conversation, around, of_round)
+
+
+async def go_on_if_woken(conversation: Conversation, around: Surroundings) -> bool:
+    """Go on if something has come after the end of the conversation. Returns False if nothing has.
+
+    Nothing is awaited between the last look and the return.
+    """
+    if not await around.delivery.is_woken(conversation):
+        return False
+    await _go_on(conversation, around, await _turn(conversation, around))
+    return True
+
+
+async def _go_on(conversation: Conversation, around: Surroundings, of_round: _Round) -> None:
+    """Go on after an answer until there is nothing left to call and nothing left to give."""
+    while True:
         if of_round.calls:
             conversation.deliver(await _results(of_round, around))
+        elif not (conversation.goes_on or await around.delivery.is_woken(conversation)):
+            return
         of_round = await _turn(conversation, around)
 
 
 def _known_round(conversation: Conversation, around: Surroundings) -> _Round | None:
     """The calls with which a resumed run goes on; None if the next thing to do is a request."""
-    calls = restore(conversation, around.ledger, around.log)
+    calls = restore(conversation, around.ledger, around.log, _Former(around))
     if any(message.tool_results for message in conversation.request.messages):
         learn_files(around.workplace, conversation.request.messages)
     if calls is None:
@@ -182,7 +269,8 @@ async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, 
     execute = partial(_execute, around, of_round)
     calls, left_out = calls[:MAX_CALLS], calls[MAX_CALLS:]
     order = [around.order_of(call) if config.parallel else "changes" for call in calls]
-    results = await execute_calls(calls, execute, order, config.max_concurrent)
+    most = 0 if config.has_side_runs else config.max_concurrent
+    results = await execute_calls(calls, execute, order, most)
     remote_copy = around.workplace.remote_copy
     if remote_copy is not None and remote_copy.fault:
         raise RunError(remote_copy.fault)
@@ -237,6 +325,9 @@ def _before(index: int, order: Sequence[CallOrder]) -> Iterator[int]:
     """The calls that have to be over before this one begins."""
     if order[index] == "apart":
         return
+    if order[index] == "starts":
+        yield from (other for other in range(index) if order[other] == "starts")
+        return
     for other in reversed(range(index)):
         if order[other] == "changes":
             yield other
@@ -249,13 +340,15 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     """One request and its answer; returns the calls to execute."""
     around.ledger.check_turn(conversation.turns)
     await _offer_tools(conversation, around)
+    if not conversation.goes_on:
+        await around.delivery.before_request(conversation)
     ids, turn = around.prepared.order.ids, conversation.turns + 1
     messages = len(conversation.request.messages)
     around.journal.emit(
         TurnBegin(run=ids, turn=turn, messages=messages, pending_tool_calls=conversation.pending)
     )
     started = monotonic()
-    answer = await _answer(conversation, around, turn)
+    answer = await _answer_or_interruption(conversation, around, turn)
     secrets = around.secrets() if answer.tool_calls else frozenset()
     response = told_apart(answer, secrets)
     around.log.keep("answer", turn, data=response)
@@ -275,6 +368,21 @@ async def _offer_tools(conversation: Conversation, around: Surroundings) -> None
     tools = (*around.own, *around.remote.tools)
     if tools != conversation.request.tools:
         conversation.offer(tools)
+
+
+async def _answer_or_interruption(
+    conversation: Conversation, around: Surroundings, turn: int
+) -> Response:
+    """The answer to the next request; its text so far if a message breaks it off."""
+    conversation.broken_off = ""
+    with anyio.CancelScope() as scope, around.inbox.interruption(scope.cancel):
+        return await _answer(conversation, around, turn)
+    # The provider does not say what it has used: the estimate is charged, or interruptions would evade budgets.
+    text, sent = conversation.broken_off, conversation.size
+    response = Response(
+        text, incomplete="interrupted", input_tokens=sent, output_tokens=tokens_in(len(text))
+    )
+    return replace(response, cost=cost_today(str(around.prepared.model), response.usage))
 
 
 async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
@@ -352,9 +460,10 @@ async def _sum_up(conversation: Conversation, limit: int, around: Surroundings, 
         # Nobody is shown the text, but it is heard that it arrives.
         answer = await _sent(exchange, around, _unheard if around.streams else None)
         fault = fault_of(answer)
-        around.log.keep_room(turn, Room(limit, answer, fault))
+        side_runs = tuple(each.name for each in around.side_runs.working)
+        around.log.keep_room(turn, Room(limit, answer, fault, side_runs))
         if not fault:
-            conversation.sum_up(compaction, answer.content)
+            conversation.sum_up(compaction, answer.content, side_runs)
     except ProviderError as error:
         fault = str(error)
     finally:
@@ -525,37 +634,61 @@ async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> To
                 is_error=outcome.result.is_error,
                 content=redact(outcome.result.content, of_round.secrets)[: ToolEnd.MAX_CONTENT],
                 duration_ms=_elapsed_ms(started),
-                child_run_id=outcome.child or None,
+                child_run_id=outcome.child or outcome.side or None,
             )
         )
     return outcome.result
 
 
 async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
-    called = _called_agent(around, turn, call)
+    if around.inbox.interrupts:
+        return ToolOutcome(ToolResult(call.id, _NOT_BEGUN, is_error=True))
+    called = _called_agent(around, turn, call, is_side=around.starts_side_run(call))
     if called is not None:
         return await called
     recorded = around.tree.services.recorded
+    if call.name in SIDE_RUN_TOOL_NAMES and around.offers(call.name):
+        return await _about_side_runs(around, turn, call)
     if recorded is not None:
         return ToolOutcome(recorded.result(around.prepared.order.ids, turn, call))
     return await _executed(around, turn, call)
 
 
-def _called_agent(around: Surroundings, turn: int, call: ToolCall) -> Awaitable[ToolOutcome] | None:
+def _called_agent(
+    around: Surroundings, turn: int, call: ToolCall, *, is_side: bool
+) -> Awaitable[ToolOutcome] | None:
     """The call of another agent, None if this is the call of a tool."""
+    delegator, start = around.delegator(turn, is_side=is_side), around.start_blocking
     if call.name == CALL_AGENT:
-        return call_agent(call, around.delegator(turn), around.start)
+        return call_agent(call, delegator, start)
     typed = around.prepared.typed.by_name.get(call.name)
     if typed is not None:
-        return call_typed(call, typed, around.delegator(turn), around.start)
+        return call_typed(call, typed, delegator, start)
     task = around.prepared.definition.task
-    if task is None:
+    if task is None or call.name != TASK:
         return None
-    from axe_lsp.runtime.children.task import TASK, call_task
+    from axe_lsp.runtime.children.task import call_task
 
-    if call.name == TASK:
-        return call_task(call, task, around.delegator(turn), around.start)
-    return None
+    return call_task(call, task, delegator, start)
+
+
+async def _about_side_runs(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
+    """Execute a call of a tool for side runs. Its result is the recorded one if there is a recording."""
+    from axe_lsp.runtime.children.side_run_tools import SideRunCalls
+
+    calls = SideRunCalls(
+        around.prepared.order.ids.agent,
+        around.side_runs,
+        around.inbox,
+        around.clock,
+        around.tree.send,
+    )
+    ids, recorded = around.prepared.order.ids, around.tree.services.recorded
+    if recorded is None:
+        return await calls.execute(ids.run_id, turn, call)
+    if call.name == STOP_AGENT:  # It would go on to a request that is not recorded.
+        await calls.execute(ids.run_id, turn, call)
+    return ToolOutcome(recorded.result(ids, turn, call))
 
 
 async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutcome:
@@ -577,25 +710,32 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
             if not is_copied:  # A copy is gone before anybody can undo what was done in it.
                 await keep_before(around.log, turn, call, around.workplace, around.secrets())
             await around.log.begin(turn, call.event_id)
+            if changes_file(call.name):  # Half a file would be worse than a message that waits.
+                interruption.protect()
         return refusal
 
-    remote = around.remote.by_name.get(call.name)
-    run = around.prepared.order.ids
-    if remote is not None:
-        with around.clock.silence():
-            return ToolOutcome(await _call_remote(around, call, remote, approve))
-    if around.offers(call.name):
-        refusal = await around.check_web(call.name) if call.name in WEB_TOOLS else ""
-        if refusal:
+    with anyio.CancelScope() as scope, around.inbox.interruption(scope.cancel) as interruption:
+        remote = around.remote.by_name.get(call.name)
+        if remote is not None:
+            with around.clock.silence():
+                return ToolOutcome(await _call_remote(around, call, remote, approve))
+        if refusal := await _refusal(around, call):
             return ToolOutcome(ToolResult(call.id, refusal, is_error=True))
         with around.clock.waiting():  # They have limits of their own.
-            result = await execute_tool(call, run, around.workplace, approve)
+            result = await execute_tool(call, around.prepared.order.ids, around.workplace, approve)
             if watched and not result.is_error:
                 await watched.end()
             if not (result.is_error or is_copied):
                 await keep_after(around.log, turn, call, around.workplace)
             return ToolOutcome(result)
-    return ToolOutcome(ToolResult(call.id, unknown_tool(call.name), is_error=True))
+    return ToolOutcome(ToolResult(call.id, _BROKEN_OFF, is_error=True))
+
+
+async def _refusal(around: Surroundings, call: ToolCall) -> str:
+    """Return why a tool of ours is not executed, or ""."""
+    if not around.offers(call.name):
+        return unknown_tool(call.name)
+    return await around.check_web(call.name) if call.name in WEB_TOOLS else ""
 
 
 async def _call_remote(

@@ -105,10 +105,19 @@ class ToolResult(Struct, frozen=True, omit_defaults=True):
 
 
 class ToolOutcome(Struct, frozen=True, omit_defaults=True):
-    """The result of a tool call, and the id of the run that the call has started, "" for none."""
+    """The result of a tool call, and the id of the run that the call has started, "" for none.
+
+    `side` is the id instead if that run is a side run, known as `side_name`, whose own outcome follows in a step of
+    its own: there `is_stopped` says that it was ended by a caller or a person. `gave` are the side runs whose answers the result
+    of one of the tools for side runs contains.
+    """
 
     result: ToolResult
     child: str = ""
+    side: str = ""
+    side_name: str = ""
+    is_stopped: bool = False
+    gave: tuple[str, ...] = ()
 
 
 class Message(Struct, frozen=True, omit_defaults=True):
@@ -117,6 +126,8 @@ class Message(Struct, frozen=True, omit_defaults=True):
     An `assistant` message may carry `tool_calls` beside its text; a `tool` message carries
     `tool_results` and no text. `original` is the answer in the words of its wire, which gets it back
     as it was, and `origin` the wire and the model that it is of. `images` go with a `user` message.
+    `given` are texts that follow the results, or the content, as user messages of their own: answers of side runs
+    and messages of people.
     """
 
     role: Literal["user", "assistant", "tool"]
@@ -126,6 +137,7 @@ class Message(Struct, frozen=True, omit_defaults=True):
     original: Json = None
     images: tuple[Image, ...] = ()
     origin: str = ""
+    given: tuple[str, ...] = ()
 
 
 class ResponseFormat(Struct, frozen=True, omit_defaults=True):

@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from msgspec import Struct, field
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.runtime.events import RunIds, Saved
+from axe_lsp.runtime.events import MessageMode, RunIds, Saved
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import plain_json
 from axe_lsp.runtime.messages import (
@@ -77,13 +77,38 @@ _NOBODY = AgentDefinition("", "")
 class Room(Struct, frozen=True, omit_defaults=True):
     """One attempt to make a request fit into a context of `limit` tokens.
 
-    With an `answer` the model has summed up the conversation, unless there is a `fault`. Without one,
-    old results were shortened.
+    With an `answer` the model has summed up the conversation, unless there is a `fault`, while the `side_runs` of
+    these names were at work. Without one, old results were shortened.
     """
 
     limit: int
     answer: Response | None = None
     fault: str = ""
+    side_runs: tuple[str, ...] = ()
+
+
+class StoredMessage(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """A message of a run. `number` counts the messages of the run, `time` is when it was accepted."""
+
+    message_id: str
+    mode: MessageMode
+    text: str
+    sender: str
+    time: str
+    number: int = 0
+    is_removed: bool = False
+
+
+class Gave(Struct, frozen=True, omit_defaults=True, rename="camel"):
+    """What a request has given: answers of side runs, by name, and messages, which are `texts`.
+
+    It `wakes` a conversation whose last answer was the end.
+    """
+
+    side_runs: tuple[str, ...] = ()
+    message_ids: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    wakes: bool = False
 
 
 class Asked(Struct, frozen=True, omit_defaults=True):
@@ -277,6 +302,34 @@ class RunLog:
         """The result of a call, if it is known."""
         return self._find(turn, call, "result", ToolOutcome)
 
+    def side(self, turn: int, call: str) -> ToolOutcome | None:
+        """The outcome of the side run that a call has started, if it is known."""
+        return self._find(turn, call, "side", ToolOutcome)
+
+    def gave(self, turn: int) -> Gave | None:
+        """What the request of a turn has given, if that is known."""
+        return self._find(turn, "", "gave", Gave)
+
+    @property
+    def queued_messages(self) -> list[StoredMessage]:
+        """The messages that a former process has accepted and not removed, in order, also those that it has given."""
+        messages = sorted(self._known.messages.values(), key=lambda each: each.number)
+        return [each for each in messages if not each.is_removed]
+
+    @property
+    def message_ids(self) -> Iterable[str]:
+        """The ids of all messages that a former process has accepted."""
+        return self._known.messages
+
+    @property
+    def last_message_number(self) -> int:
+        """How many messages a former process has accepted."""
+        return len(self._known.messages)
+
+    async def committed(self) -> None:
+        """Wait for the steps so far to be on the disk."""
+        await self._log.committed(self.ids.root_run_id)
+
     def unknown_calls(self) -> Iterator[ToolCall]:
         """The calls that may have changed something, and whose results are not known."""
         for run_id, turn, call_id, kind in self._log.known.steps:
@@ -404,6 +457,7 @@ class _KnownRun(Struct):
     results: int = 0
     children: list[str] = field(default_factory=list)
     finished: set[str] = field(default_factory=set)
+    messages: dict[str, StoredMessage] = field(default_factory=dict)
 
 
 _NOTHING = _KnownRun()
@@ -413,7 +467,7 @@ _Data = TypeVar("_Data", bound=Struct)
 
 def _runs_of(known: Known) -> dict[str, _KnownRun]:
     runs: dict[str, _KnownRun] = {}
-    for (run_id, _, _, kind), text in known.steps.items():
+    for (run_id, _, call, kind), text in known.steps.items():
         run = runs.setdefault(run_id, _KnownRun())
         if kind == "answer":
             answer = decoded(text, Response)
@@ -427,6 +481,10 @@ def _runs_of(known: Known) -> dict[str, _KnownRun]:
             run.results += 1
             if child := decoded(text, ToolOutcome).child:
                 run.finished.add(child)
+        elif kind == "side":
+            run.finished.add(decoded(text, ToolOutcome).child)
+        elif kind == "message":
+            run.messages[call] = decoded(text, StoredMessage)
         elif kind == "first":
             run.ids = decoded(text, First).order.ids
             if run.ids.parent_run_id is not None:

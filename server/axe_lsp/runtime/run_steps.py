@@ -19,6 +19,9 @@ StepKind = Literal[
     "asked",
     "begun",
     "result",
+    "side",
+    "gave",
+    "message",
     "saved",
     "left",
 ]
@@ -34,7 +37,10 @@ StepKind = Literal[
 | `allow`, of a root | a question is answered "for this run" | none; `call` names tool and subject |
 | `asked` | a question is open, and again once it is not any more; `call` is its time | `Asked` |
 | `begun` | before a call is executed that may change something | none |
-| `result` | a call is over | `ToolOutcome` |
+| `result` | a call is over, or has started a side run | `ToolOutcome` |
+| `side` | a side run has ended; turn and call are those of its start | `ToolOutcome` |
+| `gave` | before a request that gives answers of side runs or messages | `Gave` |
+| `message` | a message was accepted, changed or removed; `call` is its id | `QueuedMessage` |
 | `saved` | before a tool changes a file | `resuming.saved_files.SavedFile` |
 | `left` | a tool has changed a file | `resuming.saved_files.LeftFile` |
 """

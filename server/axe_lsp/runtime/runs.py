@@ -98,6 +98,8 @@ class Order(JsonStruct, frozen=True):
     `copied` is the copy in which the agent, or one of those above, works. `more_folders` are those besides
     the working directory in which its tools may work, none in a copy.
 
+    `side` is the name of a side run, for which the caller does not wait, "" for any other run.
+
     `input` is the object for an agent with `[input]`. Without it, `reads_task` says that `task` may
     stand for one, and `context` is what the message has besides.
     """
@@ -131,6 +133,7 @@ class Order(JsonStruct, frozen=True):
     forked_from: Fork | None = None
     copied: InCopy | None = None
     more_folders: tuple[str, ...] = ()
+    side: str = ""
 
 
 def model_of(order: Order, definition: AgentDefinition) -> str:

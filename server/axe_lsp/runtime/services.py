@@ -20,6 +20,7 @@ from axe_lsp.runtime.children.isolation import CallerLink, Elsewhere, Stoppable
 from axe_lsp.runtime.errors import BudgetError
 from axe_lsp.runtime.events import CompactionEnd, Event, EventSink, RunIds, TurnEnd
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.inbox import Inbox, MessageRefusedError, NewMessage
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import CallersBudgetError, Ledger
 from axe_lsp.runtime.limits.clock import Clock
@@ -36,6 +37,7 @@ from axe_lsp.runtime.tools.editor import Editor
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch
 
 if TYPE_CHECKING:
+    from axe_lsp.runtime.children.side_runs import SideRun
     from axe_lsp.runtime.recordings.recording import RecordedTools
     from axe_lsp.runtime.tools.agreed_changes import AgreedChanges
 
@@ -130,6 +132,10 @@ def _environment_of_process() -> Environment:
     return dict(os.environ)
 
 
+_MOMENT = 0.02
+"""Seconds between two looks whether the process of a run has begun."""
+
+
 class RunServices(Struct, frozen=True, kw_only=True):
     """The services that an engine gets from its maker.
 
@@ -150,6 +156,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     - `editor` reads and writes files and runs commands for them, as far as it can.
     - `machines` says where agents in copies work; without it they work here.
     - `snapshots` finds the states of folders with which copies begin.
+    - `is_recording` says whether answers are recorded: no message breaks one off then.
     """
 
     resolve: Resolve
@@ -170,6 +177,7 @@ class RunServices(Struct, frozen=True, kw_only=True):
     editor: Editor | None = None
     machines: Machines | None = None
     snapshots: Snapshots = field(default_factory=Snapshots)
+    is_recording: bool = False
 
 
 class Tree(Struct, frozen=True):
@@ -177,6 +185,7 @@ class Tree(Struct, frozen=True):
 
     `live` holds the active runs by id; `warned` the warnings that were already given;
     `limiters` decide how many requests providers get at once. The `log` has what is kept of the tree.
+    `inboxes` have the messages to runs, by id, and `side_runs` are the side runs that have begun or wait for their turn.
     `remote_copies` are the copies on other machines, by the folder of the copy here; `agreed_changes` what a person
     has seen of the other ones, in the same way.
     """
@@ -189,8 +198,35 @@ class Tree(Struct, frozen=True):
     live: dict[str, Stoppable]
     on_ready: OnReady | None = None
     warned: set[str] = field(default_factory=set)
+    inboxes: dict[str, Inbox] = field(default_factory=dict)
+    side_runs: dict[str, SideRun] = field(default_factory=dict)
     remote_copies: dict[str, RemoteCopy] = field(default_factory=dict)
     agreed_changes: dict[str, AgreedChanges] = field(default_factory=dict)
+
+    def inbox_of(self, run: RunIds) -> Inbox:
+        """Return the inbox of a run of this process, also before it begins."""
+        if run.run_id not in self.inboxes:
+            log, can_interrupt = self.log.of(run), not self.services.is_recording
+            self.inboxes[run.run_id] = Inbox(run, log, self.journal, can_interrupt)
+        return self.inboxes[run.run_id]
+
+    def stop(self, run_id: str) -> bool:
+        """Stop a run with all below it. Returns False if it has not begun."""
+        run = self.live.get(run_id)
+        if run is not None:
+            run.stop()
+        return run is not None
+
+    async def send(self, run_id: str, message: NewMessage) -> str:
+        """Send a message to a run of the tree. Raises MessageRefusedError."""
+        while run_id not in self.live:
+            side = self.side_runs.get(run_id)
+            if side is None:
+                raise MessageRefusedError("ended")
+            if not side.is_starting:
+                return await self.inbox_of(side.ids).accept(message)
+            await anyio.sleep(_MOMENT)  # Its process begins.
+        return await self.live[run_id].accept_message(message)
 
     def warn_once(self, text: str) -> None:
         """Warn everybody, if there is a text and it was not given before."""
@@ -220,7 +256,11 @@ class Tree(Struct, frozen=True):
             return _is_paid(event, ledger) if isinstance(event, (TurnEnd, CompactionEnd)) else True
 
         warn = self.services.warn
-        return CallerLink(tell, warn, self.live, left, clock, self.limiters, self.log)
+        side, inbox = self.side_runs.get(run_id), self.inboxes.pop(run_id, None)
+        if side is not None:
+            side.is_starting = True
+        messages = inbox.queued if inbox is not None else ()
+        return CallerLink(tell, warn, self.live, left, clock, self.limiters, self.log, messages)
 
 
 def _is_paid(answer: TurnEnd | CompactionEnd, ledger: Ledger) -> bool:

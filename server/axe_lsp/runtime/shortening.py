@@ -33,6 +33,14 @@ _NOTE = (
 )
 """The end of a shortened result."""
 
+_NOTE_OF_ANSWER = (
+    "more characters of answers were left out, since the conversation has become too long. "
+    "check_agents shows the answers of side runs.]"
+)
+
+SIDE_RUN = '[Side run "'
+"""The beginning of a text that gives the answers of side runs."""
+
 _USUAL_ANSWER = 16_384
 """Tokens that are reserved for an answer without a limit."""
 
@@ -93,16 +101,19 @@ def shortened(messages: Sequence[Message], least: int, wanted: int) -> Shortened
     number. None if there is nothing that could be shortened.
     """
     made = [*messages]
-    with_results = [index for index, each in enumerate(made) if each.tool_results]
+    with_results = [index for index, each in enumerate(made) if each.tool_results or each.given]
     count = saved = 0
     for index in with_results:
         is_newest = index == with_results[-1]
         if saved >= (least if is_newest else wanted):
             continue
         kept = _KEPT_OF_NEWEST if is_newest else _KEPT
-        results = tuple(_short(result, kept) for result in made[index].tool_results)
-        changed = replace(made[index], tool_results=results)
-        count += sum(a is not b for a, b in zip(results, made[index].tool_results, strict=True))
+        message = made[index]
+        results = tuple(_short(result, kept) for result in message.tool_results)
+        given = tuple(_short_answer(text, kept) for text in message.given)
+        changed = replace(message, tool_results=results, given=given)
+        pairs = zip((*results, *given), (*message.tool_results, *message.given), strict=True)
+        count += sum(new is not old for new, old in pairs)
         saved += tokens_of([made[index]]) - tokens_of([changed])
         made[index] = changed
     return Shortened(tuple(made), count, saved) if count else None
@@ -117,6 +128,14 @@ def _short(result: ToolResult, kept: int) -> ToolResult:
     return replace(result, content=f"{result.content[:kept]}\n{note}", images=())
 
 
+def _short_answer(text: str, kept: int) -> str:
+    """The answers of side runs that a request has given, shortened like a result. Messages of people stay."""
+    left_out = len(text) - kept
+    if left_out < kept or not text.startswith(SIDE_RUN):
+        return text
+    return f"{text[:kept]}\n[{left_out:,} {_NOTE_OF_ANSWER}"
+
+
 def is_shortened(result: str) -> bool:
     """Return whether the text of a tool result has lost its end."""
     return result.endswith(_NOTE)
@@ -125,4 +144,5 @@ def is_shortened(result: str) -> bool:
 def _characters(message: Message) -> int:
     calls = sum(len(call.name) + len(argument_text(call.arguments)) for call in message.tool_calls)
     results = sum(len(result.content) for result in message.tool_results)
-    return len(message.content) + calls + results
+    given = sum(map(len, message.given))
+    return len(message.content) + calls + results + given

@@ -21,7 +21,7 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider, ProviderHook
 from axe_lsp.runtime.recordings.recorder import Recorder
-from axe_lsp.runtime.recordings.recording import RecordedTools, Recording
+from axe_lsp.runtime.recordings.recording import Given, RecordedTools, Recording
 from axe_lsp.runtime.recordings.replay import Deviation, Field, Replay
 
 WORKSPACE = "/axe-test-workspace"
@@ -63,6 +63,7 @@ class Renaming(Struct, frozen=True):
             content=self.text(message.content),
             tool_results=tuple(map(self.result, message.tool_results)),
             tool_calls=tuple(map(self._call, message.tool_calls)),
+            given=tuple(map(self.text, message.given)),
         )
 
     def _call(self, call: ToolCall) -> ToolCall:
@@ -101,6 +102,15 @@ class RenamedTools(Struct, frozen=True):
     def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
         """The same names."""
         return self.recorded.of_servers(run, own)
+
+    def has_given(self, run: RunIds) -> bool:
+        """Whether the recording says what the requests of a run give."""
+        return self.recorded.has_given(run)
+
+    def given(self, run: RunIds, turn: int) -> Given:
+        """What the request of a turn gives, with the new name."""
+        given = self.recorded.given(run, turn)
+        return replace(given, messages=tuple(map(self.renaming.text, given.messages)))
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
         """The result with the new name."""

@@ -121,9 +121,28 @@ KEYS: tuple[KeySpec, ...] = (
         ),
         count(
             "max_concurrent",
-            "Maximum number of parallel sub-agents of one run. 0 means no limit.",
+            "Maximum number of sub-agents of one run that work at the same time, side runs among them. 0 means no "
+            "limit for calls that wait, and 8 for side runs.",
             default="0",
             since=EXTENSION,
+        ),
+        row(
+            "background",
+            _S,
+            "Whether calls of sub-agents are side runs, for which this agent does not wait: `never`; `optional`, the "
+            "model chooses for each call; `always`. The answer is given to the model when the side run has ended.",
+            default='"never"',
+            since=EXTENSION,
+            choices=("never", "optional", "always"),
+        ),
+        row(
+            "at_end",
+            _S,
+            "What happens to side runs that still work when the model has no more calls: `wait` until they have "
+            "ended and give their answers to the model, or `cancel` them.",
+            default='"wait"',
+            since=EXTENSION,
+            choices=("wait", "cancel"),
         ),
         row(
             "pass_context",
@@ -518,8 +537,12 @@ TOOL_ARGUMENTS: dict[str, tuple[str, ...]] = {
     "url_fetch": ("url",),
     "web_search": ("query",),
     "ask_user": ("question", "choices"),
-    "call_agent": ("agent", "task", "context"),
-    "Task": ("description", "prompt", "subagent_type"),
+    "call_agent": ("agent", "task", "context", "background"),
+    "check_agents": ("agent", "from"),
+    "wait_agents": ("agents", "seconds", "all"),
+    "message_agent": ("agent", "message", "now"),
+    "stop_agent": ("agent",),
+    "Task": ("description", "prompt", "subagent_type", "background"),
 }
 """The names of the arguments of tools, including the tools that call agents. A test compares them with the tools."""
 

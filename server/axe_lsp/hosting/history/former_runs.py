@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.queries import find_run, tree_events
@@ -25,7 +26,12 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.prepare import root_order
-from axe_lsp.runtime.resuming.previous_run import before, continued, forked
+from axe_lsp.runtime.resuming.previous_run import (
+    before,
+    continued,
+    forked,
+    side_runs_at_work,
+)
 from axe_lsp.runtime.run_log import Begun, Known, Log, decoded, encoded
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -179,8 +185,12 @@ async def taken_over(start: protocol.Start, environment: Environment) -> TakenOv
     first, steps = forked(log, replace(order, forked_from=fork), fork.turn)
     known = {(run_id, step.turn, step.call, str(step.kind)): step.data for step in steps}
     has_changed = any(kind in ("begun", "left") for *_, kind in former.steps)
-    warning = f"the files that run {root[:8]} has changed stay as they are" if has_changed else ""
-    return TakenOver(Known({key: encoded(first), **known}), steps, warning)
+    warnings = (
+        [f"the files that run {root[:8]} has changed stay as they are"] if has_changed else []
+    )
+    if at_work := ", ".join(map(quoted, side_runs_at_work(log, fork.turn))):
+        warnings.append(f"side runs of run {root[:8]} that have not ended are left out: {at_work}")
+    return TakenOver(Known({key: encoded(first), **known}), steps, "; ".join(warnings))
 
 
 def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:

@@ -30,7 +30,16 @@ SELECT runs.run_id, runs.root_run_id, runs.parent_run_id, runs.agent, runs.depth
         AND asked.call >= (SELECT max(json_extract(params, '$.time'))
             FROM events INDEXED BY begins_and_ends
             WHERE events.root_run_id = asked.root_run_id AND events.run_id = asked.run_id
-            AND method = 'axe/agent'))
+            AND method = 'axe/agent')),
+    runs.status = 'running' AND (SELECT method = 'axe/agent' AND json_extract(params, '$.kind') = 'idle'
+        FROM events WHERE events.root_run_id = runs.root_run_id AND events.run_id = runs.run_id
+        ORDER BY seq DESC LIMIT 1),
+    (SELECT count(*) FROM steps AS message WHERE message.root_run_id = runs.root_run_id
+        AND message.run_id = runs.run_id AND message.turn = 0 AND message.kind = 'message'
+        AND json_extract(message.data, '$.isRemoved') IS NULL
+        AND NOT EXISTS (SELECT 1 FROM steps AS given, json_each(given.data, '$.messageIds') AS id
+            WHERE given.root_run_id = message.root_run_id AND given.run_id = message.run_id
+            AND given.kind = 'gave' AND id.value = message.call))
 FROM runs
 LEFT JOIN events AS begins
     ON begins.root_run_id = runs.root_run_id AND begins.seq = runs.begin_seq
@@ -238,7 +247,8 @@ def is_resumable(status: str, reason: str | None) -> bool:
 
 
 def _run(row: tuple[Json, ...]) -> dict[str, Json]:
-    run_id, root, parent, agent, depth, status, began, workspace, begin, end, is_kept, waits = row
+    *own, begin, end, is_kept, waits, is_idle, queued = row
+    run_id, root, parent, agent, depth, status, began, workspace = own
     told = {**json.loads(begin or "{}"), **json.loads(end or "{}")}
     ended = told["time"] if end else None
     for name in _OF_THE_EVENT:
@@ -257,5 +267,7 @@ def _run(row: tuple[Json, ...]) -> dict[str, Json]:
         "continuable": (is_kept and status == "completed") or None,
         "kept": (is_kept and status != "running") or None,
         "waits": bool(waits) or None,
+        "idle": bool(is_idle) or None,
+        "queued": (status != "completed" and queued) or None,
     }
     return {**{key: value for key, value in known.items() if value is not None}, **told}

@@ -31,7 +31,7 @@ CREATE TABLE steps (
 
 INSERT = f"INSERT OR REPLACE INTO steps ({', '.join(Step.__struct_fields__)}) VALUES"
 
-_OF_UNFINISHED = ("begun", "allow", "asked")
+_OF_UNFINISHED = ("begun", "allow", "asked", "message")
 """The kinds that only a run needs that is not completed."""
 
 SIZE = "size"

@@ -107,6 +107,7 @@ class _Tree:
         self.tokens = [0, 0]
         self.cost: float | None = 0
         self.answer = ""
+        self._side_runs: set[str] = set()
         self._steps: dict[tuple[str, object], _Node] = {}
 
     @property
@@ -139,11 +140,11 @@ class _Tree:
         match method, params.get("kind"):
             case "axe/agent", "resume":
                 run = self.runs[params["runId"]]
-                run.text = f"{_who(params)}: running"
+                run.text = f"{self._mark(params)}{_who(params)}: running"
                 run.below.append(_Node(params["time"], f"resumed at turn {params['turn']}"))
             case "axe/agent", "end":
                 run = self.runs[params["runId"]]
-                run.text = _run(params)
+                run.text = f"{self._mark(params)}{_run(params)}"
                 if params.get("changes"):
                     run.below.append(
                         _Node(params["time"], as_line(params["changes"], _LONGEST_CHANGES))
@@ -156,13 +157,21 @@ class _Tree:
                 if params["runId"] == self.run_id:
                     sources = sources_text(from_json(tuple[Source, ...], params.get("sources", ())))
                     self.answer = f"{params['text']}\n\n{sources}" if sources else params["text"]
-            case ("axe/turn", "retry") | ("axe/wait" | "axe/context" | "axe/place", _):
+            case (
+                ("axe/turn", "retry")
+                | ("axe/agent", "idle")
+                | ("axe/wait" | "axe/context" | "axe/place" | "axe/message", _)
+            ):
                 self._pause(method, params)
             case "axe/tool", "begin":
                 text = f"{params['name']}{_arguments(params['arguments'])}{_NO_RESULT}"
                 self._step(params, params["callId"]).text = text
             case "axe/tool", "end":
                 self._end_call(params)
+
+    def _mark(self, params: Mapping[str, Json]) -> str:
+        """The mark of a side run, "" for any other run."""
+        return "~ " if params["runId"] in self._side_runs else ""
 
     def _pause(self, method: str, params: Mapping[str, Json]) -> None:
         """Something that happens to a request, or where an agent works."""
@@ -174,7 +183,9 @@ class _Tree:
             self._pay(params)
 
     def _begin_run(self, params: Mapping[str, Json]) -> None:
-        node = _Node(params["time"], f"{_who(params)}: running")
+        if params.get("side"):
+            self._side_runs.add(params["runId"])
+        node = _Node(params["time"], f"{self._mark(params)}{_who(params)}: running")
         former = params.get("forkedFrom")
         if former:
             text = f"forked from {former['runId'][:8]} at turn {former['turn']}"

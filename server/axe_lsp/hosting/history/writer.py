@@ -355,4 +355,8 @@ def _nothing_written(seconds: float) -> str:
 
 def _begins_tree(event: Notification) -> bool:
     params = event.params
-    return params["depth"] == 0 and event.method == "axe/agent" and params["kind"] != "end"
+    return (
+        params["depth"] == 0
+        and event.method == "axe/agent"
+        and params["kind"] in ("begin", "resume")
+    )

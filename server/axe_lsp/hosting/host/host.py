@@ -25,15 +25,18 @@ from axe_lsp import tuning
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message, Notification
 from axe_lsp.hosting.relay import ProcessAbove, known_of
+from axe_lsp.hosting.run_messages import answer_of
 from axe_lsp.hosting.thread_queue import ThreadQueue
 from axe_lsp.hosting.watchdog import start_watchdog
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.processes import continue_without_parent, forbid_inspection
 from axe_lsp.serving import stdio
+from axe_lsp.tasks import Tasks
 
 if TYPE_CHECKING:
     from axe_lsp.hosting.host.engine_factory import EngineFactory
+    from axe_lsp.runtime.children.isolation import Stoppable
     from axe_lsp.runtime.engine import Engine
 
 _log = logging.getLogger(__name__)
@@ -157,6 +160,7 @@ class Host:
         self._engines: dict[str, Engine] = {}
         self._callers: dict[str, Ledger] = {}
         self._factory: EngineFactory | None = None
+        self._tasks = Tasks()
 
     def hear(self, line: bytes) -> None:
         """Do what a line from the supervisor says."""
@@ -173,8 +177,8 @@ class Host:
                 self._carry_out(order.run_id, self._preview(order))
             case protocol.Cancel(run_id):
                 self._cancel(run_id)
-            case protocol.Ping(number):
-                self._outbox.send(protocol.Pong(number))
+            case protocol.MessageRequest() | protocol.Ping() as request:
+                self._answer_request(request)
             case protocol.Leave(server_ends):  # The rest is done when the input ends.
                 if self._factory is not None:
                     self._factory.server_ends = server_ends
@@ -210,6 +214,20 @@ class Host:
         in_engine = any(engine.cancel(run_id) for engine in self._engines.values())
         if not in_engine and run_id in self._orders:
             self._orders[run_id].cancel()
+
+    def _answer_request(self, request: protocol.MessageRequest | protocol.Ping) -> None:
+        if isinstance(request, protocol.Ping):
+            self._outbox.send(protocol.Pong(request.number))
+        else:
+            self._tasks.start_unattended(self._answer_message(request), "message to a run")
+
+    async def _answer_message(self, request: protocol.MessageRequest) -> None:
+        def find(run_id: str) -> Stoppable | None:
+            runs = (engine.find(run_id) for engine in self._engines.values())
+            return next((run for run in runs if run is not None), None)
+
+        answer = await answer_of(request, find, lambda: request.root_run_id in self._orders)
+        self._outbox.send(answer)
 
     async def _run(self, start: protocol.Start) -> Message:
         factory = await self._engine_factory()

@@ -125,6 +125,11 @@ class Archive:
         await self.until_written()
         return await asyncio.to_thread(_events, run_id, after)
 
+    async def has(self, run_id: str) -> bool:
+        """Whether the history has a run. Raises RunError."""
+        await self.until_written()
+        return await asyncio.to_thread(_has, run_id)
+
     async def until_written(self) -> None:
         """Until the runs that were started by now have begun, and what has arrived of all is in the history.
 
@@ -181,6 +186,14 @@ def _runs(wanted: Wanted) -> list[dict[str, Json]]:
 
     with opened_history() as connection:
         return past_runs(connection, wanted)
+
+
+def _has(run_id: str) -> bool:
+    from axe_lsp.hosting.history.dead_runs import opened_history
+
+    with opened_history() as connection:
+        found = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,))
+        return found.fetchone() is not None
 
 
 def _events(run_id: str, after: int) -> list[Notification]:

@@ -7,7 +7,7 @@ tree, and what it used is paid for here. It ends with this process, whatever end
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from time import monotonic
 from typing import NamedTuple
 
@@ -25,14 +25,16 @@ from axe_lsp.hosting.relay import (
     IncomingSteps,
     as_steps,
 )
+from axe_lsp.hosting.run_messages import MessageRequests
 from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import HostedRunError, error_of
 from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.errors import RunCancelledError, RunError
-from axe_lsp.runtime.events import AgentBegin, AgentEnd, Event, Status
+from axe_lsp.runtime.events import AgentBegin, AgentEnd, AgentResume, Event, Status
+from axe_lsp.runtime.inbox import MessageEdit, MessageRefusedError, NewMessage
 from axe_lsp.runtime.journal import timestamp
-from axe_lsp.runtime.run_log import Begun, Known, Log
+from axe_lsp.runtime.run_log import Begun, Known, Log, StoredMessage
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.questions import TRUST, Answer, Ask, Question
@@ -136,18 +138,32 @@ class _RemoteRun:
         self._link.send(protocol.Cancel(run_id))
         self._tasks.start_unattended(self._see_the_end(run_id), f"cancellation of {run_id}")
 
+    async def request(
+        self, run_id: str, message: NewMessage | None = None, edit: MessageEdit | None = None
+    ) -> protocol.MessageAnswer:
+        """Return the answer of the process to a request about messages. Raises MessageRefusedError."""
+        while not self._outcome.done():
+            answer = await self._messages.request(self._order.ids.run_id, run_id, message, edit)
+            if answer is not None:
+                return answer
+            await asyncio.sleep(0)  # The next process gets it.
+        raise MessageRefusedError("ended")
+
     # The life of the process.
 
     async def _serve(self) -> None:
         how = await self._link.serve(HOST)
+        self._messages.lose()
         if self._may_go_on:
             self._go_on(how)
             how = await self._link.serve(HOST)
+            self._messages.lose()
         self._end(HostedRunError(f"its process {how}"))
 
     def _connect(self, start: protocol.StartChild) -> None:
         """Give the order to a process that is about to be started."""
         self._link = Link(self._receive)
+        self._messages = MessageRequests(self._link.send)
         self._questions = IncomingQuestions(self._tasks)
         limiters = self._caller_link.limiters
         self._requests = IncomingRequests(limiters, self._tasks, self._link.send)
@@ -188,7 +204,7 @@ class _RemoteRun:
     def _note(self, event: Notification) -> None:
         """Note for how long a run has run."""
         params = event.params
-        if event.method == "axe/agent" and params["kind"] != "end":
+        if event.method == "axe/agent" and params["kind"] in ("begin", "resume"):
             run_id, used_ms = params["runId"], 0
             time = params["time"]
             if params["kind"] == "resume":
@@ -264,10 +280,19 @@ class _RemoteRun:
                 self._steps.take(step)
             case protocol.Committing():
                 self._steps.commit(message, self._link.send)
+            case protocol.MessageAnswer():
+                self._messages.hear(message)
             case protocol.LimiterRequest():
                 self._requests.begin(message)
             case protocol.LimiterRelease():
                 self._requests.end(message)
+
+    def _forward_messages(self) -> None:
+        """Send the process the messages that have come before its run could begin."""
+        for each in self._caller_link.messages:
+            message = NewMessage(each.text, each.mode, each.message_id, each.sender)
+            sending = self.request(self._order.ids.run_id, message)
+            self._tasks.start_unattended(sending, "message to an agent in its own process")
 
     async def _decide(self, question: Question) -> Answer:
         with self._caller_link.clock.stopped():  # As that of the process itself does.
@@ -283,9 +308,11 @@ class _RemoteRun:
     def _tell(self, event: Event) -> None:
         run_id = event.run.run_id
         match event:
-            case AgentBegin():
+            case AgentBegin() | AgentResume():
                 self._has_begun = True
                 self._caller_link.live[run_id] = _Handle(self, run_id)
+                if run_id == self._order.ids.run_id:
+                    self._forward_messages()
             case AgentEnd():
                 self._caller_link.live.pop(run_id, None)
         if not self._caller_link.tell(event) and not self._is_used_up:
@@ -314,6 +341,18 @@ class _Handle(NamedTuple):
     def stop(self) -> None:
         """End the run and everything below it."""
         self.remote.stop(self.run_id)
+
+    async def accept_message(self, message: NewMessage) -> str:
+        """Queue a message and return its id. Raises MessageRefusedError."""
+        return (await self.remote.request(self.run_id, message)).message_id
+
+    async def change_message(self, edit: MessageEdit) -> bool:
+        """Change or remove a message that waits. Raises MessageRefusedError."""
+        return (await self.remote.request(self.run_id, edit=edit)).has_changed
+
+    async def queued_messages(self) -> Sequence[StoredMessage]:
+        """Return the messages that wait."""
+        return (await self.remote.request(self.run_id)).messages
 
 
 def _begin(order: Order) -> AgentBegin:

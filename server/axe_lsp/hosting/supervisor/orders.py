@@ -65,6 +65,7 @@ class Order(Struct, eq=False):
     goes_on: bool = False
     is_cancelled: bool = False
     tree: RunTree = field(default_factory=RunTree)
+    handed_over: asyncio.Event = field(default_factory=asyncio.Event)
 
     @property
     def id(self) -> str:

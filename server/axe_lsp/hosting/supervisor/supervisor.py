@@ -19,6 +19,7 @@ from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Message, Notification, notification
 from axe_lsp.hosting.relay import IncomingQuestions
+from axe_lsp.hosting.run_messages import MessageRequests
 from axe_lsp.hosting.run_tree import Left
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
@@ -32,6 +33,7 @@ from axe_lsp.hosting.supervisor.orders import (
 )
 from axe_lsp.runtime.errors import RunCancelledError, RunError
 from axe_lsp.runtime.events import Status
+from axe_lsp.runtime.inbox import MessageEdit, MessageRefusedError, NewMessage
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -40,6 +42,9 @@ from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
+
+_MOMENT = 0.02
+"""Seconds between two looks for the next host of a run."""
 
 _DIED = "the process that executed this run has died, and its caller has to ask again"
 
@@ -66,6 +71,7 @@ class Runs:
         self._subscribers = Subscribers()
         self.archive = Archive(lambda run_id, text: self._receive(protocol.Warned(run_id, text)))
         self._questions = IncomingQuestions(self._tasks)
+        self._messages: dict[Link, MessageRequests] = {}
         self._closed = False
 
     def start(
@@ -122,8 +128,7 @@ class Runs:
 
         False if no such run is going on.
         """
-        below = (each for each in self._orders.values() if run_id in each.tree)
-        order = self._orders.get(run_id) or next(below, None)
+        order = self._order_of(run_id)
         if order is None:
             return False
         if order.link is None:
@@ -137,6 +142,31 @@ class Runs:
             ending = self._see_the_end(order, order.link, run_id)
             self._tasks.start_unattended(ending, f"cancellation of {run_id}")
         return True
+
+    async def request_messages(
+        self, run_id: str, message: NewMessage | None = None, edit: MessageEdit | None = None
+    ) -> protocol.MessageAnswer:
+        """Give a run a message, change one that waits, or else list those that wait. Raises MessageRefusedError.
+
+        A run that waits for its turn gets it when it begins. If the host dies, the next one gets it.
+        """
+        while (order := self._order_of(run_id)) is not None:
+            if order.link is None:
+                await order.handed_over.wait()
+                continue
+            if order.link not in self._serving:  # It has died, and the next one is not ready.
+                await asyncio.sleep(_MOMENT)
+                continue
+            requests = self._messages.setdefault(order.link, MessageRequests(order.link.send))
+            answer = await requests.request(order.id, run_id, message, edit)
+            if answer is not None:
+                return answer
+        raise MessageRefusedError("ended" if await self.archive.has(run_id) else "unknown")
+
+    def _order_of(self, run_id: str) -> Order | None:
+        """Return the order of a run, a root or one below it, that is going on."""
+        below = (each for each in self._orders.values() if run_id in each.tree)
+        return self._orders.get(run_id) or next(below, None)
 
     def is_going_on(self, run_id: str) -> bool:
         """Whether this is a root run of this server that has not ended."""
@@ -175,6 +205,7 @@ class Runs:
                 self._serve(self._link), "run host"
             )
         order.link, order.may_move = self._link, self._link.is_ready
+        order.handed_over.set()
         order.link.send(order.message)
 
     # The life of a host.
@@ -187,6 +218,8 @@ class Runs:
         finally:
             watch.cancel()
             del self._serving[link]
+            if link in self._messages:
+                self._messages.pop(link).lose()
             self._turn_away_from(link)
             for order in self._orders_at(link):
                 await self._after_death(order, how)
@@ -278,16 +311,21 @@ class Runs:
                 self.archive.stored(run_id, seq, is_failing=message.is_failing)
             case protocol.Warned() if message.run_id in self._orders:
                 self._subscribers.publish(message.run_id, message)
-            case protocol.Asked() | protocol.EditorAsked():
+            case protocol.Asked() | protocol.EditorAsked() | protocol.Withdrawn():
                 self._on_question(message)
-            case protocol.Withdrawn(run_id, number):
-                self._questions.withdraw(run_id, number)
             case protocol.Finished():
                 self._settle(message.result.run_id, message.result)
             case protocol.Previewed():
                 self._settle(message.run_id, message.preview)
             case protocol.Failed():
                 self._on_failure(message)
+            case _:
+                self._on_answer(message)
+
+    def _on_answer(self, answer: Message) -> None:
+        if isinstance(answer, protocol.MessageAnswer):
+            for requests in self._messages.values():
+                requests.hear(answer)
 
     def _on_failure(self, failed: protocol.Failed) -> None:
         order, error = self._orders.get(failed.run_id), error_of(failed)
@@ -306,7 +344,12 @@ class Runs:
             self.archive.hear(event)
             self._subscribers.publish(order.id, event)
 
-    def _on_question(self, asked: protocol.Asked | protocol.EditorAsked) -> None:
+    def _on_question(
+        self, asked: protocol.Asked | protocol.EditorAsked | protocol.Withdrawn
+    ) -> None:
+        if isinstance(asked, protocol.Withdrawn):
+            self._questions.withdraw(asked.run_id, asked.number)
+            return
         order = self._orders.get(asked.run_id)
         if order is not None and order.link is not None:
             self._questions.put(asked, order.ask, order.editor, order.link.send)
@@ -330,6 +373,7 @@ class Runs:
         order = self._orders.pop(run_id, None)
         if order is not None:
             order.outcome.set_result(outcome)
+            order.handed_over.set()
             self._subscribers.forget(run_id)
             self.archive.over(run_id)
             self._questions.forget(run_id)

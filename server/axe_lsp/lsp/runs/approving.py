@@ -102,6 +102,7 @@ async def _ask(session: Session, question: Question) -> Answer:
         "question": question.details,
         **({"choices": list(question.choices)} if question.choices else {}),
         **({"callId": question.call_id} if question.call_id is not None else {}),
+        **({"side": question.side} if question.side is not None else {}),
         **_patience(session),
     }
     result = await session.request("axe/ask", params)

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.children.side_run_definitions import BACKGROUND, side_run_tools
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.incomplete import REFUSED, explained
@@ -28,15 +29,22 @@ from axe_lsp.runtime.runs import Order, Sender
 CALL_AGENT = "call_agent"
 """The tool's name, a constant (001-DD3)."""
 
+TASK = "Task"
+"""The name of the other tool that starts agents, a constant (004-6)."""
+
 Start = Callable[[Order], Awaitable[RunResult]]
 """Makes a run. Raises RunError when the run fails."""
+
+BeginSide = Callable[[ToolCall, int, Order, str], ToolOutcome]
+"""Starts the side run for a call of a turn. The text stands for an empty answer."""
 
 
 class Delegator(Struct, frozen=True):
     """The agent that delegates: its file, the `order` for its run, and what its children inherit.
 
     `model` is who answers it, `provider/name`, and so whatever it starts that has no model. It delegates in
-    its `turn`. `senders` are the files of the agents that call it and its own.
+    its `turn`. `senders` are the files of the agents that call it and its own. `begin_side` starts a side run, None
+    if the call waits for its run.
     """
 
     definition: AgentDefinition
@@ -49,17 +57,27 @@ class Delegator(Struct, frozen=True):
     turn: int
     allowed_hosts: tuple[str, ...] = ()
     senders: tuple[Sender, ...] = ()
+    begin_side: BeginSide | None = None
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
     """The tools for delegation that an agent at `depth` is offered (001-9.1, 9.2, 10.3)."""
     if not definition.sub_agents or depth >= max_depth:
         return ()
-    return (call_agent_tool(definition.sub_agents, definition.sub_agents_config.pass_context),)
+    config = definition.sub_agents_config
+    tool = call_agent_tool(
+        definition.sub_agents, config.pass_context, has_choice=config.background == "optional"
+    )
+    return (tool, *side_run_tools(config))
 
 
-def call_agent_tool(agents: Sequence[str], pass_context: bool = True) -> Tool:
-    """The definition of `call_agent` for an agent that may call `agents` (001-6.3, 6.4)."""
+def call_agent_tool(
+    agents: Sequence[str], pass_context: bool = True, *, has_choice: bool = False
+) -> Tool:
+    """The definition of `call_agent` for an agent that may call `agents` (001-6.3, 6.4).
+
+    With `has_choice` a call may start a side run.
+    """
     names = ", ".join(agents)
     parameters = {
         "agent": ToolParameter(
@@ -73,6 +91,8 @@ def call_agent_tool(agents: Sequence[str], pass_context: bool = True) -> Tool:
         parameters["context"] = ToolParameter(
             "string", "Additional context from your conversation to pass along"
         )
+    if has_choice:
+        parameters["background"] = BACKGROUND
     return Tool(
         CALL_AGENT,
         "Delegate a task to a sub-agent. The sub-agent runs independently with its own context "
@@ -93,7 +113,7 @@ async def call_agent(call: ToolCall, delegator: Delegator, start: Start) -> Tool
     order = child_order(call, delegator, call.argument("agent"), task, message, context=context)
     # Recorded of axe: an agent with the keys of its first version reads an empty result.
     empty = NO_TEXT if delegator.definition.beyond_first_axe else ""
-    return await start_child(call, order, start, empty)
+    return await start_child(call, order, delegator, start, empty)
 
 
 NO_TEXT = "(subagent returned no text)"
@@ -148,17 +168,22 @@ def child_run_id(parent: str, turn: int, call: str) -> str:
 
 
 async def start_child(
-    call: ToolCall, order: Order, start: Start, empty: str = NO_TEXT
+    call: ToolCall, order: Order, delegator: Delegator, start: Start, empty: str = NO_TEXT
 ) -> ToolOutcome:
-    """Make the run that a call asks for. Its text is the result, `empty` for none, or why it has failed."""
+    """Make the run that a call asks for. Its text is the result, `empty` for none, or why it has failed.
+
+    Of a side run the result says that it was started.
+    """
+    if delegator.begin_side is not None:
+        return delegator.begin_side(call, delegator.turn, order, empty)
     try:
-        result = _result_of(call, await start(order), empty)
+        result = result_of_child(call, await start(order), empty)
     except RunError as error:
         result = ToolResult(call.id, failure_text(error, order.ids.agent), is_error=True)
     return ToolOutcome(result, order.ids.run_id)
 
 
-def _result_of(call: ToolCall, child: RunResult, empty: str) -> ToolResult:
+def result_of_child(call: ToolCall, child: RunResult, empty: str) -> ToolResult:
     """The result for the caller's model, with what has become of changes in a copy."""
     result = _answer_of(call, child)
     if not result.content.strip():

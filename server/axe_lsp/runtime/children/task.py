@@ -14,17 +14,16 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
 from axe_lsp.agentfile.schema.agent_types import AgentType
 from axe_lsp.runtime.children.delegation import (
+    TASK,
     Delegator,
     Start,
     child_order,
     start_child,
 )
+from axe_lsp.runtime.children.side_run_definitions import BACKGROUND, side_run_tools
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolOutcome, ToolParameter, ToolResult
 from axe_lsp.runtime.runs import Order
-
-TASK = "Task"
-"""The tool's name, a constant (004-6)."""
 
 Load = Callable[[str], AgentDefinition]
 """Finds an agent by its name. Raises ConfigError."""
@@ -36,10 +35,13 @@ def task_tools(
     """The tool, if an agent at `depth` is offered it: its file has `[task]`, and there is depth left."""
     if definition.task is None or not definition.task.offered or depth >= max_depth:
         return ()
-    return (_task_tool(definition.task, load),)
+    config = definition.sub_agents_config
+    tool = _task_tool(definition.task, load, has_choice=config.background == "optional")
+    # After call_agent, if the agent has that as well.
+    return (tool, *(() if definition.sub_agents else side_run_tools(config)))
 
 
-def _task_tool(config: TaskConfig, load: Load) -> Tool:
+def _task_tool(config: TaskConfig, load: Load, *, has_choice: bool) -> Tool:
     """The definition of `Task` (004-6 to 004-9)."""
     types = "\n".join(_shown_types(config, load))
     return Tool(
@@ -55,6 +57,7 @@ def _task_tool(config: TaskConfig, load: Load) -> Tool:
                 required=True,
                 choices=config.offered,
             ),
+            **({"background": BACKGROUND} if has_choice else {}),
         },
     )
 
@@ -66,7 +69,7 @@ async def call_task(
     refusal = _refusal(call, config, delegator)
     if refusal:
         return ToolOutcome(ToolResult(call.id, refusal, is_error=True))
-    return await start_child(call, _order(call, config, delegator), start)
+    return await start_child(call, _order(call, config, delegator), delegator, start)
 
 
 def _shown_types(config: TaskConfig, load: Load) -> Iterator[str]:

@@ -99,7 +99,7 @@ async def call_typed(
         return ToolOutcome(ToolResult(call.id, text, is_error=True))
     text = canonical_json(arguments)
     order = child_order(call, delegator, typed.agent, text, text)
-    return await start_child(call, replace(order, input=arguments), start)
+    return await start_child(call, replace(order, input=arguments), delegator, start)
 
 
 def _typed_tool(name: str, agent: str, child: AgentDefinition) -> TypedTool:

@@ -40,12 +40,18 @@ _SLACK = 1.0
 class Clock:
     """The clock of one run, which cancels the `scope` of its work when the time is over.
 
-    `above` is the clock of the run that called it. Where that is in another process, `limit` is the
+    `above` is the clock of the run that called it, which goes on beside a side run (`is_beside`): it stops for a
+    question of that run only while it waits for side runs. Where that is in another process, `limit` is the
     moment (of the event loop's clock) at which its time is over; it sees to that itself.
     """
 
     def __init__(
-        self, scope: anyio.CancelScope, above: Clock | None = None, limit: float = math.inf
+        self,
+        scope: anyio.CancelScope,
+        above: Clock | None = None,
+        limit: float = math.inf,
+        *,
+        is_beside: bool = False,
     ) -> None:
         self._scope = scope
         self._above = above
@@ -59,6 +65,10 @@ class Clock:
         self._waits = 0
         self._silent = 0
         self._alarm: asyncio.TimerHandle | None = None
+        self._is_beside = is_beside
+        self._side_questions = 0
+        self._side_waits = 0
+        self._is_held = False
 
     @property
     def deadline(self) -> float:
@@ -139,14 +149,59 @@ class Clock:
     @contextmanager
     def stopped(self) -> Iterator[None]:
         """A question is open: the clocks of all runs that wait for its answer are stopped."""
-        clocks = list(self._upwards())
-        for clock in clocks:
-            clock._stop()
+        self._hold()
         try:
             yield
         finally:
-            for clock in clocks:
-                clock._go_on()
+            self._release()
+
+    @contextmanager
+    def stopped_alone(self) -> Iterator[None]:
+        """The run waits for its caller, whose clock goes on."""
+        self._stop()
+        try:
+            yield
+        finally:
+            self._go_on()
+
+    @contextmanager
+    def waiting_for_side_runs(self) -> Iterator[None]:
+        """The run waits for its side runs, whose questions stop this clock as well."""
+        self._side_waits += 1
+        self._follow_side_runs()
+        try:
+            yield
+        finally:
+            self._side_waits -= 1
+            self._follow_side_runs()
+
+    def _hold(self) -> None:
+        """Stop this clock, and those of the runs that wait for this one."""
+        self._stop()
+        if self._above is not None and self._is_beside:
+            self._above._side_questions += 1
+            self._above._follow_side_runs()
+        elif self._above is not None:
+            self._above._hold()
+
+    def _release(self) -> None:
+        self._go_on()
+        if self._above is not None and self._is_beside:
+            self._above._side_questions -= 1
+            self._above._follow_side_runs()
+        elif self._above is not None:
+            self._above._release()
+
+    def _follow_side_runs(self) -> None:
+        """Stop while the run waits for side runs and one of them asks a question."""
+        is_held = self._side_questions > 0 and self._side_waits > 0
+        if is_held == self._is_held:
+            return
+        self._is_held = is_held
+        if is_held:
+            self._hold()
+        else:
+            self._release()
 
     @property
     def _idle_deadline(self) -> float:
@@ -181,12 +236,6 @@ class Clock:
         if self._is_watched and not self._scope.cancel_called:
             self.watch()
 
-    def _upwards(self) -> Iterator[Clock]:
-        clock: Clock | None = self
-        while clock is not None:
-            yield clock
-            clock = clock._above
-
     def _stop(self) -> None:
         if not self._questions:
             self._stopped_at = loop_time()
@@ -206,12 +255,19 @@ class Clock:
 class RunScope:
     """The scope of one run's work, with the `clock` that cancels it.
 
-    `callers_clock` and `deadline` are the clock of the run that called it, or its moment: see `Clock`.
+    `callers_clock` and `deadline` are the clock of the run that called it, or its moment, and `is_beside` says that
+    it is a side run: see `Clock`.
     """
 
-    def __init__(self, callers_clock: Clock | None = None, deadline: float = math.inf) -> None:
+    def __init__(
+        self,
+        callers_clock: Clock | None = None,
+        deadline: float = math.inf,
+        *,
+        is_beside: bool = False,
+    ) -> None:
         self._scope = anyio.CancelScope()
-        self.clock = Clock(self._scope, callers_clock, deadline)
+        self.clock = Clock(self._scope, callers_clock, deadline, is_beside=is_beside)
         self._stopped = False
         self._timeout: float | None = None
         self._wall_time = 0

@@ -7,7 +7,7 @@ meant, and what the server refuses by name is changed or left out, for this mode
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
 from typing import Literal
 
@@ -56,7 +56,7 @@ class Restrictions(Struct, frozen=True):
     is the name of the service, for wires that have dialects. `efforts` are those that the model takes
     of `params.effort`, none as long as it has not refused one. `omitted_fields` are the fields of former
     messages that it refuses, `required_fields` those that it wants in each assistant message.
-    `refused_tools` are left out.
+    `refused_tools` are left out. If it `separates_results`, no message of the user may follow a tool result.
     """
 
     current: bool = False
@@ -67,11 +67,12 @@ class Restrictions(Struct, frozen=True):
     refused_tools: tuple[RefusedTool, ...] = ()
     omitted_fields: frozenset[str] = frozenset()
     required_fields: frozenset[str] = frozenset()
+    separates_results: bool = False
 
     @property
-    def message_fields(self) -> tuple[frozenset[str], frozenset[str]]:
+    def message_fields(self) -> tuple[frozenset[str], frozenset[str], bool]:
         """The part that changes how a message is written."""
-        return self.omitted_fields, self.required_fields
+        return self.omitted_fields, self.required_fields, self.separates_results
 
 
 def accepted(request: Request, restrictions: Restrictions) -> Request:
@@ -193,8 +194,8 @@ def learnt(
     if tool is not None:
         return replace(restrictions, refused_tools=(*restrictions.refused_tools, tool))
     said = "\n".join((error.message[:_LONGEST_READ], *error.codes))
-    if (fields := _learnt_fields(said, sent_fields, restrictions)) is not None:
-        return fields
+    if (messages := _learnt_about_messages(said, sent_fields, restrictions)) is not None:
+        return messages
     sent = (field for field in _REFUSALS if _was_sent(field, request, restrictions))
     field = next((field for field in sent if re.search(_REFUSALS[field], said)), None)
     asked = accepted(request, restrictions).params.effort
@@ -217,7 +218,9 @@ def _refused_tool(
 
 def with_taken_fields(items: list[Json], restrictions: Restrictions) -> list[Json]:
     """Return an encoded message without the fields that the server refuses, and with those that it requires."""
-    omitted, required = restrictions.message_fields
+    omitted, required = restrictions.omitted_fields, restrictions.required_fields
+    if restrictions.separates_results:
+        items = [*_with_answers_between(items)]
     if omitted:
         items = [_without_fields(item, omitted) for item in items]
     if not required:
@@ -228,6 +231,21 @@ def with_taken_fields(items: list[Json], restrictions: Restrictions) -> list[Jso
         else item
         for item in items
     ]
+
+
+def _with_answers_between(items: Iterable[Json]) -> Iterator[Json]:
+    """Yield encoded messages with an empty answer between a tool result and a message of the user."""
+    before = ""
+    for item in items:
+        role = item.get("role", "")
+        if (before, role) == ("tool", "user"):
+            yield {"role": "assistant", "content": ""}
+        before = role
+        yield item
+
+
+_USER_AFTER_RESULT = r"(?i)\brole\W*user\b.{0,20}\bafter\b.{0,20}\btool\b"
+"""The words for a message of the user that may not follow a result: of Mistral."""
 
 
 def fields_of(value: Json) -> set[str]:
@@ -265,6 +283,15 @@ _ESSENTIAL = frozenset(
     }
 )
 """The fields without which a message means something else, or nothing."""
+
+
+def _learnt_about_messages(
+    said: str, sent_fields: Callable[[], Collection[str]], restrictions: Restrictions
+) -> Restrictions | None:
+    """The restrictions with another way to write messages."""
+    if not restrictions.separates_results and re.search(_USER_AFTER_RESULT, said):
+        return replace(restrictions, separates_results=True)
+    return _learnt_fields(said, sent_fields, restrictions)
 
 
 def _learnt_fields(

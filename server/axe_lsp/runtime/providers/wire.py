@@ -141,6 +141,16 @@ class WireFormat(Protocol):
         """A decoder for one streamed answer."""
 
 
+def has_content(message: Message) -> bool:
+    """Whether a message has more than the texts that are given with it."""
+    return bool(message.content or message.images or message.tool_calls or not message.given)
+
+
+def given_messages(message: Message) -> list[Json]:
+    """Return the texts that are given with a message as messages of the user, for a wire that takes several in a row."""
+    return [{"role": "user", "content": text} for text in message.given]
+
+
 class Node:
     """A JSON value and where it stands. What is absent or null is empty, as in axe."""
 

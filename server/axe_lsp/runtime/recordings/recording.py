@@ -29,11 +29,25 @@ class RecordedError(Struct, frozen=True):
 
 
 class RecordedTurn(Struct, frozen=True):
-    """A request and its answer. `sent` None means that any request will do."""
+    """A request and its answer. `sent` None means that any request will do.
+
+    `given` None means that answers of side runs come at the end of their caller, all together.
+    """
 
     answer: Response | RecordedError
     sent: tuple[Sent, ...] | None = None
     duration_ms: int = 0
+    given: Given | None = None
+
+
+class Given(Struct, frozen=True):
+    """The side runs whose answers a request gives, by name, and the messages."""
+
+    side_runs: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+NOTHING_GIVEN = Given()
 
 
 class RecordedRun(Struct, frozen=True):
@@ -63,6 +77,12 @@ class RecordedTools(Protocol):
     def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
         """The names of the tools that a run had of MCP servers, beside its `own`."""
 
+    def has_given(self, run: RunIds) -> bool:
+        """Whether the recording says which answers of side runs the requests of a run give."""
+
+    def given(self, run: RunIds, turn: int) -> Given:
+        """What the request of a turn gives."""
+
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
         """The result of a call in a turn of a run, an error if the recording has none."""
 
@@ -75,7 +95,9 @@ def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:
 
 def _sent(messages: tuple[Message, ...]) -> Iterator[Sent]:
     for message in messages:
-        if message.role == "user":
+        if message.role == "user" and (message.content or not message.given):
             yield Sent("user", message.content)
         for result in message.tool_results:
             yield Sent("tool", result.content, result.call_id, result.is_error)
+        for text in message.given:
+            yield Sent("user", text)

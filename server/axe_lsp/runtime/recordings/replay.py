@@ -20,6 +20,8 @@ from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.recordings.recording import (
+    NOTHING_GIVEN,
+    Given,
     RecordedError,
     RecordedRun,
     RecordedTurn,
@@ -159,6 +161,17 @@ class Replay:
             ] == before:
                 return tools[len(before) :]
         return ()
+
+    def has_given(self, run: RunIds) -> bool:
+        """Whether the recording says which answers of side runs the requests of a run give."""
+        playing = self._playing.get(run.run_id)
+        return playing is not None and any(turn.given is not None for turn in playing[1].turns)
+
+    def given(self, run: RunIds, turn: int) -> Given:
+        """What the request of a turn gives: nothing before the first one is recognised."""
+        playing = self._playing.get(run.run_id)
+        turns = playing[1].turns if playing is not None else ()
+        return (turns[turn - 1].given if turn <= len(turns) else None) or NOTHING_GIVEN
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
         """The recorded result of a call: what the next request of the run has sent."""

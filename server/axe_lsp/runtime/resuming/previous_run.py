@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.schema.providers import parse_model_name
+from axe_lsp.runtime.children.side_runs import PastSideRuns
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.errors import ConfigError, FinalError, UnfitAnswerError
 from axe_lsp.runtime.limits.budget import Ledger
@@ -60,11 +61,11 @@ async def before(former: RunLog, said: str = "") -> Before:
 async def _messages(former: RunLog, first: First) -> tuple[Message, ...]:
     """The messages of a run, up to its end."""
     conversation = Conversation(first.request)
-    last = conversation.last
+    last, side_runs = conversation.last, PastSideRuns(former)
 
     async def go_on() -> None:
         nonlocal last
-        calls = restore(conversation, Ledger(BudgetConfig()), former)
+        calls = restore(conversation, Ledger(BudgetConfig()), former, side_runs)
         if calls is None:
             raise _OpenError
         if calls:
@@ -110,6 +111,7 @@ def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
     model = order.model or first.model
     request = replace(first.request, model=parse_model_name(model).name)
     steps = [step for number in range(1, turn) for step in _shared(former, number, order)]
+    steps += [step for number in range(1, turn + 1) for step in _given(former, number, order)]
     return replace(first, order=order, model=model, request=request), steps
 
 
@@ -125,8 +127,28 @@ def _shared(former: RunLog, turn: int, order: Order) -> Iterator[Step]:
     for call in answer.tool_calls:
         result = former.result(turn, call.event_id)
         if result is not None:
-            data = encoded(replace(result, child=""))
+            side = former.side(turn, call.event_id)
+            data = encoded(replace(result, child="", side=result.side if side else ""))
             yield Step(root, run, "result", turn, call.event_id, data)
+            if side is not None:
+                data = encoded(replace(side, child=""))
+                yield Step(root, run, "side", turn, call.event_id, data)
+
+
+def _given(former: RunLog, turn: int, order: Order) -> Iterator[Step]:
+    """Yield the step of what the request of a turn has given."""
+    gave = former.gave(turn)
+    if gave is not None:
+        yield Step(order.ids.root_run_id, order.ids.run_id, "gave", turn, data=encoded(gave))
+
+
+def side_runs_at_work(former: RunLog, turn: int) -> Iterator[str]:
+    """Yield the names of the side runs that were started before a turn and have not ended."""
+    for number in range(1, turn):
+        for call in (former.answer(number) or Response()).tool_calls:
+            result = former.result(number, call.event_id)
+            if result is not None and result.side and not former.side(number, call.event_id):
+                yield result.side_name
 
 
 def _free(answer: Response) -> Response:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import Protocol
 
 from msgspec.structs import replace
 
@@ -14,10 +15,10 @@ from axe_lsp.runtime.files.agent_files import caller_of
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import wire_of
 from axe_lsp.runtime.limits.budget import Ledger
-from axe_lsp.runtime.messages import Message, ToolCall
+from axe_lsp.runtime.messages import Message, ToolCall, ToolOutcome
 from axe_lsp.runtime.prepare import Prepared, own_timeout
 from axe_lsp.runtime.prompt import Prompt
-from axe_lsp.runtime.run_log import Before, First, Room, RunLog
+from axe_lsp.runtime.run_log import Before, First, Gave, Room, RunLog
 from axe_lsp.runtime.runs import Order
 
 INTERRUPTED = (
@@ -27,31 +28,78 @@ INTERRUPTED = (
 """The result of a call that a former process has begun, and of which nothing else is known."""
 
 
-def restore(conversation: Conversation, ledger: Ledger, log: RunLog) -> tuple[ToolCall, ...] | None:
+class Restored(Protocol):
+    """Takes what a former process knows of a run's side runs and messages."""
+
+    def started(self, turn: int, call: ToolCall, outcome: ToolOutcome) -> None:
+        """A call of a turn has started a side run."""
+
+    def gave(self, names: Collection[str]) -> None:
+        """Answers of side runs were given by the result of a call."""
+
+    def texts(self, gave: Gave) -> Sequence[str]:
+        """Return the texts that a request has given."""
+
+
+def restore(
+    conversation: Conversation, ledger: Ledger, log: RunLog, restored: Restored
+) -> tuple[ToolCall, ...] | None:
     """Repeat all turns whose answers are known.
 
     Returns the calls of a turn whose results are not all known; none if the last known answer is the
     end of the conversation; None if the next thing to do is a request. What was paid for is charged,
     without a check. Raises AgentError as the conversation does.
     """
-    while (answer := log.answer(turn := conversation.turns + 1)) is not None:
+    while True:
+        turn = conversation.turns + 1
+        _give(conversation, turn, log, restored)
+        answer = log.answer(turn)
+        if answer is None:
+            break
         _make_room(conversation, ledger, log.rooms(turn))
         calls = conversation.receive(answer)
         ledger.charge(answer)
         if conversation.goes_on:
             continue
         results = [log.result(turn, call.event_id) for call in calls]
-        for result in results:
-            if result is not None and result.child:
-                spent = log.spent(result.child)
+        for call, result in zip(calls, results, strict=True):
+            if result is not None and (child := _child_of(turn, call, result, log, restored)):
+                spent = log.spent(child)
                 ledger.charge_below(spent.used, spent.calls)
         known = [result.result for result in results if result is not None]
+        if not calls and _is_woken(log.gave(turn + 1)):
+            conversation.wake()
+            continue
         if not calls or len(known) < len(calls):
             return calls
         ledger.add_calls(len(calls))
         conversation.deliver(known)
     _make_room(conversation, ledger, log.rooms(turn))
     return None
+
+
+def _is_woken(gave: Gave | None) -> bool:
+    """Whether the conversation has gone on after an answer that was the end."""
+    return gave is not None and gave.wakes
+
+
+def _give(conversation: Conversation, turn: int, log: RunLog, restored: Restored) -> None:
+    """Give again what the request of a turn has given."""
+    gave = log.gave(turn)
+    if gave is not None and conversation.given_turn != turn:
+        conversation.give(turn, restored.texts(gave))
+
+
+def _child_of(
+    turn: int, call: ToolCall, outcome: ToolOutcome, log: RunLog, restored: Restored
+) -> str:
+    """Take the result of a call. Returns the id of the run below that has ended, "" for none."""
+    restored.gave(outcome.gave)
+    if not outcome.side:
+        return outcome.child
+    restored.started(turn, call, outcome)
+    side = log.side(turn, call.event_id)
+    return side.child if side is not None else ""
 
 
 def _make_room(conversation: Conversation, ledger: Ledger, rooms: Iterable[Room]) -> None:
@@ -62,7 +110,7 @@ def _make_room(conversation: Conversation, ledger: Ledger, rooms: Iterable[Room]
             continue
         compaction = conversation.compaction(room.limit)
         if compaction is not None and not room.fault:
-            conversation.sum_up(compaction, room.answer.content)
+            conversation.sum_up(compaction, room.answer.content, room.side_runs)
         ledger.charge(room.answer)
 
 

@@ -75,6 +75,7 @@ class ApprovalRequest(Struct, frozen=True):
     address: str = ""
     call_id: str | None = None
     is_changed: bool = False
+    side: str | None = None
     on_agreed: Callable[[], object] = bool
     file: ChangedFile | None = None
     folder: Path | None = None

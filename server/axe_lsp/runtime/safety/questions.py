@@ -38,6 +38,8 @@ class Question(JsonStruct, frozen=True):
     in a few words what that is, for a button. Questions about trust have a `subject` only, those of
     `ask_user` and those about protected places neither. Only those of `ask_user` have `choices`.
 
+    `side` is the name of the run, if it is a side run.
+
     `rule` is the narrowest rule of the setting `tools.allow` that allows the call, if there is one. Those for MCP
     servers have their address, which is not shown.
     """
@@ -53,6 +55,7 @@ class Question(JsonStruct, frozen=True):
     choices: tuple[str, ...] | None = None
     call_id: str | None = None
     rule: str | None = None
+    side: str | None = None
 
     @property
     def is_protected(self) -> bool:

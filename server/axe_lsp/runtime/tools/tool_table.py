@@ -67,6 +67,11 @@ def changes_something(name: str) -> bool:
     return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].rehearse is not None
 
 
+def changes_file(name: str) -> bool:
+    """Whether a call of the tool changes a file itself, and executes nothing else."""
+    return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].changes is not None
+
+
 def changed_file(call: ToolCall, workplace: Workplace) -> Path | None:
     """The file that a call of one of these tools changes, if it changes one. Raises ToolError."""
     tool = BUILTIN_TOOLS.get(call.name)

@@ -29,6 +29,7 @@ from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
     WireError,
+    has_content,
     read_call,
     returned_parts,
     stated,
@@ -225,7 +226,7 @@ def effort_of(request: Request, restrictions: Restrictions = _NONE) -> str:
 
 def encode_message(message: Message, marked: bool) -> list[Json]:
     """A message. `marked`: the provider shall cache all up to its end."""
-    blocks = _encode_blocks(message)
+    blocks = [*_encode_blocks(message), *({"type": "text", "text": text} for text in message.given)]
     role = "assistant" if message.role == "assistant" else "user"
     if marked:
         blocks[-1].update(_MARK)
@@ -241,7 +242,7 @@ def _is_blank(message: Message) -> bool:
 
 
 def _is_text(message: Message) -> bool:
-    parts = message.tool_results, message.tool_calls, message.images
+    parts = message.tool_results, message.tool_calls, message.images, message.given
     return not any(parts) and message.original is None
 
 
@@ -430,6 +431,8 @@ def _encode_blocks(message: Message) -> list[dict[str, Json]]:
         ]
     if _is_blank(message):
         return [{**_EMPTY_BLOCK}]
+    if not has_content(message):
+        return []
     blocks: list[dict[str, Json]] = [_encode_image(image) for image in message.images]
     if message.content.strip() or not message.tool_calls:
         blocks.append({"type": "text", "text": message.content})

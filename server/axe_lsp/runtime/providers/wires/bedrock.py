@@ -33,6 +33,7 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     StreamDecoder,
     WireError,
+    has_content,
     parse_json,
     read_call,
     returnable,
@@ -167,7 +168,9 @@ def _encode_format(wanted: ResponseFormat) -> Json:
 def encode_message(message: Message, marked: bool) -> list[Json]:
     """A message. `marked`: the provider shall cache all up to its end."""
     role = "assistant" if message.role == "assistant" else "user"
-    return [{"role": role, "content": [*_encode_blocks(message), *([_MARK] if marked else ())]}]
+    given = [block for text in message.given for block in _encode_text(text)]
+    mark = [_MARK] if marked else ()
+    return [{"role": role, "content": [*_encode_blocks(message), *given, *mark]}]
 
 
 def decode(body: Json) -> Response:
@@ -370,6 +373,8 @@ def _encode_blocks(message: Message) -> list[Json]:
         return back
     if message.tool_results:
         return [{"toolResult": _encode_result(result)} for result in message.tool_results]
+    if not has_content(message):
+        return []
     blocks: list[Json] = [*map(_encode_image, message.images), *_encode_text(message.content)]
     blocks += [
         {"toolUse": {"toolUseId": call.id, "name": call.name, "input": dict(call.arguments)}}

@@ -195,7 +195,8 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
 def encode_message(message: Message, _marked: bool) -> list[Json]:
     """A message. Caching needs no marks here."""
     role = "model" if message.role == "assistant" else "user"
-    return [{"role": role, "parts": _encode_parts(message)}]
+    given = [{"text": text} for text in message.given]
+    return [{"role": role, "parts": [*_encode_parts(message), *given]}]
 
 
 def decode(body: Json) -> Response:
@@ -405,7 +406,7 @@ def _encode_parts(message: Message) -> list[Json]:
         images = [image for result in message.tool_results for image in result.images]
         return [*map(_encode_result, message.tool_results), *map(_encode_image, images)]
     parts: list[Json] = [*map(_encode_image, message.images)]
-    if message.content or not (parts or message.tool_calls):
+    if message.content or not (parts or message.tool_calls or message.given):
         parts.append({"text": message.content})
     for index, call in enumerate(message.tool_calls):
         # Only the first of parallel calls is signed.

@@ -16,6 +16,8 @@ from axe_lsp.runtime.providers.wire import (
     StreamDecoder,
     WireError,
     function_of,
+    given_messages,
+    has_content,
     parse_json,
     read_call,
     stated,
@@ -86,7 +88,10 @@ def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
 def encode_message(message: Message, _marked: bool) -> list[Json]:
     """A message; each result of a tool becomes one of its own."""
     if message.tool_results:
-        return [_encode_result(result) for result in message.tool_results]
+        results = [_encode_result(result) for result in message.tool_results]
+        return [*results, *given_messages(message)]
+    if not has_content(message):
+        return given_messages(message)
     encoded: dict[str, Json] = {"role": message.role, "content": message.content}
     encoded.update(message.original or {})
     if message.images:
@@ -96,7 +101,7 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
             {"function": {"name": call.name, "arguments": dict(call.arguments)}}
             for call in message.tool_calls
         ]
-    return [encoded]
+    return [encoded, *given_messages(message)]
 
 
 def _encode_result(result: ToolResult) -> dict[str, Json]:

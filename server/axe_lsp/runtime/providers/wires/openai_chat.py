@@ -34,6 +34,8 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     data_url,
     function_of,
+    given_messages,
+    has_content,
     parse_arguments,
     read_call,
     stated,
@@ -143,11 +145,16 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
         ]
         images = [image for result in message.tool_results for image in result.images]
         text = "The pictures of the results above."
-        return results + ([_with_images(text, images)] if images else [])
+        return [
+            *results,
+            *([_with_images(text, images)] if images else []),
+            *given_messages(message),
+        ]
     if message.images:
-        return [_with_images(message.content, message.images)]
+        return [_with_images(message.content, message.images), *given_messages(message)]
     if message.role != "assistant":
-        return [{"role": message.role, "content": message.content}]
+        own = [{"role": message.role, "content": message.content}] if has_content(message) else []
+        return [*own, *given_messages(message)]
     original = message.original or {}
     fields = original.get("message", {})
     if not message.tool_calls:

@@ -36,6 +36,7 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     WireError,
     data_url,
+    given_messages,
     is_strict_schema,
     read_call,
     returned_parts,
@@ -106,11 +107,12 @@ def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
 def encode_message(message: Message, _marked: bool) -> list[Json]:
     """The items of a message. Caching needs no marks here."""
     if message.tool_results:
-        return [_encode_result(result) for result in message.tool_results]
+        results = [_encode_result(result) for result in message.tool_results]
+        return [*results, *given_messages(message)]
     if isinstance(message.original, list):
         return _items_back(message, message.original)
     items: list[Json] = []
-    if message.content or message.images or not message.tool_calls:
+    if message.content or message.images or not (message.tool_calls or message.given):
         content = _encode_content(message.content, message.images)
         items.append({"role": message.role, "content": content})
     items += [
@@ -122,7 +124,7 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
         }
         for call in message.tool_calls
     ]
-    return items
+    return [*items, *given_messages(message)]
 
 
 def decode(body: Json) -> Response:
