@@ -82,14 +82,14 @@ def test_there_is_no_page_of_a_diagnostic_that_does_not_exist() -> None:
 
 
 def camel(name: str) -> str:
-    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name.rstrip("_"))
 
 
 def section(title: str) -> str:
     text = (DOCS / "protocol.md").read_text("utf-8")
-    _, _, rest = text.partition(f"\n### {title}\n")
-    assert rest, f"docs/protocol.md has no section {title}"
-    return re.split(r"\n##+ ", rest)[0]
+    _, *sections = text.split(f"\n### {title}\n")  # A request and a notification may share a name.
+    assert sections, f"docs/protocol.md has no section {title}"
+    return "".join(re.split(r"\n##+ ", each)[0] for each in sections)
 
 
 EVENTS = [
@@ -120,7 +120,7 @@ def test_the_page_about_delegation_names_types_and_examples_as_they_are() -> Non
         assert f"| `{name}` | {each.description} | {tools} | {each.prompt} |" in text
     for name in EXAMPLES:
         assert f"| `{name}` | " in text
-    (example,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+    _, example = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     definition = load(f'name = "a"\nmodel = "openai/m"\n{example}')
     assert definition.task is not None
     assert definition.task.offered == ("explore", "plan", "code", "reviewer", "test")

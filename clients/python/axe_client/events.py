@@ -10,7 +10,13 @@ from axe_client.members import read
 
 Status = Literal["completed", "failed", "timeout", "cancelled", "killed"]
 Incomplete = Literal[
-    "length", "context_window", "content_filter", "refusal", "paused", "malformed_call"
+    "length",
+    "context_window",
+    "content_filter",
+    "refusal",
+    "paused",
+    "malformed_call",
+    "interrupted",
 ]
 """Why an answer is not whole."""
 
@@ -36,7 +42,8 @@ class AgentBegin(Event):
     """An agent begins: the one that was asked for, or one that it calls.
 
     `continues` is the run whose conversation goes on. `forked_from` is the run whose turns are shared, as `runId`,
-    and the first `turn` that is not. `workdir` is the folder in which it works, if that is not the workspace.
+    and the first `turn` that is not. `workdir` is the folder in which it works, if that is not the workspace. `side` is
+    the name of a side run, for which its caller does not wait.
     """
 
     task: str
@@ -48,6 +55,7 @@ class AgentBegin(Event):
     continues: str | None = None
     forked_from: Mapping[str, Any] | None = None
     workdir: str | None = None
+    side: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +72,15 @@ class AgentResume(Event):
     parent_agent: str | None = None
     description: str | None = None
     workdir: str | None = None
+    side: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentIdle(Event):
+    """The model has no more calls, and the agent waits for these side runs; `turn` is its next one."""
+
+    turn: int
+    side_runs: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -237,9 +254,50 @@ class ToolEnd(Event):
     child_run_id: str | None = None
 
 
+MessageMode = Literal["next", "after", "now"]
+"""When a message is given: before the next request, when the run would end, or at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageQueued(Event):
+    """The run has accepted a message, `from_` a "person" or the agent of that name."""
+
+    message_id: str
+    mode: MessageMode
+    text: str
+    from_: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageChanged(Event):
+    """A message that waits has another text or another mode."""
+
+    message_id: str
+    text: str | None = None
+    mode: MessageMode | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageRemoved(Event):
+    """A message that waited was taken back."""
+
+    message_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessagesGiven(Event):
+    """The request of the `turn` gives answers of side runs, by name, and messages."""
+
+    turn: int
+    side_runs: Sequence[str]
+    message_ids: Sequence[str]
+    text: str
+
+
 KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/agent", "begin"): AgentBegin,
     ("axe/agent", "resume"): AgentResume,
+    ("axe/agent", "idle"): AgentIdle,
     ("axe/agent", "end"): AgentEnd,
     ("axe/turn", "begin"): TurnBegin,
     ("axe/turn", "retry"): TurnRetry,
@@ -253,6 +311,10 @@ KINDS: Mapping[tuple[str, str | None], type[Event]] = {
     ("axe/thought", None): ThoughtDelta,
     ("axe/tool", "begin"): ToolBegin,
     ("axe/tool", "end"): ToolEnd,
+    ("axe/message", "queued"): MessageQueued,
+    ("axe/message", "changed"): MessageChanged,
+    ("axe/message", "removed"): MessageRemoved,
+    ("axe/message", "given"): MessagesGiven,
 }
 """The class of each notification, by its method and its `kind`."""
 

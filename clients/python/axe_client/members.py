@@ -23,4 +23,4 @@ def read(kind: type[T], members: Mapping[str, Any]) -> T:
 
 
 def _camel(name: str) -> str:
-    return re.sub(r"_(\w)", lambda match: match[1].upper(), name)
+    return re.sub(r"_(\w)", lambda match: match[1].upper(), name.rstrip("_"))

@@ -341,14 +341,14 @@ MessageMode = Literal["next", "after", "now"]
 
 
 class MessageQueued(Event, frozen=True, kw_only=True, tag_field="kind", tag="queued"):
-    """The run has accepted a message. Its `sender` is "person", or the name of the agent that calls the run."""
+    """The run has accepted a message. It is `from_` a "person", or from the agent of that name, which calls the run."""
 
     METHOD = "axe/message"
 
     message_id: str
     mode: MessageMode
     text: str
-    sender: str = msgspec.field(name="from")
+    from_: str = msgspec.field(name="from")
 
 
 class MessageChanged(Event, frozen=True, kw_only=True, tag_field="kind", tag="changed"):

@@ -149,7 +149,7 @@ class Inbox:
                     message_id=message_id,
                     mode=message.mode,
                     text=message.text,
-                    sender=message.sender,
+                    from_=message.sender,
                 )
             )
             self._notify(message.mode)

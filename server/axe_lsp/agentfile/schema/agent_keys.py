@@ -138,7 +138,7 @@ KEYS: tuple[KeySpec, ...] = (
         row(
             "at_end",
             _S,
-            "What happens to side runs that still work when the model has no more calls: `wait` until they have "
+            "The fate of side runs that still work when the model has no more calls: `wait` until they have "
             "ended and give their answers to the model, or `cancel` them.",
             default='"wait"',
             since=EXTENSION,
