@@ -18,7 +18,8 @@
 (defclass axe-lsp-server (eglot-lsp-server) ()
   :documentation "A server that checks agents and runs them.")
 
-(add-to-list 'eglot-server-programs '(axe-agent-mode . axe-lsp-eglot--contact))
+(add-to-list 'eglot-server-programs
+             '((axe-agent-mode axe-markdown-agent-mode) . axe-lsp-eglot--contact))
 
 (defun axe-lsp-eglot--contact (&rest _)
   "Tell Eglot what to start."
@@ -31,7 +32,7 @@
   "The project around DIRECTORY, if that has agents or their settings.
 Eglot alone uses it, and only where nothing else makes a project."
   (when (and (bound-and-true-p eglot-lsp-context)
-             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/\\(?:agents\\|tests\\)/?\\'\\|\\(\\.\\(?:codex\\|vibe\\)/\\)\\(?:agents/\\|\\'\\)\\)" directory))
+             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/\\(?:agents\\|tests\\)/?\\'\\|\\(\\.\\(?:codex\\|vibe\\|claude\\|github\\|opencode\\|gemini\\)/\\)\\(?:agents?/\\|modes?/\\|commands/\\|\\'\\)\\)" directory))
     (let ((around (match-string 1 directory))
           (layer (match-string 2 directory))
           (configuration (or (getenv "XDG_CONFIG_HOME") "~/.config")))

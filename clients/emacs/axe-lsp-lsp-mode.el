@@ -106,13 +106,14 @@ It may have hash tables or plists, and lists, as the other package likes."
 
 (with-eval-after-load 'lsp-mode
   (add-to-list 'lsp-language-id-configuration '(axe-agent-mode . "axe-agent"))
+  (add-to-list 'lsp-language-id-configuration '(axe-markdown-agent-mode . "axe-markdown-agent"))
   (add-hook 'lsp-after-uninitialized-functions #'axe-lsp-workspace--lose)
   (add-hook 'axe-lsp-server-functions #'axe-lsp-workspace--server)
   (lsp-register-client
    (make-lsp-client
     :server-id 'axe-lsp
     :new-connection (lsp-stdio-connection #'axe-lsp-contact)
-    :activation-fn (lsp-activate-on "axe-agent")
+    :activation-fn (lsp-activate-on "axe-agent" "axe-markdown-agent")
     :initialization-options #'axe-lsp-options
     :custom-capabilities '((experimental . ((axe . ((approve . t) (ask . t)))))
                            ;; Versions before 9 count in characters without saying so.

@@ -72,12 +72,30 @@ server applies to the whole project.  You can set it in .dir-locals.el."
 
 (put 'axe-agent-mode 'eglot-language-id "axe-agent")
 
+;; Agents in Markdown keep the mode of Markdown, if it is installed.
+(defalias 'axe--markdown-parent-mode
+  (if (locate-library "markdown-mode") 'markdown-mode 'text-mode))
+
+;;;###autoload
+(define-derived-mode axe-markdown-agent-mode axe--markdown-parent-mode "Axe"
+  "Major mode for AI agents defined in Markdown.
+
+\\{axe-markdown-agent-mode-map}")
+
+(put 'axe-markdown-agent-mode 'eglot-language-id "markdown")
+
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.?axe/\\(?:agents\\|tests\\)/[^/]+\\.toml\\'" . axe-agent-mode))
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.codex/\\(?:agents/.+\\|config\\)\\.toml\\'" . axe-agent-mode))
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.vibe/\\(?:agents/[^/]+\\|config\\)\\.toml\\'" . axe-agent-mode))
+;;;###autoload
+(add-to-list 'auto-mode-alist '("/\\.gemini/commands/.+\\.toml\\'" . axe-agent-mode))
+;;;###autoload
+(add-to-list 'auto-mode-alist '("/\\.\\(?:claude/agents\\|github/agents\\|opencode/\\(?:agents?\\|modes?\\)\\)/.+\\.md\\'" . axe-markdown-agent-mode))
+;;;###autoload
+(add-to-list 'auto-mode-alist '("/\\.gemini/agents/[^/]+\\.md\\'" . axe-markdown-agent-mode))
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.config/axe/config\\.toml\\'" . axe-agent-mode))
 

@@ -450,14 +450,14 @@ def test_an_agent_of_axe_that_writes_those_of_codex_is_one_of_axe(tmp_path: Path
     assert run(str(tmp_path / "mine"))[:2] == (0, "No problems in 1 file.\n")
 
 
-def test_agents_that_could_be_imported_are_pointed_at(tmp_path: Path, run: Run) -> None:
+def test_agents_in_markdown_are_checked_and_not_only_pointed_at(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "project" / ".claude" / "agents"
     folder.mkdir(parents=True)
     (folder / "a.md").write_text("---\nname: a\ndescription: d\n---\n")
-    code, _, err = run(str(tmp_path / "project"))
+    code, out, err = run(str(tmp_path / "project"))
     assert code == 0
-    assert ".codex/agents" in err
-    assert f"`axe-lsp import {folder}` converts the agents there." in err
+    assert out == "No problems in 1 file.\n"
+    assert err == ""
 
 
 def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:

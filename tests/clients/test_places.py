@@ -12,13 +12,14 @@ import pytest
 import tomli
 import yaml
 
-from axe_lsp.agentfile.dialects import agent_globs, settings_globs
+from axe_lsp.agentfile.dialects import agent_globs, markdown_globs, settings_globs
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.cli.main import COMMANDS
 from support.editors import PROJECT, clean_environment, emacsen, missing, neovims
 
 EXTENSION = PROJECT / "vscode-extension"
 AGENTS, SETTINGS = list(agent_globs()), list(settings_globs())
+MARKDOWN = list(markdown_globs())
 
 
 def examples(globs: list[str]) -> list[str]:
@@ -34,6 +35,10 @@ OTHERS = [
     ".codex/a.toml",
     ".codex/agents/a.md",
     "codex/agents/a.toml",
+    "agents/a.md",
+    ".claude/a.md",
+    ".opencode/command/a.md",
+    ".gemini/agents/b/a.md",
 ]
 
 
@@ -42,9 +47,13 @@ def test_the_extension_is_there_for_all_of_them() -> None:
     (agent,) = [each for each in manifest["contributes"]["languages"] if each["id"] == "axe-agent"]
     assert agent["filenamePatterns"] == AGENTS
     contains = [each for each in manifest["activationEvents"] if each.startswith("workspaceC")]
-    assert contains == [f"workspaceContains:{each}" for each in AGENTS]
+    assert contains == [f"workspaceContains:{each}" for each in (*AGENTS, *MARKDOWN)]
     source = (EXTENSION / "src" / "agentFiles.ts").read_text("utf-8")
-    for name, globs in (("AGENT_FILES", AGENTS), ("SETTINGS_FILES", SETTINGS)):
+    for name, globs in (
+        ("AGENT_FILES", AGENTS),
+        ("SETTINGS_FILES", SETTINGS),
+        ("MARKDOWN_FILES", MARKDOWN),
+    ):
         listed = re.search(rf"const {name} = \[(.*?)\];", source, re.DOTALL)
         assert listed is not None
         assert re.findall(r"'(.*?)'", listed[1]) == globs
@@ -60,7 +69,10 @@ def test_the_extension_offers_the_keys_of_all_providers() -> None:
 
 def test_helix_knows_them() -> None:
     languages = tomli.loads((PROJECT / "clients" / "helix" / "languages.toml").read_text("utf-8"))
-    (language,) = languages["language"]
+    language, markdown = languages["language"]
+    assert [each["glob"] for each in markdown["file-types"]] == [
+        each.removeprefix("**/") for each in MARKDOWN
+    ]
     globs = [each["glob"] for each in language["file-types"]]
     expected = [each.removeprefix("**/") for each in (*AGENTS, *SETTINGS)]
     assert sorted(globs) == sorted([*expected, ".config/axe/config.toml"])
@@ -72,7 +84,9 @@ def test_the_hooks_of_pre_commit_run_for_all_of_them() -> None:
         assert hook["entry"].split()[:2] == ["axe-lsp", hook["id"].removeprefix("axe-lsp-")]
         assert hook["entry"].split()[1] in COMMANDS
     check, test = (re.compile(hook["files"]) for hook in hooks)
-    assert [each for each in examples([*AGENTS, *SETTINGS]) if not check.search(each)] == []
+    assert [
+        each for each in examples([*AGENTS, *SETTINGS, *MARKDOWN]) if not check.search(each)
+    ] == []
     assert [each for each in OTHERS if check.search(each)] == []
     assert test.search("axe/tests/recordings/a.toml")
 
@@ -91,7 +105,7 @@ def test_neovim_knows_them(tmp_path: Path) -> None:
         program.write_text(script, encoding="utf-8")
         arguments = ["--clean", "--headless", "--cmd", f"set rtp^={PROJECT}/clients/neovim"]
         said = _said([nvim, *arguments, "-c", f"luafile {program}"], tmp_path)
-        agents, settings = len(examples(AGENTS)), len(examples(SETTINGS))
+        agents, settings = len(examples(AGENTS)), len(examples([*SETTINGS, *MARKDOWN]))
         assert said[:agents] == ["true /work"] * agents
         assert said[agents : agents + settings] == ["false /work"] * settings
         others = said[agents + settings : -1]
@@ -102,11 +116,11 @@ def test_neovim_knows_them(tmp_path: Path) -> None:
 @pytest.mark.editor
 def test_emacs_knows_them(tmp_path: Path) -> None:
     script = """(dolist (path (split-string (getenv "PATHS") ":"))
-      (princ (format "%s\n" (eq (assoc-default path auto-mode-alist #'string-match) 'axe-agent-mode))))"""
+      (princ (format "%s\n" (and (memq (assoc-default path auto-mode-alist #'string-match) '(axe-agent-mode axe-markdown-agent-mode)) t))))"""
     for emacs in emacsen() or [missing("Emacs", ".ci/install-emacs")]:
         load = ["-Q", "--batch", "-l", str(PROJECT / "tests" / "clients" / "emacs" / "support.el")]
         said = _said([emacs, *load, "--eval", script], tmp_path)
-        ours = len(examples([*AGENTS, *SETTINGS]))
+        ours = len(examples([*AGENTS, *SETTINGS, *MARKDOWN]))
         assert said == ["t"] * ours + ["nil"] * len(OTHERS) + ["t"]
 
 
@@ -114,7 +128,7 @@ def _said(command: list[object], tmp_path: Path) -> list[str]:
     """The lines that a program says about the examples, other files, and an agent of the user."""
     home = tmp_path / "home"
     environment = clean_environment(home)
-    relative = [*examples(AGENTS), *examples(SETTINGS), *OTHERS]
+    relative = [*examples(AGENTS), *examples([*SETTINGS, *MARKDOWN]), *OTHERS]
     paths = [*(f"/work/{each}" for each in relative), str(home / ".codex" / "agents" / "a.toml")]
     done = subprocess.run(
         [str(each) for each in command],

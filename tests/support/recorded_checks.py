@@ -57,7 +57,7 @@ def located(path: str, home: Path, project: Path) -> Path:
 
 def case_environment(home: Path) -> dict[str, str]:
     """Return the environment of a command for a case: nothing of the user's own settings is found."""
-    ours = ("XDG_", "AXE_", "CODEX_", "VIBE_")
+    ours = ("XDG_", "AXE_", "CODEX_", "VIBE_", "CLAUDE_", "OPENCODE_")
     environment = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
     environment |= {"HOME": str(home), "CODEX_HOME": str(home / ".codex")}
     for name in ("CONFIG", "DATA", "STATE", "CACHE"):

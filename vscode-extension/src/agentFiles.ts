@@ -19,6 +19,18 @@ const SETTINGS_FILES = [
   '**/.axe/tests/*.toml',
   '**/.codex/config.toml',
   '**/.vibe/config.toml',
+  '**/.gemini/commands/**/*.toml',
+];
+
+/** Agents in Markdown of Claude Code, Copilot, opencode and Gemini CLI. They keep their language. */
+const MARKDOWN_FILES = [
+  '**/.claude/agents/**/*.md',
+  '**/.github/agents/**/*.md',
+  '**/.opencode/agent/**/*.md',
+  '**/.opencode/agents/**/*.md',
+  '**/.opencode/mode/**/*.md',
+  '**/.opencode/modes/**/*.md',
+  '**/.gemini/agents/*.md',
 ];
 
 /** A folder's files are agents whatever language another extension has given them. */
@@ -26,7 +38,7 @@ export function agentFiles(): DocumentSelector {
   return [
     { scheme: 'file', language: 'axe-agent' },
     { scheme: 'untitled', language: 'axe-agent' },
-    ...[...AGENT_FILES, ...SETTINGS_FILES].map((pattern) => ({ scheme: 'file', pattern })),
+    ...[...AGENT_FILES, ...SETTINGS_FILES, ...MARKDOWN_FILES].map((pattern) => ({ scheme: 'file', pattern })),
     { scheme: 'file', language: 'axe-config' },
     { scheme: 'file', pattern: '**/axe/config.toml' }, // The server knows which one is the user's.
     { scheme: 'file', pattern: '**/SKILL.md' }, // For the agents that use it.

@@ -7,7 +7,7 @@ agent gets its name; `other_programs.py` says where the files lie. A further one
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypedDict
 
 from msgspec import Struct
 
@@ -15,8 +15,12 @@ from axe_lsp.agentfile import other_programs
 from axe_lsp.agentfile.check.agent_tests import agent_tests
 from axe_lsp.agentfile.check.axe import axe_agent, axe_config
 from axe_lsp.agentfile.check.check import Judge
+from axe_lsp.agentfile.check.claude import claude_agent
 from axe_lsp.agentfile.check.codex import codex_agent, codex_project_config, codex_user_config
 from axe_lsp.agentfile.check.codex_layers import codex_settings
+from axe_lsp.agentfile.check.copilot import copilot_agent
+from axe_lsp.agentfile.check.gemini import gemini_agent, gemini_command
+from axe_lsp.agentfile.check.opencode import opencode_agent
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
@@ -30,11 +34,33 @@ from axe_lsp.agentfile.schema.codex_keys import (
 from axe_lsp.agentfile.schema.codex_names import BUILT_IN_AGENTS
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeyPath, Schema
+from axe_lsp.agentfile.schema.markdown_keys import (
+    CLAUDE_AGENT,
+    CLAUDE_BUILT_IN,
+    COPILOT_AGENT,
+    GEMINI_AGENT,
+    GEMINI_BUILT_IN,
+    GEMINI_COMMAND,
+    OPENCODE_AGENT,
+    OPENCODE_BUILT_IN,
+)
 from axe_lsp.agentfile.schema.nested import Node
 from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.schema.vibe_keys import BUILT_IN_AGENTS as VIBES_OWN_AGENTS
 from axe_lsp.agentfile.schema.vibe_keys import RESERVED_NAME, VIBE_AGENT, VIBE_CONFIG
+from axe_lsp.agentfile.text.front_matter import (
+    CLAUDE_SYNTAX,
+    COPILOT_SYNTAX,
+    GEMINI_SYNTAX,
+    OPENCODE_SYNTAX,
+    MarkdownParse,
+    Syntax,
+)
+from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.toml import parse_tree
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # `typing` has it from Python 3.11 on.
 
 
 class MergedJudge(Protocol):
@@ -50,13 +76,21 @@ class FileKind(Struct, frozen=True, eq=False):
     """A kind of file: an agent, or the settings of the program. There is one object for each kind in a process.
 
     `judge` finds what the rows of the schema can't express. Of settings that the program merges with those of
-    other layers, `judge_merged` finds what only the merged values show.
+    other layers, `judge_merged` finds what only the merged values show. A file in Markdown has a `syntax` of its front
+    matter, and its `judge` finds everything; files in TOML have none.
     """
 
     schema: Schema
     judge: Judge
     is_agent: bool = True
     judge_merged: MergedJudge | None = None
+    syntax: Syntax | None = None
+
+    def parse(self, text: str, before: Parse | None = None) -> Parse:
+        """Return the parse of a text; `before` is that of the text before an edit."""
+        if self.syntax is not None:
+            return MarkdownParse(text, self.syntax, before)
+        return Parse(text, before)
 
     def __repr__(self) -> str:
         return f"FileKind({self.schema.name!r})"
@@ -84,6 +118,10 @@ class Dialect(Struct, frozen=True, eq=False):
     built_in: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
     read_at_start: Mapping[KeyPath, str] = {}
+
+
+class _Columns(TypedDict, total=False):
+    built_in: tuple[str, ...]
 
 
 TEXT, CATALOG, HOOKS = "text", "catalog of models", "hooks"
@@ -121,7 +159,35 @@ _TESTS = FileKind(TESTS, agent_tests, is_agent=False)
 AGENT_TESTS = Dialect(_TESTS, _TESTS)
 """Tests of axe's agents. They name agents and are none, and have no settings."""
 
-DIALECTS = (AXE, AGENT_TESTS, CODEX, VIBE)
+
+def _alone(kind: FileKind, program: Program, **columns: Unpack[_Columns]) -> Dialect:
+    """The dialect of a program whose settings are not read."""
+    return Dialect(kind, kind, program, **columns)
+
+
+CLAUDE = _alone(
+    FileKind(CLAUDE_AGENT, claude_agent, syntax=CLAUDE_SYNTAX),
+    other_programs.CLAUDE,
+    built_in=CLAUDE_BUILT_IN,
+)
+COPILOT = _alone(
+    FileKind(COPILOT_AGENT, copilot_agent, syntax=COPILOT_SYNTAX), other_programs.COPILOT
+)
+OPENCODE = _alone(
+    FileKind(OPENCODE_AGENT, opencode_agent, syntax=OPENCODE_SYNTAX),
+    other_programs.OPENCODE,
+    built_in=OPENCODE_BUILT_IN,
+)
+GEMINI = _alone(
+    FileKind(GEMINI_AGENT, gemini_agent, syntax=GEMINI_SYNTAX),
+    other_programs.GEMINI,
+    built_in=GEMINI_BUILT_IN,
+)
+GEMINI_COMMANDS = _alone(
+    FileKind(GEMINI_COMMAND, gemini_command, is_agent=False), other_programs.GEMINI_COMMANDS
+)
+
+DIALECTS = (AXE, AGENT_TESTS, CODEX, VIBE, CLAUDE, COPILOT, OPENCODE, GEMINI, GEMINI_COMMANDS)
 LAYERED: Mapping[Program, Dialect] = {
     each.program: each for each in DIALECTS if each.program is not None
 }
@@ -169,16 +235,28 @@ def kinds() -> Iterator[FileKind]:
 
 
 def agent_globs() -> Iterator[str]:
-    """The globs of agent files: `**/.codex/agents/**/*.toml`."""
+    """The globs of agent files in TOML: `**/.codex/agents/**/*.toml`."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in AGENT_FOLDERS)
-    for program in LAYERED:
-        yield f"**/{program.agents}/{'**/' if program.is_recursive else ''}*{SUFFIX}"
+    yield from (glob for each in other_programs.PROGRAMS for glob in _globs_of(each))
+
+
+def markdown_globs() -> Iterator[str]:
+    """The globs of agents in Markdown, which keep their language: `**/.claude/agents/**/*.md`."""
+    for program, dialect in LAYERED.items():
+        if dialect.agent.syntax is not None:
+            yield from _globs_of(program)
+
+
+def _globs_of(program: Program) -> Iterator[str]:
+    below = "**/" if program.is_recursive else ""
+    return (f"**/{folder}/{below}*{program.suffix}" for folder in program.agents)
 
 
 def settings_globs() -> Iterator[str]:
-    """The globs of other files about agents: tests, and the settings of projects (`**/.codex/config.toml`)."""
+    """The globs of other files about agents: tests, settings of projects (`**/.codex/config.toml`), and commands."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in TEST_FOLDERS)
-    yield from (f"**/{program.layer}/{SETTINGS_FILE}" for program in LAYERED)
+    yield from (f"**/{each.layer}/{each.settings}" for each in LAYERED if each.settings)
+    yield from _globs_of(other_programs.GEMINI_COMMANDS)
 
 
 def usual_folders() -> Iterator[str]:
@@ -186,4 +264,6 @@ def usual_folders() -> Iterator[str]:
     yield from AGENT_FOLDERS
     yield from TEST_FOLDERS
     for program in LAYERED:
-        yield from (program.agents, program.layer)
+        yield from program.agents
+        if program.settings:
+            yield program.layer

@@ -10,43 +10,82 @@ from msgspec import Struct
 class Program(Struct, frozen=True):
     """A program with agents in a dialect of its own, which is named as the program is.
 
-    Its `layer` is the folder that it has in a project (`.codex`), with agents below `agents`. The user
-    has such a folder in the home folder, or where `home_variable` says. With `is_recursive`, folders
-    below `agents` hold agents, too. `own_key` is at the top of its agents, and of no other program's; "" if there is none.
+    Its `layer` is the folder that it has in a project (`.codex`), with agents in files that end with `suffix`, in the
+    `folders` below it. The user has such a folder in the home folder, at `user_layer` if it has another name there, or where
+    `home_variable` says. With `is_recursive`, folders below hold agents, too. `settings` is the name of the file of
+    settings in the layer, "" if it has none that is read. `own_key` is at the top of its agents, and of no other program's;
+    "" if there is none. Files whose names begin with `unread` are left out.
     """
 
     name: str
     layer: str
-    home_variable: str
+    home_variable: str = ""
     is_recursive: bool = False
     own_key: str = ""
+    folders: tuple[str, ...] = ("agents",)
+    suffix: str = ".toml"
+    settings: str = ""
+    user_layer: str = ""
+    unread: str = ""
 
     @property
-    def agents(self) -> str:
-        """The folder of agents, below a project."""
-        return f"{self.layer}/{AGENTS}"
+    def agents(self) -> tuple[str, ...]:
+        """The folders of agents, below a project."""
+        return tuple(f"{self.layer}/{each}" for each in self.folders)
+
+    def is_agent_file(self, name: str) -> bool:
+        """Whether a file in a folder of agents is one, by its name."""
+        is_left_out = bool(self.unread) and name.startswith(self.unread)
+        return name.endswith(self.suffix) and name != self.suffix and not is_left_out
 
     def has_agents_in(self, below: str) -> bool:
         """Whether a folder, as a path below a layer, holds agents."""
-        return below == AGENTS or (self.is_recursive and below.startswith(f"{AGENTS}/"))
+        return below in self.folders or (
+            self.is_recursive and below.startswith(tuple(f"{each}/" for each in self.folders))
+        )
 
 
 AGENTS = "agents"
 SETTINGS_FILE = "config.toml"
-"""The name of each program's file of settings, which may have the keys of its agents."""
+"""The name of the files of settings of axe, Codex and Vibe, which may have the keys of agents."""
 
 CODEX = Program(
-    "codex", ".codex", "CODEX_HOME", is_recursive=True, own_key="developer_instructions"
+    "codex",
+    ".codex",
+    "CODEX_HOME",
+    is_recursive=True,
+    own_key="developer_instructions",
+    settings=SETTINGS_FILE,
 )
-VIBE = Program("vibe", ".vibe", "VIBE_HOME")
+VIBE = Program("vibe", ".vibe", "VIBE_HOME", settings=SETTINGS_FILE)
 
 PROGRAMS = (CODEX, VIBE)
 """The programs in the order in which a name is looked up, after axe's own agents."""
 
+CLAUDE = Program("claude", ".claude", "CLAUDE_CONFIG_DIR", is_recursive=True, suffix=".md")
+COPILOT = Program("copilot", ".github", is_recursive=True, suffix=".md", user_layer=".copilot")
+OPENCODE = Program(
+    "opencode",
+    ".opencode",
+    "OPENCODE_CONFIG_DIR",
+    is_recursive=True,
+    folders=("agent", "agents", "mode", "modes"),
+    suffix=".md",
+    user_layer=".config/opencode",
+)
+GEMINI = Program("gemini", ".gemini", suffix=".md", unread="_")
+GEMINI_COMMANDS = Program("gemini commands", ".gemini", is_recursive=True, folders=("commands",))
+CURSOR = Program("cursor", ".cursor", suffix=".md")
+
+CHECKED_ONLY = (CLAUDE, COPILOT, OPENCODE, GEMINI, GEMINI_COMMANDS, CURSOR)
+"""The programs whose files are checked, and not run."""
+
+ALL_PROGRAMS = (*PROGRAMS, *CHECKED_ONLY)
+
 
 def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program | None:
     """The program of the agents in a folder; None for axe's own. `homes` are the user's folders."""
-    for program in PROGRAMS:
+    for program in ALL_PROGRAMS:
         if _place_in(folder, program) is not None:
             return program
         home = dict(homes).get(program.name)
@@ -62,12 +101,12 @@ def program_by_keys(keys: Container[str]) -> Program | None:
 
 def project_of(folder: str) -> str | None:
     """The project whose `.codex/agents` or the like a folder is or lies in, by its name alone."""
-    found = (_place_in(folder, program) for program in PROGRAMS)
+    found = (_place_in(folder, program) for program in ALL_PROGRAMS)
     return next((folder[:index] for index in found if index is not None), None)
 
 
 def _place_in(folder: str, program: Program) -> int | None:
-    """Where the folder of agents begins in a folder's path."""
+    """Where the layer of a folder of agents begins in the folder's path."""
     start = f"/{program.layer}/"
-    index = folder.find(start + AGENTS)
+    index = folder.find(start)
     return index if index >= 0 and program.has_agents_in(folder[index + len(start) :]) else None

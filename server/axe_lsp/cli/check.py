@@ -16,6 +16,8 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.secret_values import printable
 from axe_lsp.agentfile.dialects import LAYERED, dialect_of_loose
+from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS
+from axe_lsp.agentfile.other_programs import program_of
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
@@ -33,7 +35,7 @@ from axe_lsp.features.finding import SEVERITY_NAMES, Finding, Severity
 from axe_lsp.features.rules import RULES, not_axe
 from axe_lsp.runtime.agent_search import ways_to_agents
 from axe_lsp.runtime.errors import ConfigError, ExitCode
-from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.folders import homes_of_dialects, working_folder
 from axe_lsp.runtime.files.workspace_folders import (
     agent_folders_below,
     folders_of_layer,
@@ -91,7 +93,11 @@ def main(arguments: Sequence[str]) -> int:
     chosen = _parser().parse_args(arguments)
     try:
         paths = [_place(path) for path in chosen.paths]
-        markdown = [path for path in paths if path.suffix == ".md" and path.is_file()]
+        markdown = [
+            path
+            for path in paths
+            if path.suffix == ".md" and path.is_file() and not _is_agent(path)
+        ]
         recordings = [path for path in paths if _is_recording(path)]
         agents = [path for path in paths if path not in (*recordings, *markdown)]
         levels = {**(_FOR_AXE if chosen.strict_axe else {}), **dict(chosen.severity)}
@@ -111,9 +117,8 @@ def main(arguments: Sequence[str]) -> int:
     if not files and not recordings and not markdown:
         looked = ", ".join(map(str, chosen.paths))
         print(
-            f"axe-lsp check: no agent files below {looked} (agent folders are "
-            "`axe/agents`, `.axe/agents`, `.codex/agents` and `.vibe/agents`; other files can be named). "
-            + ways_to_agents(chosen.paths),
+            f"axe-lsp check: no agent files below {looked} (agent folders are {_agent_folders()}; "
+            "other files can be named). " + ways_to_agents(chosen.paths),
             file=sys.stderr,
         )
     FORMATS[chosen.format](files, sys.stdout)
@@ -126,6 +131,16 @@ def main(arguments: Sequence[str]) -> int:
         if worst <= (Severity.WARNING if chosen.strict else Severity.ERROR)
         else ExitCode.OK
     )
+
+
+def _agent_folders() -> str:
+    names = [f"`{each}`" for each in (*AGENT_FOLDERS, *(f for p in LAYERED for f in p.agents))]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _is_agent(path: Path) -> bool:
+    """Whether a Markdown file lies in a folder of agents of some program."""
+    return program_of(path.parent.as_posix(), homes_of_dialects(os.environ)) is not None
 
 
 def _about_markdown(path: Path) -> str:
@@ -235,7 +250,7 @@ def _check_in(
 
 def _folders_around(folders: Sequence[Path]) -> Iterator[Path]:
     """Yield the folders of the layers around those in a workspace, up to the root of their project."""
-    programs = {each.layer: each for each in LAYERED}
+    programs = {each.layer: each for each in LAYERED if each.settings}
     around = (
         each for folder in folders if folder.name in programs for each in layers_around(folder)
     )

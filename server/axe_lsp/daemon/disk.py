@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.dialects import AXE, LAYERED, dialect_of_loose, top_names
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
-from axe_lsp.agentfile.other_programs import SETTINGS_FILE
+from axe_lsp.agentfile.other_programs import SETTINGS_FILE, program_of
 from axe_lsp.agentfile.schema.agent_keys import KEYS
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.toml_values import values_of
@@ -29,7 +29,7 @@ from axe_lsp.workspace.agent_file import read_agent_file
 from axe_lsp.workspace.layers import declared_files as declared_by
 from axe_lsp.workspace.places import CONFIG_FILE, Places
 
-_LAYERS = tuple(each.layer for each in LAYERED)
+_LAYERS = tuple(each.layer for each in LAYERED if each.settings)
 _AGENT_ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
 _TESTS = PurePath(TEST_FOLDERS[0]).name
 """The name of the folder of tests, beside that of agents."""
@@ -160,6 +160,9 @@ def agent_names_in(folder: Path) -> list[str]:
             names = sorted(entry.name for entry in entries)
     except OSError:
         return []
+    program = program_of(folder.as_posix(), homes_of_dialects(os.environ))
+    if program is not None:
+        return [name for name in names if program.is_agent_file(name)]
     return [name for name in names if name.endswith(SUFFIX) and name != SUFFIX]
 
 

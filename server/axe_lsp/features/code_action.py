@@ -35,14 +35,22 @@ def code_actions(
     if ActionKind.QUICK_FIX.is_asked_for(kinds):
         findings = [each for each in context.diagnose(file) if _meet(each.range, where)]
         cases = [Case(context, file, file.open, each) for each in findings]
-        known = {id(each.finding): tuple(fixes_of(each)) for each in cases}
+        fixes = _respellings if file.place.kind.syntax is not None else fixes_of
+        known = {id(each.finding): tuple(fixes(each)) for each in cases}
         actions += _fixes(cases, known)
     # Unasked it is only beside other fixes, so that moving the cursor costs nothing.
     if ActionKind.FIX_ALL.is_asked_for(kinds) and (actions or kinds is not None):
         actions += _fix_all(context, file, actions, known)
-    for refactoring in REFACTORINGS:
+    for refactoring in REFACTORINGS if file.place.kind.syntax is None else ():
         actions += refactoring(context.snapshot, file, where)
     return [action for action in actions if action.kind.is_asked_for(kinds)]
+
+
+def _respellings(case: Case) -> Iterator[Fix]:
+    """The fixes of a file in Markdown."""
+    meant = case.finding.suggestion
+    if meant:
+        yield change(case, f"Write `{meant}`", Splice(case.finding.range, meant), preferred=True)
 
 
 def _fixes(cases: Sequence[Case], known: Mapping[int, Sequence[Fix]]) -> Iterator[CodeAction]:
@@ -162,7 +170,12 @@ _NEVER = (syntax.RULE.code, unused_ignore.RULE.code)
 def silencing_fixes(case: Case) -> Iterator[Fix]:
     """A comment that silences the finding, of whatever rule it is."""
     code = case.finding.code
-    is_offered = code not in _NEVER and code not in not_silenced(case.file)
+    # In Markdown a comment may end up in a text.
+    is_offered = (
+        code not in _NEVER
+        and case.file.place.kind.syntax is None
+        and code not in not_silenced(case.file)
+    )
     splice = _splice(case, code) if is_offered else None
     if splice is not None:
         yield change(case, f"Silence `{code}` here with a comment", splice)

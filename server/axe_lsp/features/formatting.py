@@ -27,7 +27,7 @@ def formatting(
     Nothing in a file with syntax errors: nobody knows what is meant by it. And nothing if the file
     would mean something else afterwards, which would be a mistake of ours.
     """
-    if file.open is None or file.open.parse.problems:
+    if file.open is None or file.open.parse.problems or file.place.kind.syntax is not None:
         return []
     parse = file.open.parse
     lines = lay_out(parse, indentation_width)

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.agentfile.schema.schema_keywords import is_member, member_at
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
+from axe_lsp.features.completion import front_matter
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.describe import (
     agent_markdown,
@@ -54,6 +55,9 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
     """The explanation of what stands at `offset` of an open file."""
     if file.open is None:
         return None
+    if front_matter.is_front_matter(file):
+        key = front_matter.key_at(file, offset)
+        return Hover(key[0], key_markdown(key[1])) if key is not None else None
     cursor = cursor_at(file.open, offset)
     return _of_server(snapshot, file, cursor, offset) or _of_place(snapshot, file, cursor)
 

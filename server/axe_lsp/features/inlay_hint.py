@@ -44,7 +44,7 @@ class InlayHint(Struct, frozen=True):
 
 def inlay_hints(file: AgentFile, within: TextRange) -> list[InlayHint]:
     """The hints that stand in a part of an open file, in the order of the text."""
-    if file.open is None:
+    if file.open is None or file.place.kind.syntax is not None:
         return []
     lookup = file.open
     tables = (table for table in lookup.parse.document.tables if within.touches(_place(table)))

@@ -89,15 +89,21 @@ class Rule(Struct, frozen=True):
         """The findings about a file."""
         if self.check is not None:
             return self.check(snapshot, file)
-        return self._repeated(file)
+        return self.repeated(file)
 
-    def _repeated(self, file: AgentFile) -> Iterator[Finding]:
+    def repeated(self, file: AgentFile) -> Iterator[Finding]:
+        """The findings that repeat problems of the file by itself."""
         # Of thousands of problems, so each is made at once.
         for problem in problems_of(file, self.code):
             is_said = not problem.found or problem.message.endswith(problem.found)
             message = problem.message if is_said else f"{problem.message} (it is {problem.found})"
-            severity = Severity.WARNING if problem.is_warning else self.severity
-            yield Finding(self.code, severity, problem.range, message, path=problem.path)
+            is_judged_alone = file.schema.is_judged_alone
+            usual = Severity.ERROR if is_judged_alone and problem.fatal else self.severity
+            severity = Severity.WARNING if problem.is_warning else usual
+            meant = problem.meant or None
+            yield Finding(
+                self.code, severity, problem.range, message, path=problem.path, suggestion=meant
+            )
 
     def finding(
         self,

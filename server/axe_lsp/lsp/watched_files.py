@@ -15,7 +15,7 @@ from typing import Any
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
-from axe_lsp.agentfile.dialects import agent_globs, settings_globs, usual_folders
+from axe_lsp.agentfile.dialects import agent_globs, markdown_globs, settings_globs, usual_folders
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX
 from axe_lsp.daemon.project_severities import CHECK_FILE
 from axe_lsp.daemon.uris import canonical, uri_of
@@ -57,7 +57,7 @@ class WatchedFiles:
         """Have the client watch the agent folders, in the background, or the daemon if it can't."""
         # A folder is watched beside its files: clients report a folder that goes as one event.
         folders = (f"**/{folder}" for folder in usual_folders())
-        patterns: list[Any] = [*agent_globs(), *settings_globs(), *folders]
+        patterns: list[Any] = [*agent_globs(), *markdown_globs(), *settings_globs(), *folders]
         user_folder = self._session.view.user_folder
         if user_folder is not None:
             patterns += [*self._new([user_folder]), self._pattern(user_folder.parent, CONFIG_FILE)]

@@ -213,7 +213,7 @@ def read_agent_file(
     quick = valid_values(text) if kind is AXE.agent and not (is_open or fault) else None
     if quick is not None and len(quick.shortened_text.text) <= _SHORT:
         return _said(place, quick, quick.shortened_text)
-    parse = Parse(text, before.parse if before is not None else None)
+    parse = kind.parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, kind.schema, before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
     problems = (

@@ -40,6 +40,8 @@ class Layers(Struct, frozen=True):
 
     def name_of(self, file: AgentFile) -> str:
         """The name by which the program knows the agent; "" if it has none."""
+        if file.place.kind.syntax is not None:
+            return file.name.value if file.name is not None else file.place.name_by_path
         if not file.place.dialect.has_names:
             return file.place.stem
         own = file.name.value.strip() if file.name is not None else ""

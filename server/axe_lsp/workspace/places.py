@@ -37,6 +37,7 @@ from axe_lsp.agentfile.other_programs import SETTINGS_FILE, Program
 
 CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"
+_SUFFIXES = tuple({SUFFIX, *(each.suffix for each in LAYERED)})
 _ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
 _TEST_ENDINGS = tuple(f"/{each}" for each in TEST_FOLDERS)
 
@@ -72,6 +73,17 @@ class Place(Struct, frozen=True):
     def unit(self) -> str:
         """The folder by which its project is known: the layer, or the folder of axe's agents."""
         return self.layer or self.folder
+
+    @property
+    def name_by_path(self) -> str:
+        """The path of the file below its folder of agents, without its ending: `team/review`."""
+        program = self.dialect.program
+        below = unquote(self.folder).removeprefix(f"{unquote(self.layer)}/")
+        folders = program.folders if program is not None else ()
+        inside = next(
+            (below[len(each) + 1 :] for each in folders if f"{below}/".startswith(f"{each}/")), ""
+        )
+        return f"{inside}/{self.stem}" if inside else self.stem
 
     @property
     def holds_agent(self) -> bool:
@@ -149,9 +161,9 @@ class Places(Struct, frozen=True, dict=True):
 
     def _in_layer(self, uri: str, folder: str, name: str, stem: str) -> Place | None:
         """The place of a file of a dialect with layers."""
-        if not name.endswith(SUFFIX) or not uri.startswith(_FILE):
+        if not name.endswith(_SUFFIXES) or not uri.startswith(_FILE):
             return None
-        if folder.endswith(_TEST_ENDINGS):
+        if folder.endswith(_TEST_ENDINGS) and name.endswith(SUFFIX):
             return Place(uri, folder, stem, Scope.WORKSPACE, AGENT_TESTS.agent, folder)
         for program, dialect in LAYERED.items():
             home = self.homes.get(program.name, "")
@@ -164,10 +176,13 @@ class Places(Struct, frozen=True, dict=True):
                 continue
             scope = Scope.USER if layer == home else Scope.WORKSPACE
             below = folder.removeprefix(layer).removeprefix("/")
-            if name == SETTINGS_FILE and folder == layer:
+            if program.settings and name == program.settings and folder == layer:
                 users = dialect.user_config if scope is Scope.USER else None
                 return Place(uri, folder, stem, scope, users or dialect.config, layer)
+            if not program.is_agent_file(name):
+                continue
             if is_declared or program.has_agents_in(below):
+                stem = unquote(name).removesuffix(program.suffix)
                 return Place(uri, folder, stem, scope, dialect.agent, layer)
         return None
 

@@ -34,12 +34,21 @@ local SETTINGS = {
   { path = '%.?axe/tests/[^/]+' },
   { path = '%.codex/config', layer = '.codex' },
   { path = '%.vibe/config', layer = '.vibe' },
+  { path = '%.gemini/commands/.+', layer = '.gemini' },
+}
+-- Agents in Markdown, which keep their filetype.
+local MARKDOWN = {
+  { path = '%.claude/agents/.+', layer = '.claude' },
+  { path = '%.github/agents/.+', layer = '.github' },
+  { path = '%.opencode/agents?/.+', layer = '.opencode' },
+  { path = '%.opencode/modes?/.+', layer = '.opencode' },
+  { path = '%.gemini/agents/[^/]+', layer = '.gemini' },
 }
 
 --- The folder above axe/agents and the like, and the layer if there is one.
-local function above(path, places)
+local function above(path, places, ending)
   for _, place in ipairs(places) do
-    local folder = path:gsub('\\', '/'):match('^(.-)/' .. place.path .. '%.toml$')
+    local folder = path:gsub('\\', '/'):match('^(.-)/' .. place.path .. (ending or '%.toml$'))
     if folder then
       return folder, place.layer
     end
@@ -65,6 +74,9 @@ function M.root(path)
   local folder, layer = above(path, AGENTS)
   if not folder then
     folder, layer = above(path, SETTINGS)
+  end
+  if not folder then
+    folder, layer = above(path, MARKDOWN, '%.md$')
   end
   -- The user's own agents; the rest of these folders is other programs'.
   if not layer and folder == config_home() then

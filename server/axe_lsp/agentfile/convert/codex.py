@@ -80,7 +80,7 @@ def _write_tools(writing: Writing) -> None:
 CODEX = Format(
     "codex",
     "Codex",
-    other_programs.CODEX.agents,
+    other_programs.CODEX.agents[0],
     ".toml",
     is_markdown=False,
     keys={

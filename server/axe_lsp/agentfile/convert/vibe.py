@@ -116,7 +116,7 @@ def _write_tools(writing: Writing) -> None:
 VIBE = Format(
     "vibe",
     "Mistral Vibe",
-    other_programs.VIBE.agents,
+    other_programs.VIBE.agents[0],
     ".toml",
     is_markdown=False,
     keys={

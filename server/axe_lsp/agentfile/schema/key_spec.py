@@ -137,7 +137,8 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
 
     `program` reads such files. It rejects a file with an unknown key at the top if it `rejects_unknown`
     ones, takes a date where a string belongs if it `has_dates_as_text`, and an empty word for no word if
-    `empty_is_absent`. There is one of each kind, so they are told apart by identity: what is known of one is
+    `empty_is_absent`. If it `is_judged_alone`, rows are for completion and hover, and the judge of the dialect finds all
+    problems. There is one of each kind, so they are told apart by identity: what is known of one is
     looked up at once.
     """
 
@@ -147,6 +148,7 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
     rejects_unknown: bool = False
     has_dates_as_text: bool = False
     empty_is_absent: bool = True
+    is_judged_alone: bool = False
 
     def find(self, path: KeyPath) -> KeySpec | None:
         """The row of a key; a name of the user's own matches `*`."""

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from typing import Any
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from axe_lsp.agentfile.text.ranges import TextRange
 
@@ -25,6 +26,8 @@ class ValueKind(Enum):
     DATETIME = "date or time"
     ARRAY = "array"
     INLINE_TABLE = "inline table"
+    NULL = "null"
+    """Only in YAML."""
     INVALID = "invalid value"
 
 
@@ -47,13 +50,18 @@ class Key(Struct, frozen=True, gc=False):
 
 
 class Value(Struct, frozen=True, gc=False):
-    """A value. `items` are an array's, `entries` an inline table's; `complete` means closed."""
+    """A value. `items` are an array's, `entries` an inline table's; `complete` means closed.
+
+    `decoded` is what it means, in YAML; TOML's is read from the text when it is needed. The mappings of YAML are inline
+    tables, whose entries may stand on lines of their own.
+    """
 
     range: TextRange
     kind: ValueKind
     complete: bool = True
     items: tuple[Value, ...] = ()
     entries: tuple[Entry, ...] = ()
+    decoded: Any = UNSET
 
 
 class Entry(Struct, frozen=True, gc=False):
@@ -237,4 +245,5 @@ def _moved_value(value: Value, by: int) -> Value:
         value.complete,
         tuple([_moved_value(each, by) for each in items]) if items else (),
         tuple([_moved_entry(each, by) for each in entries]) if entries else (),
+        value.decoded,
     )

@@ -10,6 +10,7 @@ import re
 from typing import Any
 
 import tomli
+from msgspec import UNSET
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import Value, ValueKind
@@ -22,8 +23,8 @@ _DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 def decode(text: str, value: Value) -> Any:
     """The value of a node, or None if the node is unfinished or invalid."""
     kind, where = value.kind, value.range
-    if not value.complete or kind is _INVALID:
-        return None
+    if value.decoded is not UNSET or not value.complete or kind is _INVALID:
+        return value.decoded if value.decoded is not UNSET else None
     token = text[where.start : where.end]
     if kind is _STRING:
         return unquote(token)
@@ -49,8 +50,10 @@ def unquote(token: str) -> str | None:
 
 
 def content_range(text: str, value: Value) -> TextRange:
-    """The range between the quotes of a string, closed or not."""
+    """The range between the quotes of a string, closed or not; all of one of YAML that has no quotes."""
     start, end = value.range
+    if text[start : start + 1] not in ("'", '"'):
+        return value.range
     quotes = len(_quote(text[start : start + 3]))
     return TextRange(start + quotes, max(start + quotes, end - quotes if value.complete else end))
 

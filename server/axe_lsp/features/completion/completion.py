@@ -19,6 +19,7 @@ from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.agentfile.text.tree import ValueKind
 from axe_lsp.agentfile.text.values import decode
+from axe_lsp.features.completion import front_matter
 from axe_lsp.features.completion.cursor import Cursor, Where, cursor_at
 from axe_lsp.features.completion.expectation_offers import (
     argument_keys,
@@ -62,6 +63,8 @@ def completion(
     """
     if file.open is None:
         return []
+    if front_matter.is_front_matter(file):
+        return front_matter.completion(file, offset)
     cursor, text = cursor_at(file.open, offset), file.open.parse.text
     typed = text[cursor.range.start : offset]
     found: dict[str, Completion] = {}

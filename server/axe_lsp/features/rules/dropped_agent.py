@@ -39,7 +39,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         message = f"{keys} {verb} missing; {program} ignores the file"
         where = file.start if missing == ("name",) else _TOP
         yield RULE.finding(where, message, path=(missing[0],))
-    elif layers.is_whole(file):
+    elif layers.is_whole(file) and file.place.kind.syntax is None:
         yield from _taken(snapshot, file, program)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.dialects import OPENCODE
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Related, Severity
 from axe_lsp.features.fix import open_related
@@ -21,6 +22,8 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if name in file.place.dialect.built_in:
         message = f"the agent replaces {program}'s own agent {quoted(name)}"
         yield RULE.finding(file.start, message)
+    if file.place.kind.syntax is not None:
+        yield from _alike(snapshot, file, key)
     for declared in layers.declared.get(file.uri, ()):
         if file.name is not None and declared.declaration.name.strip() != name:
             message = (
@@ -31,9 +34,24 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
             yield RULE.finding(file.start, message, related=related)
     for uri in layers.names.get(key, ()):
         other = snapshot.file(uri)
-        if other is not None and snapshot.is_below(other.place.layer, file.place):
+        if (
+            other is None or file.place.dialect is OPENCODE
+        ):  # Here the user's own agents count before a project's.
+            continue
+        if snapshot.is_below(other.place.layer, file.place):
             message = f"the agent takes the place of another one of the name {quoted(name)}"
             related = (Related(other.uri, other.start, "this one is hidden"),)
+            yield RULE.finding(file.start, message, related=related)
+            return
+
+
+def _alike(snapshot: Snapshot, file: AgentFile, key: tuple[str, str]) -> Iterator[Finding]:
+    """Another agent in Markdown with the name, in the same folder of the program: one of them is used, without a word."""
+    for uri in snapshot.layers.names.get(key, ()):
+        other = snapshot.file(uri)
+        if other is not None and uri != file.uri and other.place.layer == file.place.layer:
+            message = f"another file has the name {quoted(key[1])}; {key[0]} uses one of them alone"
+            related = (Related(other.uri, other.start, "the other file"),)
             yield RULE.finding(file.start, message, related=related)
             return
 

@@ -24,6 +24,9 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if file.place.kind.syntax is not None:
+        yield from RULE.repeated(file)
+        return
     # A version that is newer than the table of keys may know the key.
     is_newer = version_of(snapshot.facts_about(file).installed)[:2] > version_of(VERSION)
     for problem in problems_of(file, RULE.code):

@@ -8,7 +8,7 @@ from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell
-from axe_lsp.features.rule import Rule, Subject, problems_of
+from axe_lsp.features.rule import Dialects, Rule, Subject, problems_of
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -16,6 +16,9 @@ _NAMES = (*TOOLS, *TOOL_ALIASES)
 
 
 def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    if file.place.kind.syntax is not None:
+        yield from RULE.repeated(file)
+        return
     for problem in problems_of(file, RULE.code):
         if not problem.fatal:
             message = f"{problem.message}: no tool matches"
@@ -51,6 +54,7 @@ gets it if `sub_agents` names an agent. A glob that matches no tool is a warning
 tools = ["read_file", "list_directory", "run_command"]
 ```
 """,
+    is_for=Dialects.ALL,
     check=check,
     fixes=fixes,
     about=Subject.PROBLEMS,

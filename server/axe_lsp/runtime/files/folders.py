@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 
-from axe_lsp.agentfile.other_programs import PROGRAMS
+from axe_lsp.agentfile.other_programs import ALL_PROGRAMS, Program
 from axe_lsp.agentfile.schema.providers import is_secret_variable
 from axe_lsp.runtime.errors import ConfigError
 
@@ -46,10 +46,20 @@ def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
     """
     home = environment.get(_home_variable())
     found = (
-        (each.name, _absolute(environment, each.home_variable) or (home and f"{home}/{each.layer}"))
-        for each in PROGRAMS
+        (
+            each.name,
+            (_absolute(environment, each.home_variable) if each.home_variable else "")
+            or (home and _user_layer(each, home, environment)),
+        )
+        for each in ALL_PROGRAMS
     )
     return tuple((name, _path(folder).as_posix()) for name, folder in found if folder)
+
+
+def _user_layer(program: Program, home: str, environment: Environment) -> str:
+    below = program.user_layer or program.layer
+    base = _absolute(environment, "XDG_CONFIG_HOME") if below.startswith(".config/") else ""
+    return f"{base}/{below.removeprefix('.config/')}" if base else f"{home}/{below}"
 
 
 def data_folder(environment: Environment) -> Path:

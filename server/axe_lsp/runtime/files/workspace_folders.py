@@ -27,7 +27,7 @@ MOST_FOLDERS = 100_000
 """Folders that a search for agents looks into; it ends after them. Nearer ones come first."""
 
 _ENDINGS = tuple(f"/{each}" for each in AGENT_FOLDERS)
-_ALL_FOLDERS = (*AGENT_FOLDERS, *(each.agents for each in PROGRAMS))
+_ALL_FOLDERS = (*AGENT_FOLDERS, *(folder for each in PROGRAMS for folder in each.agents))
 _MAX_DEPTH = 12
 _NEVER_ENTERED = frozenset(
     ["node_modules", "__pycache__", "site-packages", "target", "dist", "build", "venv"]
@@ -113,7 +113,9 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
     Hidden folders other than `.axe` and the layers of `others`, folders of dependencies and linked folders
     are not entered.
     """
-    layers = {each.layer: each for each in others}
+    layers: dict[str, list[Program]] = {}
+    for program in others:
+        layers.setdefault(program.layer, []).append(program)
     level, looked_into = [root], 0
     for _ in range(_MAX_DEPTH):
         below: list[Path] = []
@@ -124,7 +126,8 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
             yield from (found for each in AGENT_FOLDERS if is_folder(found := folder / each))
             for each in _folders_in(folder, layers):
                 if each.name in layers:
-                    yield from folders_of_layer(each, layers[each.name])
+                    found_in = (folders_of_layer(each, program) for program in layers[each.name])
+                    yield from dict.fromkeys(folder for folders in found_in for folder in folders)
                 else:
                     below.append(each)
         level = below
@@ -143,8 +146,9 @@ def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
 
     Hidden and linked folders count (Codex 0.169).
     """
-    yield layer
-    level = [layer / AGENTS]
+    if program.settings:
+        yield layer
+    level = [layer / each for each in program.folders]
     seen: set[str] = set()
     for _ in range(_MAX_DEPTH if program.is_recursive else 1):
         below: list[Path] = []

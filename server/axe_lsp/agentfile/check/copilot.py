@@ -1,0 +1,254 @@
+"""Problems of the agents of GitHub Copilot: Copilot CLI 1.0.102 drops a file for each error; VS Code and GitHub warn.
+
+What Copilot CLI says was recorded without network; what VS Code says was read in its validator of prompt files (2026).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from axe_lsp.agentfile.check import shapes
+from axe_lsp.agentfile.check.front_matter import (
+    check_keys,
+    error,
+    fields,
+    missing,
+    parse_of,
+    warning,
+    without_front_matter,
+)
+from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.shapes import Fault, Field, Shape
+from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.markdown_keys import (
+    CLAUDE_TOOLS,
+    COPILOT_EVENTS,
+    COPILOT_READ_ELSEWHERE,
+    COPILOT_TOOLS,
+    EFFORTS,
+)
+from axe_lsp.agentfile.text.nearest import nearest_of
+from axe_lsp.agentfile.text.ranges import TextRange, quoted
+
+_LONGEST_BODY = 30_000
+_DROPPED = "Copilot CLI does not load this file"
+
+_text_or_texts = shapes.either(
+    "a text or a list of texts", shapes.text, shapes.list_of(shapes.text)
+)
+
+
+def _tools(field: Field, path: tuple[str, ...]) -> Iterator[Fault]:
+    if field.text is None:
+        yield from shapes.list_of(shapes.text)(field, path)
+
+
+def _model(field: Field, path: tuple[str, ...]) -> Iterator[Fault]:
+    if field.text is None:
+        yield from shapes.list_of(shapes.text, is_empty=False)(field, path)
+
+
+_TEXTS = shapes.map_of(shapes.text)
+_LOCAL = shapes.table(
+    {
+        "command": shapes.text,
+        "args": shapes.list_of(shapes.text),
+        "tools": shapes.list_of(shapes.text),
+        "env": _TEXTS,
+    },
+    required=("command", "args", "tools"),
+)
+_REMOTE = shapes.table(
+    {"url": shapes.text, "tools": shapes.list_of(shapes.text), "headers": _TEXTS},
+    required=("url", "tools"),
+)
+
+
+def _server(field: Field, path: tuple[str, ...]) -> Iterator[Fault]:
+    transport = (field.members or {}).get("type")
+    kind = transport.value if transport is not None else "local"
+    if transport is not None and kind not in ("local", "stdio", "http", "sse"):
+        yield from shapes.words("local stdio http sse")(transport, (*path, "type"))
+        return
+    yield from (_REMOTE if kind in ("http", "sse") else _LOCAL)(field, path)
+
+
+def _servers(field: Field, path: tuple[str, ...]) -> Iterator[Fault]:
+    if field.value is not None:
+        yield from shapes.map_of(_server)(field, path)
+
+
+def _hooks(field: Field, path: tuple[str, ...]) -> Iterator[Fault]:
+    if field.members is None:
+        yield Fault(field.range, path, f"must be a table of events, not {shapes.found(field)}")
+        return
+    for event, hooks in field.members.items():
+        if event not in COPILOT_EVENTS:
+            yield Fault(hooks.key, (*path, event), "is not an event of Copilot CLI", "out-of-range")
+        else:
+            yield from shapes.array(hooks, (*path, event))
+
+
+_SHAPES: Mapping[str, Shape] = {
+    "name": shapes.text,
+    "description": shapes.text,
+    "tools": _tools,
+    "model": _model,
+    "model-policy": shapes.words("preferred required"),
+    "reasoning-effort": shapes.text,
+    "skills": shapes.list_of(shapes.text),
+    "github": shapes.table(
+        {"toolsets": shapes.list_of(shapes.text), "permissions": shapes.mapping}
+    ),
+    "mcp-servers": _servers,
+    "hooks": _hooks,
+    **dict.fromkeys(
+        (
+            *("infer", "user-invocable", "disable-model-invocation", "deferred-tool-loading"),
+            *("strict-tools-list", "include-custom-instructions"),
+        ),
+        shapes.boolean,
+    ),
+}
+
+_bare = shapes.either("true or false, without quotes", shapes.boolean)
+_HANDOFF = shapes.table(
+    {
+        "label": shapes.text,
+        "agent": shapes.nonempty_text,
+        "prompt": shapes.text,
+        "send": _bare,
+        "showContinueOn": _bare,
+        "model": shapes.anything,
+    },
+    required=("label", "agent", "prompt"),
+    rejects_unknown=True,
+)
+_IN_VS_CODE: Mapping[str, Shape] = {
+    "name": shapes.nonempty_text,
+    "argument-hint": shapes.nonempty_text,
+    "model": shapes.either(
+        "a text that is not empty, or a list", shapes.nonempty_text, shapes.array
+    ),
+    "reasoning-effort": shapes.words(EFFORTS),
+    "agents": shapes.list_of(shapes.text),
+    "handoffs": shapes.list_of(_HANDOFF),
+    "target": shapes.words("vscode github-copilot"),
+}
+
+
+def copilot_agent(lookup: Lookup) -> Iterator[Problem]:
+    """The problems of an agent file by itself."""
+    parse = parse_of(lookup)
+    if parse.parts.matter is None:
+        yield from without_front_matter(lookup, _DROPPED)
+        return
+    found = fields(lookup)
+    if not parse.problems and "description" not in found:
+        message = f"`description` is missing: {_DROPPED}"
+        yield missing(lookup, found, "description", ("Description", "desc"), message)
+    dropped = list(check_keys(found, _SHAPES))
+    yield from (error(each._replace(message=f"{each.message}: {_DROPPED}")) for each in dropped)
+    reported = {each.range for each in dropped}
+    for fault in check_keys(found, _IN_VS_CODE):
+        if fault.range not in reported:
+            yield warning(
+                fault.range,
+                fault.path,
+                f"VS Code: `{'.'.join(fault.path)}` {fault.message}",
+                fault.code,
+            )
+    yield from _warnings(lookup, found)
+
+
+def _warnings(lookup: Lookup, found: Mapping[str, Field]) -> Iterator[Problem]:
+    keys = frozenset(each.path[0] for each in lookup.schema.keys)
+    for name, field in found.items():
+        if name not in keys:
+            near = _MEANT.get(name) or nearest_of(name, keys)
+            guess = f"; did you mean {quoted(near)}?" if near else ""
+            message = f"Copilot CLI ignores the unknown key {quoted(name)}{guess}"
+            yield Problem(
+                "unknown-key",
+                field.key,
+                message,
+                (name,),
+                0,
+                fatal=False,
+                meant=near or "",
+                is_warning=True,
+            )
+    if "infer" in found:
+        message = "`infer` is deprecated: use `user-invocable` and `disable-model-invocation`"
+        yield warning(found["infer"].key, ("infer",), message, "deprecated-key")
+    tools = found.get("tools")
+    for name, where in _listed(tools) if tools is not None else ():
+        if not _may_be_tool(name):
+            near = nearest_of(name, tuple(sorted((*COPILOT_TOOLS, *CLAUDE_TOOLS))))
+            guess = f"; did you mean {quoted(near)}?" if near else ""
+            yield warning(
+                where, ("tools",), f"VS Code knows no tool {quoted(name)}{guess}", "unknown-tool"
+            )
+    body = parse_of(lookup).body.strip()
+    if len(body) > _LONGEST_BODY:
+        message = f"GitHub takes prompts of at most {_LONGEST_BODY:,} characters; this one has {len(body):,}"
+        yield warning(parse_of(lookup).parts.end, (), message, "out-of-range")
+    agents, listed = found.get("agents"), found.get("tools")
+    if (
+        agents is not None
+        and agents.items
+        and listed is not None
+        and not any(name in ("agent", "*") for name, _ in _listed(listed))
+    ):
+        message = "VS Code: an agent with `agents` needs the tool `agent`"
+        yield warning(agents.key, ("agents",), message)
+
+
+_MEANT = {
+    "mcpServers": "mcp-servers",
+    "allowed-tools": "tools",
+    "user-invokable": "user-invocable",
+    "effort": "reasoning-effort",
+}
+_ALIASES = frozenset(
+    [
+        "shell",
+        "bash",
+        "powershell",
+        "read",
+        "view",
+        "edit",
+        "multiedit",
+        "write",
+        "notebookedit",
+        "grep",
+        "glob",
+        "custom-agent",
+        "task",
+        "websearch",
+        "webfetch",
+        "todowrite",
+        "ls",
+        "vscode",
+        "browser",
+    ]
+) | frozenset(name.lower() for name in (*CLAUDE_TOOLS, *COPILOT_TOOLS))
+
+
+def _listed(field: Field) -> Iterator[tuple[str, TextRange]]:
+    for item in field.items if field.items is not None else (field,):
+        for name in (item.text or "").split(",") if field.items is None else (item.text or "",):
+            if name.strip():
+                yield name.strip(), item.range
+
+
+def _may_be_tool(name: str) -> bool:
+    """Whether a name may be that of a tool: those of servers, extensions and sets can't be known."""
+    return (
+        name == "*"
+        or "/" in name
+        or name.lower() in _ALIASES
+        or not re.fullmatch(r"[a-z]+", name)
+        or name in COPILOT_READ_ELSEWHERE
+    )

@@ -1,0 +1,175 @@
+"""Front matter is read as the YAML library of each program reads it; recorded verdicts are in `tests/recorded/yaml`."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.agentfile.text.tree import Value
+from axe_lsp.agentfile.text.yaml import (
+    BUN,
+    JS_YAML_3,
+    JS_YAML_4,
+    YAML_1_1,
+    Flavor,
+    Second,
+    Timestamp,
+    Tree,
+    parse_yaml,
+)
+from support.recorded_checks import RECORDED, load_cases
+
+FLAVORS = {"bun": BUN, "js-yaml 3": JS_YAML_3, "js-yaml 4": JS_YAML_4, "yaml": YAML_1_1}
+TEXTS = load_cases(RECORDED / "yaml" / "texts.json.xz")
+
+
+def parsed(text: str, flavor: Flavor = YAML_1_1, second: Second | None = None) -> Tree:
+    return parse_yaml(text, TextRange(0, len(text)), flavor, second or Second())
+
+
+def value(text: str, flavor: Flavor = YAML_1_1) -> Any:
+    tree = parsed(text, flavor)
+    assert not tree.problems
+    assert tree.root is not None
+    return tree.root.decoded
+
+
+@pytest.mark.parametrize("library", FLAVORS)
+def test_random_text_is_read_as_the_library_reads_it(library: str) -> None:
+    deviations = [each["text"] for each in TEXTS if not _agrees(each, library)]
+    assert deviations == []
+
+
+def _agrees(recorded: Mapping[str, Any], library: str) -> bool:
+    tree, verdict = parsed(recorded["text"], FLAVORS[library]), recorded[library]
+    if verdict is None or tree.problems:
+        return verdict is None and bool(tree.problems)
+    read = tree.root.decoded if tree.root is not None else None
+    return _as_json(read) == _as_json(verdict[0])
+
+
+def _as_json(read: Any) -> str:
+    return json.dumps(read, sort_keys=True, default=lambda date: date.text)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: 'it''s'", {"a": "it's"}),
+        ('a: "x\\ty"', {"a": "x\ty"}),
+        ("a: |\n  b\n  c\n\n", {"a": "b\nc\n"}),
+        ("a: >-\n  b\n  c\n\n  d\n", {"a": "b c\nd"}),
+        ("a: |+\n  b\n\n", {"a": "b\n\n"}),
+        ("a:\n- b\n- c: d\n  e: f", {"a": ["b", {"c": "d", "e": "f"}]}),
+        ("a: b\n  c\n\n  d", {"a": "b c\nd"}),
+        ("a: [b, c d, {e: f}]", {"a": ["b", "c d", {"e": "f"}]}),
+        ("a: &x b\nc: *x", {"a": "b", "c": "b"}),
+        ("a: &x {b: c}\nd:\n  <<: *x\n  e: f", {"a": {"b": "c"}, "d": {"b": "c", "e": "f"}}),
+        (
+            "a: 0x1F\nb: 1e3\nc: yes\nd: ~\ne: True",
+            {"a": 31, "b": 1000.0, "c": "yes", "d": None, "e": True},
+        ),
+        ("a: !!str 42", {"a": "42"}),
+        ("a: b # c\nd: e#f", {"a": "b", "d": "e#f"}),
+        ("\"a b\": c\n'd': e", {"a b": "c", "d": "e"}),
+    ],
+)
+def test_value_is_what_yaml_says(text: str, expected: object) -> None:
+    assert value(text) == expected
+
+
+def test_infinity_and_nan_are_numbers() -> None:
+    read = value("a: -.inf\nb: .nan")
+    assert read["a"] == -math.inf
+    assert math.isnan(read["b"])
+
+
+@pytest.mark.parametrize(
+    ("text", "where", "word"),
+    [
+        ("a: b: c", "b: c", "another key"),
+        ("a: @b", "@b", "quotes"),
+        ("a: 'b", "'b", "no end"),
+        ("a: [b", "[b", "no `]`"),
+        ('a: "b" c', " c", "behind a finished value"),
+        ("a\nb: c", "a", "`:`"),
+        ("a: b\n\tc: d", "c: d", "tab"),
+        ("a: x\n - b", " - b", ""),
+        ("a: *b", "*b", "names that nothing has"),
+        ("a: b\na: c", "a", "there already"),
+    ],
+)
+def test_fault_is_at_its_place_and_the_rest_is_read(text: str, where: str, word: str) -> None:
+    tree = parsed(f"{text}\nlast: z")
+    assert tree.problems or not word
+    if word:
+        assert any(where.strip() in each.range.of(text) for each in tree.problems)
+    assert tree.root is not None
+    assert "last" in tree.root.decoded
+
+
+def test_flavors_differ_where_their_libraries_do() -> None:
+    assert value("a: b\na: c", BUN) == {"a": "c"}
+    assert value("a: 2026-01-31", JS_YAML_4) == {"a": Timestamp("2026-01-31")}
+    assert value("a: 010", JS_YAML_3) == {"a": 8}
+    assert value("\ta: b", JS_YAML_3) == {"a": "b"}
+    assert value("a: 'b\nc'", JS_YAML_4) == {"a": "b c"}
+    assert parsed("a: !b c", JS_YAML_4).problems
+
+
+def test_second_try_takes_values_as_they_stand() -> None:
+    text = "a: b: \\c\n  d\ne: f"
+    assert parsed(text, BUN, Second({3: 8}, deep=True)).root is not None
+    tree = parsed(text, BUN, Second({3: 8}, deep=True))
+    assert tree.problems == ()
+    assert tree.root is not None
+    assert tree.root.decoded == {"a": "b: \\c\n  d", "e": "f"}
+
+
+_PIECES = [
+    *"[]{}:,#\"'\\-|>?&*!%@` \t\n",
+    *(
+        "\r\n",
+        "a",
+        "b: c",
+        "- d",
+        "name",
+        ": ",
+        "  ",
+        "\n  ",
+        "é",
+        "😀",
+        "\x00",
+        "<<: *a",
+        "&a ",
+        "0",
+        "true",
+        "|\n",
+        "'x'",
+    ),
+]
+
+
+@given(st.lists(st.sampled_from(_PIECES), max_size=30).map("".join), st.sampled_from(list(FLAVORS)))
+def test_any_text_has_a_tree_within_it(text: str, library: str) -> None:
+    tree = parsed(text, FLAVORS[library])
+    for problem in tree.problems:
+        assert 0 <= problem.range.start <= problem.range.end <= len(text)
+    for each in _values(tree.root):
+        assert 0 <= each.range.start <= each.range.end <= len(text)
+
+
+def _values(root: Value | None) -> Iterator[Value]:
+    if root is not None:
+        yield root
+        for entry in root.entries:
+            yield from _values(entry.value)
+        for item in root.items:
+            yield from _values(item)
