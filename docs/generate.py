@@ -27,6 +27,7 @@ from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.models import ENDING_SOURCES, MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.cli.main import COMMANDS, module_of
 from axe_lsp.cli.shell_completion import SHELLS
 from axe_lsp.daemon import project_severities
@@ -258,13 +259,10 @@ def _meaning(key: KeySpec) -> str:
 
 
 def _tools() -> str:
-    aliases: dict[str, list[str]] = {}
-    for alias, tool in agent_keys.TOOL_ALIASES.items():
-        aliases.setdefault(tool, []).append(f"`{alias}`")
     lines = ["\n## Tools\n", "| name | also | |", "|---|---|---|"]
     lines += [
-        f"| `{tool}` | {', '.join(aliases.get(tool, []))} | {doc} |"
-        for tool, doc in agent_keys.TOOLS.items()
+        f"| `{tool.name}` | {', '.join(f'`{alias}`' for alias in tool.aliases)} | {tool.documentation} |"
+        for tool in TOOLS.values()
     ]
     return "\n".join([*lines, _ABOUT_TOOLS])
 
@@ -466,7 +464,7 @@ def converting_page() -> str:
     ]
     tools = [
         f"| `{tool}` | {' | '.join(_tool_names(each, tool) for each in formats[2:])} |"
-        for tool in agent_keys.TOOLS
+        for tool in TOOLS
     ]
     tool_head = f"| axe | {' | '.join(each.title for each in formats[2:])} |\n|{'---|' * (len(formats) - 1)}"
     return _CONVERTING.format(

@@ -10,10 +10,9 @@ from pathlib import Path
 import grimp
 import pytest
 
-from axe_lsp.acp import updates
 from axe_lsp.agentfile.check.plain_values import KNOWN_TO_AXE
-from axe_lsp.agentfile.schema.agent_keys import EXTENSION_TOOLS, TOOLS
 from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.features.rules import RULES
 from axe_lsp.lsp.server import AxeServer
@@ -70,22 +69,15 @@ def test_every_rule_is_in_the_list_of_rules(name: str) -> None:
 def test_every_tool_is_in_the_tables_of_tools(name: str) -> None:
     if "\nTOOL = " not in (PACKAGE / f"runtime/tools/{name}.py").read_text("utf-8"):
         return
-    assert name in BUILTIN_TOOLS, f"add {name} to _NAMES in runtime/tools/tool_table.py"
-    assert name in TOOLS, f"add {name} to TOOLS in agentfile/schema/agent_keys.py"
+    assert name in TOOLS, f"add a row for {name} to agentfile/schema/tools.py"
 
 
-def test_agent_files_may_name_exactly_the_tools_that_runs_have() -> None:
-    assert list(TOOLS) == list(BUILTIN_TOOLS), (
-        "TOOLS and runtime/tools/tool_table.py list other tools"
-    )
-
-
-def test_editors_of_acp_are_told_what_each_tool_does() -> None:
-    """A tool without a row is shown as "other", as a question to the user is."""
-    without = set(BUILTIN_TOOLS) - set(updates._KINDS) - {"ask_user"}
-    assert not without, f"add to _KINDS in acp/updates.py: {without}"
-    asking = {name for name, tool in BUILTIN_TOOLS.items() if tool.rehearse is not None}
-    assert set(updates._ASKING) == asking, "_ASKING in acp/updates.py lists other tools"
+@pytest.mark.parametrize("name", TOOLS)
+def test_row_of_a_tool_agrees_with_its_module(name: str) -> None:
+    row, tool = TOOLS[name], BUILTIN_TOOLS[name]
+    assert tool.definition.name == name
+    assert tuple(tool.definition.parameters) == row.arguments, "`arguments` of the row"
+    assert (tool.rehearse is not None) == (row.effect == "changes"), "`effect` of the row"
 
 
 def test_vs_code_stores_the_key_of_every_provider_that_needs_one() -> None:
@@ -125,8 +117,9 @@ def test_what_axe_lacks_is_marked_as_an_extension() -> None:
     """Else `not-axe` is silent about it. What a new version of axe knows is added here."""
     keys = {".".join(path) for path in KNOWN_TO_AXE} - set(KEYS_OF_AXE.split())
     assert not keys, f"add `since=EXTENSION` to these keys, unless axe has them: {keys}"
-    tools = set(TOOLS) - EXTENSION_TOOLS - set(TOOLS_OF_AXE.split())
-    assert not tools, f"add to EXTENSION_TOOLS, unless axe has them: {tools}"
+    own_tools = {name for name, tool in TOOLS.items() if not tool.is_extension}
+    tools = own_tools - set(TOOLS_OF_AXE.split())
+    assert not tools, f"add `is_extension=True` to their rows, unless axe has them: {tools}"
     providers = set(PROVIDERS) - set(PROVIDERS_OF_AXE.split())
     assert not providers, f"`refusal` in check/plain_values.py takes axe to know {providers}"
 

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.agent_definition import (
 )
 from axe_lsp.agentfile.check.plain_values import DefinitionError
 from axe_lsp.agentfile.schema import agent_keys
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tools import tools_meant
 
 HEAD = 'name = "parent"\nmodel = "openai/gpt"\n'
 

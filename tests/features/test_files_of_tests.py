@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.agent_definition import AgentDefinition, TaskConfig
-from axe_lsp.agentfile.schema.agent_keys import TOOL_ARGUMENTS
+from axe_lsp.agentfile.agent_definition import AgentDefinition, SubAgentsConfig, TaskConfig
+from axe_lsp.agentfile.schema.tools import DELEGATION
 from axe_lsp.features.code_lens import LensKind, code_lenses, count_of_tests
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.definition import definition
@@ -22,8 +22,8 @@ from axe_lsp.features.rename import follow_move, renamable, rename
 from axe_lsp.features.rules import fixes_of
 from axe_lsp.lsp.file_operations import same
 from axe_lsp.runtime.children.delegation import call_agent_tool
+from axe_lsp.runtime.children.side_run_definitions import SIDE_RUN_TOOLS
 from axe_lsp.runtime.children.task import task_tools
-from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts, Found
 from axe_lsp.workspace.places import Places
@@ -355,18 +355,18 @@ def test_arguments_of_expected_calls_are_offered(call: str, labels: list[str]) -
     assert [each.label for each in found if not each.label.startswith("[")] == labels
 
 
-def test_the_arguments_are_those_of_the_tools() -> None:
-    definitions = {name: tool.definition for name, tool in BUILTIN_TOOLS.items()}
-    task = AgentDefinition("a", model="m", task=TaskConfig())
+def test_rows_of_delegation_tools_name_their_arguments() -> None:
+    optional = SubAgentsConfig(background="optional")
+    task = AgentDefinition("a", model="m", task=TaskConfig(), sub_agents_config=optional)
 
     def load(_name: str, _caller: object = None) -> AgentDefinition:
         return task
 
-    (tool,) = task_tools(task, 0, 3, load)
-    called = {"call_agent": call_agent_tool(["x"]), "Task": tool}
-    assert {
-        name: tuple(each.parameters) for name, each in {**definitions, **called}.items()
-    } == TOOL_ARGUMENTS
+    (tool,) = (each for each in task_tools(task, 0, 3, load) if each.name == "Task")
+    called = {"call_agent": call_agent_tool(["x"], has_choice=True), "Task": tool}
+    called.update((each.name, each) for each in SIDE_RUN_TOOLS)
+    arguments = {row.name: row.arguments for row in DELEGATION}
+    assert {name: tuple(each.parameters) for name, each in called.items()} == arguments
 
 
 EXPECTED = """
@@ -414,6 +414,13 @@ LISTED = 'tools = ["grep"]\nsub_agents = ["scout"]\n'
             ['"Task"'],
         ),
         (LISTED, "[task]\n", EXPECTED.replace('"read_file"', '"Task"'), []),
+        (LISTED, "[task]\n", EXPECTED.replace('"read_file"', '"wait_agents"'), ['"wait_agents"']),
+        (
+            LISTED,
+            '[task]\n[sub_agents_config]\nbackground = "optional"\n',
+            EXPECTED.replace('"read_file"', '"wait_agents"'),
+            [],
+        ),
         (LISTED, 'sub_agents = ["lead"]\n', EXPECTED.replace('"read_file"', '"lead"'), []),
     ],
 )

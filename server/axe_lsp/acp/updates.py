@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from axe_lsp.acp.update_queue import Update, UpdateQueue
 from axe_lsp.agentfile.schema.models import known_model
+from axe_lsp.agentfile.schema.tools import CHANGING_TOOLS, TOOLS
 from axe_lsp.agentfile.text.amounts import as_line
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Warned
@@ -30,22 +31,6 @@ FilesBefore = Mapping[tuple[str, int, str], str | None]
 
 _NAMES = UUID("5f0d8a52-1d9f-4f9e-9c0e-6c2f6f5e2a11")
 """The namespace of the ids here. They are the same whenever the events are told again."""
-
-_KINDS: Mapping[str, str] = {
-    "read_file": "read",
-    "list_directory": "read",
-    "grep": "search",
-    "find_files": "search",
-    "write_file": "edit",
-    "edit_file": "edit",
-    "run_command": "execute",
-    "url_fetch": "fetch",
-    "web_search": "fetch",
-}
-"""The ToolKind of each tool; all others are "other"."""
-
-_ASKING = ("write_file", "edit_file", "run_command")
-"""Tools that wait for a permission before they begin."""
 
 _LONGEST_TITLE = 120
 _LONGEST_CHANGE = 256 * 1024
@@ -339,12 +324,12 @@ class Updates:
         run_id, name, arguments = event["runId"], event["name"], event["arguments"]
         run = self.runs[run_id]
         key = (run_id, str(event["turn"]), event["callId"], str(run.attempt))
-        asks = name in _ASKING or "/" in name
+        asks = name in CHANGING_TOOLS or "/" in name
         call = Call(
             id=same_id(*key),
             session=run.session,
             title=_title_of(run, name, arguments),
-            kind=_KINDS.get(name, "other"),
+            kind=TOOLS[name].kind if name in TOOLS else "other",
             arguments=arguments,
             locations=[] if run.in_copy else _locations(run.folder, name, arguments),
             agent=run.agent,
@@ -573,8 +558,10 @@ def _title(agent: str, text: str) -> str:
 
 def _locations(folder: str, name: str, arguments: Mapping[str, Any]) -> list[Update]:
     """The file or folder that a call is about, as an absolute path."""
-    path = arguments.get("path")
-    if name not in _KINDS or not isinstance(path, str) or not path or "\0" in path:
+    path, row = arguments.get("path"), TOOLS.get(name)
+    if row is None or "path" not in row.arguments:
+        return []
+    if not isinstance(path, str) or not path or "\0" in path:
         return []
     location: Update = {"path": _absolute(folder, path)}
     line = arguments.get("offset")

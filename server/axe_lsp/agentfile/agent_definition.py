@@ -13,7 +13,7 @@ from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tools import tools_meant
 from axe_lsp.agentfile.text.toml_values import values_of
 
 

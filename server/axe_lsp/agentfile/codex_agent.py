@@ -10,14 +10,11 @@ from typing import Any
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Params, SubAgentsConfig
 from axe_lsp.agentfile.schema.providers import EFFORTS
+from axe_lsp.agentfile.schema.tools import CHANGING_TOOLS, READING_TOOLS
 from axe_lsp.agentfile.text.ranges import quoted
 
 DEFAULT_MAX_DEPTH = 1
 """The depth of Codex's agents if config.toml has no `agents.max_depth`: children call no others."""
-
-READING_TOOLS = ("read_file", "list_directory", "grep", "find_files")
-WRITING_TOOLS = ("write_file", "edit_file", "run_command")
-"""Each call of these needs an approval, as in any agent."""
 
 READ_ONLY = "read-only"
 """The value of `sandbox_mode` of agents that may not write."""
@@ -75,7 +72,7 @@ def codex_agent(
         model=model,
         description=_text(values, "description"),
         system_prompt=_text(values, "developer_instructions"),
-        tools=READING_TOOLS if is_read_only else (*READING_TOOLS, *WRITING_TOOLS),
+        tools=READING_TOOLS if is_read_only else (*READING_TOOLS, *CHANGING_TOOLS),
         read_only=is_read_only,
         params=Params(effort=effort),
         sub_agents=tuple(roles) if is_delegating else (),

@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, MemoryConfig
 from axe_lsp.agentfile.mcp_servers import McpServer
-from axe_lsp.agentfile.schema.tool_names import named_tools
+from axe_lsp.agentfile.schema.tools import WEB_TOOLS, named_tools
 
 
 class May(Enum):
@@ -40,9 +40,6 @@ WORKDIR = "workdir"
 FILES = "files"
 MEMORY = "memory.path"
 SERVER = "mcp_servers"
-
-WEB_TOOLS = ("url_fetch", "web_search")
-"""The tools that send to hosts on the internet what a model writes."""
 
 RIGHTS: tuple[Right, ...] = (
     Right(

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterator
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.agentfile.schema.schema_keywords import is_member, member_at
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.completion import front_matter
@@ -203,8 +203,8 @@ def _card(snapshot: Snapshot, agent: AgentFile) -> str:
 
 
 def _of_tool(name: str) -> str | None:
-    tool = agent_keys.TOOL_ALIASES.get(name, name)
-    return f"**`{tool}`** · tool\n\n{agent_keys.TOOLS[tool]}" if tool in agent_keys.TOOLS else None
+    tool = TOOLS.get(TOOL_ALIASES.get(name, name))
+    return f"**`{tool.name}`** · tool\n\n{tool.documentation}" if tool is not None else None
 
 
 def _missing(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:

@@ -10,8 +10,8 @@ from enum import Enum
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Names, Schema
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.tree import KeyPart, Located, Table, Value, ValueKind
 from axe_lsp.agentfile.text.values import content_range
@@ -135,7 +135,7 @@ def _of_string(text: str, spec: KeySpec, value: Value) -> Iterator[Token]:
 
 
 def _tool(word: str) -> TokenKind:
-    is_known = word in agent_keys.TOOLS or word in agent_keys.TOOL_ALIASES
+    is_known = word in TOOLS or word in TOOL_ALIASES
     is_glob = any(character in word for character in "*?[")
     return TokenKind.TOOL if is_known or is_glob else TokenKind.UNKNOWN
 

@@ -11,7 +11,7 @@ from mcp.types import Tool, ToolAnnotations
 from msgspec import Struct
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.rights import WEB_TOOLS
+from axe_lsp.agentfile.schema.tools import WEB_TOOLS
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search_in
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.json_data import Json

@@ -15,7 +15,7 @@ import anyio
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.rights import WEB_TOOLS
+from axe_lsp.agentfile.schema.tools import WEB_TOOLS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.children.delegation import (
     CALL_AGENT,

@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.agent_tests import RECORDINGS, Cases
 from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
+from axe_lsp.agentfile.schema.tools import DELEGATION, READING_TOOLS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.dead_runs import opened_history
@@ -42,8 +43,7 @@ _LONGEST = 80
 """Characters of an argument that a case compares; longer ones are mostly contents of files, and prose. And of a name."""
 
 _TASK_WORDS = 8
-_READING = frozenset({"read_file", "list_directory", "grep", "find_files"})
-_AGENT_TOOLS = frozenset({"call_agent", "Task"})
+_AGENT_TOOLS = frozenset(tool.name for tool in DELEGATION)
 
 
 class Remembered(Struct, frozen=True):
@@ -216,14 +216,14 @@ def _head(run: Remembered, workspace: str) -> str:
 def _reaches_out(run: Remembered) -> bool:
     """Whether it called tools whose results another run may not have, or whose calls need the user's trust."""
     names = {call.name for each in run.run.tree() for call in each.calls if not call.child}
-    return bool(names - _READING - _AGENT_TOOLS)
+    return bool(names.difference(READING_TOOLS, _AGENT_TOOLS))
 
 
 def _uses_files(run: Remembered) -> bool:
     """Whether tools that are executed again read files, or prompts have some."""
     log = Log(known=run.known)
     begun = (log.of(each.run).first for each in run.events if isinstance(each, AgentBegin))
-    reads = any(call.name in _READING for each in run.run.tree() for call in each.calls)
+    reads = any(call.name in READING_TOOLS for each in run.run.tree() for call in each.calls)
     return (reads and not _reaches_out(run)) or any(
         first.definition.files for first in begun if first is not None
     )

@@ -39,7 +39,7 @@ from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested, nested_in
 from axe_lsp.agentfile.schema.schema_keywords import Member, members_of
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tools import SIDE_RUN_TOOLS, tools_meant
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
@@ -265,10 +265,13 @@ def _offered(values: FileValues, filled: Mapping[str, str | list[str]]) -> Itera
         for path in (("tools",), ("tool_policy", "allow"), ("tool_policy", "deny"))
     )
     yield from tools_meant([*listed, *filled.get("tools", ())], allow, deny)
-    if values.strings(SUB_AGENTS):
-        yield "call_agent"
-    if values.has(("task",)):
-        yield "Task"
+    calling = [
+        *(["call_agent"] if values.strings(SUB_AGENTS) else []),
+        *(["Task"] if values.has(("task",)) else []),
+    ]
+    yield from calling
+    if calling and values.decoded(("sub_agents_config", "background")) in ("optional", "always"):
+        yield from SIDE_RUN_TOOLS
 
 
 def _number(values: FileValues, path: KeyPath) -> int:

@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import MemoryConfig, Params
-from axe_lsp.agentfile.rights import WEB_TOOLS, Asked, Server
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.rights import Asked, Server
+from axe_lsp.agentfile.schema.tools import WEB_TOOLS, tools_meant
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.vibe_agent import TOOLS as VIBE_TOOLS
 from axe_lsp.agentfile.vibe_agent import matches

@@ -18,7 +18,7 @@ from axe_lsp.agentfile.convert.axe import AXE
 from axe_lsp.agentfile.convert.codex import CODEX
 from axe_lsp.agentfile.convert.conversion import FORMATS, Converted, convert, format_of, stem_of
 from axe_lsp.agentfile.convert.intermediate import READING, ConversionError, NoteKind
-from axe_lsp.agentfile.schema.agent_keys import TOOLS
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.agentfile.vibe_agent import vibe_objection
 
 OTHERS = [each for each in FORMATS.values() if each is not AXE]

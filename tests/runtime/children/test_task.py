@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tools import tools_meant
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import AgentBegin, ToolEnd
 from axe_lsp.runtime.prepare import prepare_request

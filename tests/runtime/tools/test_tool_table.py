@@ -8,9 +8,8 @@ from typing import Any
 
 import pytest
 
-from axe_lsp.agentfile.schema.agent_keys import NAMED_TOOLS, TOOLS
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.runtime.events import ToolBegin, ToolEnd, TurnEnd
-from axe_lsp.runtime.tools.tool_table import BUILTIN_TOOLS
 from support.answers import DIALECTS
 from support.bodies import tools_of
 from support.engines import agent, bench
@@ -25,11 +24,6 @@ def offered(body: dict[str, Any]) -> list[str]:
 def results(body: dict[str, Any]) -> list[str]:
     """The tool results of an OpenAI request."""
     return [message["content"] for message in body["messages"] if message["role"] == "tool"]
-
-
-def test_there_is_a_tool_for_each_name_that_a_file_may_list() -> None:
-    assert set(BUILTIN_TOOLS) == set(TOOLS)
-    assert [name for name, tool in BUILTIN_TOOLS.items() if tool.definition.name != name] == []
 
 
 @pytest.mark.req("001-DD1", "002-4", "002-15", "003-1", "003-11", "003-13", "003-14", "003-26")
@@ -69,7 +63,7 @@ async def test_a_child_finds_out_with_its_own_tools(
 @pytest.mark.parametrize(
     ("keys", "names"),
     [
-        ({"tools": ["*"]}, [name for name in TOOLS if name not in NAMED_TOOLS]),
+        ({"tools": ["*"]}, [name for name in TOOLS if name != "ask_user"]),
         ({"tools": ["bash", "Glob"]}, ["run_command", "find_files"]),
         ({"tools": ["*_file", "read_file"]}, ["read_file", "write_file", "edit_file"]),
         ({"tools": ["list_directory", "Read"]}, ["list_directory", "read_file"]),

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.problem import Problem
-from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.schema.json_schema import expression_fault, schema_faults
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.nested import Node, member_of, tables_of, text_of, texts_of
@@ -24,12 +23,12 @@ from axe_lsp.agentfile.schema.test_keys import (
     TESTS,
     WHOLE_NUMBERS,
 )
+from axe_lsp.agentfile.schema.tools import ALL_TOOLS, TOOL_ALIASES
 from axe_lsp.agentfile.text.globs import has_magic
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 
 _TEXT_WORDS = ("contains", "lacks", "matches", "equals", "schema")
-_TOOLS = frozenset({*TOOLS, "call_agent", "Task"})
 _ARGUMENT_WORDS = frozenset(key.dotted for key in ARGUMENT_WORDS)
 _NOWHERE = TextRange(0, 0)
 
@@ -275,8 +274,8 @@ class CaseReader:
         """The name of a tool as runs have it. One that is nearly that of a tool may be the name of a typed agent."""
         written = text_of(node)
         name = TOOL_ALIASES.get(written, written)
-        if name not in _TOOLS and "/" not in name and not has_magic(name):
-            meant = nearest_of(name, _TOOLS)
+        if name not in ALL_TOOLS and "/" not in name and not has_magic(name):
+            meant = nearest_of(name, tuple(ALL_TOOLS))
             if meant is not None:
                 message = f"no tool is named {quoted(name)}. Did you mean {quoted(meant)}?"
                 self.problems.append(

@@ -19,7 +19,7 @@ from axe_lsp.agentfile.check.similar_keys import similar_key
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+from axe_lsp.agentfile.schema.tools import is_tool_glob, tools_meant
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange, quoted

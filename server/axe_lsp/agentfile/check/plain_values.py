@@ -15,9 +15,10 @@ from typing import Any
 from msgspec import Struct
 
 from axe_lsp.agentfile.schema import agent_keys
-from axe_lsp.agentfile.schema.agent_keys import AGENT, TOOLS
+from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.globs import may_be_bad
 from axe_lsp.agentfile.text.ranges import quoted
 
@@ -107,11 +108,9 @@ def refusal(spec: KeySpec, word: str) -> str | None:
 
 def _is_tool_of_axe(word: str) -> bool:
     """Words that nobody knows are another diagnostic's business."""
-    if word in agent_keys.TOOLS:
-        return word not in agent_keys.EXTENSION_TOOLS
-    return word not in agent_keys.TOOL_ALIASES and not any(
-        fnmatchcase(t, word) for t in agent_keys.TOOLS
-    )
+    if word in TOOLS:
+        return not TOOLS[word].is_extension
+    return word not in TOOL_ALIASES and not any(fnmatchcase(t, word) for t in TOOLS)
 
 
 class _Plain(Struct, frozen=True):

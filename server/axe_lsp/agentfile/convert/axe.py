@@ -8,10 +8,9 @@ from axe_lsp.agentfile.convert.formats import Format, Reading, Writing, command_
 from axe_lsp.agentfile.convert.intermediate import CHANGING, Note, NoteKind, slug
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.scaffold import NO_MODEL
-from axe_lsp.agentfile.schema.agent_keys import TOOLS
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType
 from axe_lsp.agentfile.schema.providers import EFFORTS
-from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+from axe_lsp.agentfile.schema.tools import TOOLS, is_tool_glob, tools_meant
 
 _ASK = "ask"
 """The default of `isolation.changes`."""

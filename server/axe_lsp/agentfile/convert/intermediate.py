@@ -10,6 +10,7 @@ from enum import Enum
 from msgspec import Struct, field
 
 from axe_lsp.agentfile.mcp_servers import McpServer
+from axe_lsp.agentfile.schema.tools import CHANGING_TOOLS, READING_TOOLS
 
 
 class ConversionError(ValueError):
@@ -60,10 +61,10 @@ FIELDS: Mapping[str, str] = {
 }
 """The names of the fields of `Agent` in the documentation."""
 
-READING = frozenset({"read_file", "list_directory", "grep", "find_files"})
+READING = frozenset(READING_TOOLS)
 """The tools of axe that only read the workspace."""
 
-CHANGING = frozenset({"write_file", "edit_file", "run_command"})
+CHANGING = frozenset(CHANGING_TOOLS)
 """The tools of axe that can change the workspace."""
 
 

@@ -512,59 +512,6 @@ KEYS: tuple[KeySpec, ...] = (
     ),
 )
 
-TOOLS: dict[str, str] = {
-    "read_file": "Text of a file below the workspace, with line numbers.",
-    "list_directory": "Entries of a directory.",
-    "grep": "Regular expression over files (axe-lsp).",
-    "find_files": "Paths by glob (axe-lsp).",
-    "write_file": "Create or replace a file.",
-    "edit_file": "Replace one exact occurrence in a file.",
-    "run_command": "A shell command in the workspace.",
-    "url_fetch": "GET a page from an allowed host.",
-    "web_search": "Search the web.",
-    "ask_user": "A question to the person who started the run (axe-lsp).",
-}
-"""The tools that `tools` may name, and what they do."""
-
-TOOL_ARGUMENTS: dict[str, tuple[str, ...]] = {
-    "read_file": ("path", "offset", "limit"),
-    "list_directory": ("path",),
-    "grep": ("pattern", "path", "glob", "ignore_case"),
-    "find_files": ("pattern",),
-    "write_file": ("path", "content"),
-    "edit_file": ("path", "old_string", "new_string", "replace_all"),
-    "run_command": ("command",),
-    "url_fetch": ("url",),
-    "web_search": ("query",),
-    "ask_user": ("question", "choices"),
-    "call_agent": ("agent", "task", "context", "background"),
-    "check_agents": ("agent", "from"),
-    "wait_agents": ("agents", "seconds", "all"),
-    "message_agent": ("agent", "message", "now"),
-    "stop_agent": ("agent",),
-    "Task": ("description", "prompt", "subagent_type", "background"),
-}
-"""The names of the arguments of tools, including the tools that call agents. A test compares them with the tools."""
-
-NAMED_TOOLS = frozenset(["ask_user"])
-"""The tools that globs do not add: a file has to name them."""
-
-EXTENSION_TOOLS = frozenset(["grep", "find_files", "ask_user"])
-"""The tools that axe does not know: it refuses a file that names them."""
-
-TOOL_ALIASES: dict[str, str] = {
-    "Read": "read_file",
-    "List": "list_directory",
-    "Grep": "grep",
-    "Glob": "find_files",
-    "Write": "write_file",
-    "Edit": "edit_file",
-    "bash": "run_command",
-    "Bash": "run_command",
-}
-"""Names of other systems for the same tools, accepted in `tools`."""
-
-
 AGENT = Schema("agent file", KEYS)
 
 find, key, keys_of, is_open = AGENT.find, AGENT.key, AGENT.keys_of, AGENT.is_open

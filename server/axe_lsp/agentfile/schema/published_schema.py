@@ -11,11 +11,12 @@ from typing import Any
 import tomli
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.schema.agent_keys import AGENT, TOOL_ALIASES, TOOLS
+from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.config_keys import CONFIG
 from axe_lsp.agentfile.schema.json_schema import TYPES
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Names, Schema
 from axe_lsp.agentfile.schema.test_keys import TESTS
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.addresses import ADDRESS, DASK_ADDRESS
 
 JsonSchema = dict[str, Any]

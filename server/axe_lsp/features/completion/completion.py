@@ -9,12 +9,12 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.lookup_order import SUFFIX
-from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.models import LocalModel
 from axe_lsp.agentfile.schema.test_keys import FORBIDDEN, TESTS
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.agentfile.text.tree import ValueKind
@@ -157,8 +157,8 @@ def _tools(asked: _Asked, spec: KeySpec) -> Iterator[Completion]:
         for tool, doc in expected_tools(asked.snapshot, asked.file, asked.cursor):
             yield offer(tool, CompletionKind.TOOL, doc)
         return
-    for tool, doc in agent_keys.TOOLS.items():
-        yield offer(tool, CompletionKind.TOOL, doc)
+    for row in TOOLS.values():
+        yield offer(row.name, CompletionKind.TOOL, row.documentation)
     if spec.path == ("tool_policy", "deny"):
         for name, (seen, server) in seen_tools(asked.snapshot, asked.file).items():
             yield offer(name, CompletionKind.TOOL, f"{server}: {seen.description}".rstrip(": "))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOL_ARGUMENTS, TOOLS
 from axe_lsp.agentfile.schema.key_spec import EXTENSION, KeyPath, KeySpec, KeyType
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.test_keys import ARGUMENT_WORDS, TESTS
+from axe_lsp.agentfile.schema.tools import ALL_TOOLS, TOOL_ALIASES
 from axe_lsp.agentfile.text.tree import Entry, Table, Value
 from axe_lsp.agentfile.text.values import decode
 from axe_lsp.features.completion.cursor import Cursor
@@ -18,7 +18,6 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 _ANSWER, _INPUT = ("answer", "equals"), ("case", "input")
 _CHILD, _TOOL = ("children", "agent"), CALLS[-3:]
-_CALLING_AGENTS = {"call_agent": "Calls an agent.", "Task": "Calls an agent."}
 
 
 def member_keys(
@@ -58,10 +57,10 @@ def expected_tools(
     if cursor.path[-3:] == _TOOL:
         caller = _agent_at(snapshot, file, cursor.path[:-3], cursor.range.start)
     if caller is None:
-        yield from {**TOOLS, **_CALLING_AGENTS}.items()
+        yield from ((name, tool.documentation) for name, tool in ALL_TOOLS.items())
         return
     for tool in caller.offered:
-        yield tool, {**TOOLS, **_CALLING_AGENTS}.get(tool, "")
+        yield tool, ALL_TOOLS[tool].documentation if tool in ALL_TOOLS else ""
     for name in dict.fromkeys(each.name for each in caller.references):
         agent = snapshot.agent(name, caller)
         if agent is not None and agent.typed is not None:
@@ -124,8 +123,8 @@ def argument_keys(
 def _arguments(snapshot: Snapshot, file: AgentFile, called: str) -> Iterator[tuple[str, str]]:
     """The arguments of a tool, or the input of an agent that is called as one, each with its meaning."""
     tool = TOOL_ALIASES.get(called, called)
-    if tool in TOOL_ARGUMENTS:
-        yield from ((name, f"An argument of `{tool}`.") for name in TOOL_ARGUMENTS[tool])
+    if tool in ALL_TOOLS:
+        yield from ((name, f"An argument of `{tool}`.") for name in ALL_TOOLS[tool].arguments)
         return
     agent = snapshot.agent(called, file)
     for member in agent.input if agent is not None else ():

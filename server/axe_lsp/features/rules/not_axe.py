@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema import agent_keys
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.features.finding import Severity
 from axe_lsp.features.fix import (
     Case,
@@ -23,8 +23,8 @@ def fixes(case: Case) -> Iterator[Fix]:
     """axe's word for it, or nothing."""
     found = find_value(case)
     if found is not None:
-        tool = agent_keys.TOOL_ALIASES.get(str(found.decoded(case)))
-        if tool is not None and tool not in agent_keys.EXTENSION_TOOLS:
+        tool = TOOL_ALIASES.get(str(found.decoded(case)))
+        if tool is not None and not TOOLS[tool].is_extension:
             yield respell(case, tool, certain=True)
         else:
             yield from remove_item(case)

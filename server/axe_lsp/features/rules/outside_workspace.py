@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from axe_lsp.agentfile import rights
 from axe_lsp.agentfile.rights import Reach
+from axe_lsp.agentfile.schema.tools import WEB_TOOLS
 from axe_lsp.agentfile.text import splices
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
@@ -43,7 +44,7 @@ def _place(
         return outside.servers[found.index or 0].range
     if found.key == rights.FILES:
         return by_pattern.get(globs[found.index or 0])
-    if found.key in rights.WEB_TOOLS:
+    if found.key in WEB_TOOLS:
         return next((each.range for each in outside.web if each.value == found.key), None)
     written = {
         rights.SKILL: outside.skill,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema.agent_keys import TOOLS
+from axe_lsp.agentfile.schema.tools import ALL_TOOLS
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity
@@ -12,8 +12,6 @@ from axe_lsp.features.rule import Dialects, Rule, once_complete
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import last_caller
 from axe_lsp.workspace.snapshot import Snapshot
-
-_OF_ALL = frozenset({*TOOLS, "call_agent", "Task"})
 
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
@@ -24,9 +22,9 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         caller = last_caller(snapshot, file, call.callers)
         if caller is None or call.name in caller.offered:
             continue
-        if call.name not in _OF_ALL:
+        if call.name not in ALL_TOOLS:
             # A slip is reported by `bad-test`; the tools of servers are known by a run only.
-            is_slip = nearest_of(call.name, _OF_ALL) is not None
+            is_slip = nearest_of(call.name, tuple(ALL_TOOLS)) is not None
             if caller.uri not in called_by:
                 called_by[caller.uri] = frozenset(each.name for each in caller.references)
             if is_slip or caller.outside.servers or call.name in called_by[caller.uri]:

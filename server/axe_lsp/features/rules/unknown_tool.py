@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from axe_lsp.agentfile.schema.agent_keys import TOOL_ALIASES, TOOLS
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, find_value, remove_item, respell

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from fnmatch import fnmatchcase
 from functools import lru_cache
 
-from axe_lsp.agentfile.schema.tool_names import is_tool_glob, tools_meant
+from axe_lsp.agentfile.schema.tools import is_tool_glob, tools_meant
 from axe_lsp.agentfile.text.nearest import KEPT, nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.features.finding import Finding, Severity

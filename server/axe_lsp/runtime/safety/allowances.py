@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tools import tools_meant
 from axe_lsp.agentfile.text.globs import BadPatternError, segments_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Json, argument_text

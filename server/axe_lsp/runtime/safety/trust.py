@@ -24,14 +24,13 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.agentfile.rights import (
     MEMORY,
     SERVER,
-    WEB_TOOLS,
     Asked,
     Reach,
     asked_by,
     asked_by_server,
     reach_of_web_tool,
 )
-from axe_lsp.agentfile.schema.tool_names import tools_meant
+from axe_lsp.agentfile.schema.tools import WEB_TOOLS, tools_meant
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import RunIds

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -19,40 +20,29 @@ from axe_lsp.runtime.safety.protected_places import ChangedFile, changed_file_of
 from axe_lsp.runtime.safety.redaction import redact, redacted_table
 from axe_lsp.runtime.tools.tool import BuiltinTool, Shown, ToolError, Workplace
 
-_NAMES = (
-    "read_file",
-    "list_directory",
-    "grep",
-    "find_files",
-    "write_file",
-    "edit_file",
-    "run_command",
-    "url_fetch",
-    "web_search",
-    "ask_user",
-)
-"""The names of the tools, which are also the names of their modules."""
-
 
 class _Tools(Mapping[str, BuiltinTool]):
-    """Each is imported when it is looked up, as most agents have few of them or none."""
+    """The tools of the rows; the module of each, which has its name, is imported when it is looked up.
+
+    Most agents have few of them or none.
+    """
 
     def __getitem__(self, name: str) -> BuiltinTool:
         return _tool(name)
 
     def __contains__(self, name: object) -> bool:
-        return name in _NAMES
+        return name in TOOLS
 
     def __iter__(self) -> Iterator[str]:
-        return iter(_NAMES)
+        return iter(TOOLS)
 
     def __len__(self) -> int:
-        return len(_NAMES)
+        return len(TOOLS)
 
 
 @cache
 def _tool(name: str) -> BuiltinTool:
-    if name not in _NAMES:
+    if name not in TOOLS:
         raise KeyError(name)
     tool: BuiltinTool = import_module(f"axe_lsp.runtime.tools.{name}").TOOL
     return tool
