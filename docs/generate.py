@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from argparse import Action, ArgumentParser, _SubParsersAction
+from argparse import SUPPRESS, Action, ArgumentParser, _SubParsersAction
 from collections.abc import Iterable, Iterator
 from importlib import import_module
 from pathlib import Path
@@ -28,6 +28,8 @@ from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.models import ENDING_SOURCES, MODELS, READ_ON, SOURCES, Model
 from axe_lsp.agentfile.schema.published_schema import PUBLISHED, json_schema
 from axe_lsp.agentfile.schema.tools import TOOLS
+from axe_lsp.cli import full_result
+from axe_lsp.cli.examples import EXAMPLES
 from axe_lsp.cli.main import COMMANDS, module_of
 from axe_lsp.cli.shell_completion import SHELLS
 from axe_lsp.daemon import project_severities
@@ -78,6 +80,7 @@ def _unwrapped() -> dict[Path, str]:
         },
         SCHEMAS / "check.json": schema_file(project_severities.json_schema()),
         SCHEMAS / "test-result.json": schema_file(result.json_schema()),
+        SCHEMAS / "run-result.json": schema_file(full_result.json_schema()),
         EXTENSION: extension_manifest(),
         **{COMPLETIONS / f"axe-lsp.{shell}": completion_script(shell) for shell in SHELLS},
         **{PAGES / f"{rule.code}.md": rule_page(rule) for rule in RULES},
@@ -372,6 +375,7 @@ def find_parser(module: str) -> ArgumentParser | None:
 
 def _command(name: str, about: str, parser: ArgumentParser | None) -> str:
     text = f"## axe-lsp {name}\n\n{(parser and parser.description) or about.capitalize() + '.'}\n\n"
+    text += "```sh\n" + "".join(f"{each}\n" for each in EXAMPLES[name]) + "```\n\n"
     if parser is None:
         return text
     below = [each for each in parser._actions if isinstance(each, _SubParsersAction)]
@@ -386,7 +390,7 @@ def _command(name: str, about: str, parser: ArgumentParser | None) -> str:
 
 
 def _arguments(actions: Iterable[Action]) -> str:
-    rows = [each for each in actions if each.dest != "help" and each.help is not None]
+    rows = [each for each in actions if each.dest != "help" and each.help not in (None, SUPPRESS)]
     if not rows:
         return ""
     table = "".join(

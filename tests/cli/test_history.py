@@ -21,6 +21,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.hosting.history.database import FORMAT, WriterLock, lock_folder, open_history
+from axe_lsp.hosting.history.rows import Origin
 from support.command_line import COMMAND, Home
 from support.engines import agent
 from support.past import HERE, Tale, put
@@ -76,8 +77,8 @@ def test_runs_are_listed_with_what_tells_them_apart(home: Home) -> None:
 
     assert home.call("history", "list") == (
         0,
-        "aa02cafe  2026-05-02 10:00:01  failed     1.5 s  1,200 + 9  $0.5000  lead  new\n"
-        "aa01cafe  2026-05-01 10:00:01  completed  1.5 s  10 + 5              lead  old task\n",
+        "aa02cafe  2026-05-02 10:00:01  failed     1.5 s  1,200 + 9  $0.5000  here  lead  new\n"
+        "aa01cafe  2026-05-01 10:00:01  completed  1.5 s  10 + 5              here  lead  old task\n",
         "",
     )
     code, out, _ = home.call("history", "list", "--agent", "helper")
@@ -115,7 +116,7 @@ def test_a_run_that_its_budget_has_ended_says_so_in_the_list(
 def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:
     put(home.history, OLD)
     code, out, err = home.call("history", "list", "--before", "yesterday")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert err == (
         "'yesterday' is neither the id of a run nor a time such as 2026-11-21 or 2026-11-21T09:30\n"
     )
@@ -214,7 +215,8 @@ def test_what_makes_no_sense_is_refused_with_a_reason(
 
     code, out, err = home.call("history", *arguments)
 
-    assert (code, out) == (1, "")
+    is_usage = "(see `axe-lsp history" in err
+    assert (code, out) == (1 if is_usage else 2, "")
     assert complaint in err
 
 
@@ -412,7 +414,7 @@ def test_a_history_that_can_not_be_used_is_named_and_costs_no_run(
         "can't be used: file is not a database; move it away; a new one is created\n"
     )
     code, out, err = home.call("history", "list")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "file is not a database; move it away" in err
 
 
@@ -561,7 +563,7 @@ def test_on_a_terminal_lines_fit_and_what_went_wrong_is_red(
         raw = bytes(terminal.written)
 
     assert code == 0
-    assert shown[0].split() == ["RUN", "BEGAN", "STATUS", "TIME", "AGENT", "TASK"]
+    assert shown[0].split() == ["RUN", "BEGAN", "STATUS", "TIME", "COST", "AGENT", "TASK"]
     assert len(shown) == 3
     assert shown[1].endswith("…")
     assert re.search(r"^cc +\S+( \d\d:\d\d)? +completed +\S+ \S+ +lead +x{20}", shown[1])
@@ -604,6 +606,59 @@ def test_on_a_narrow_terminal_agent_and_task_are_shown(home: Home) -> None:
 
     assert (code, shown[0].split()) == (0, ["RUN", "STATUS", "AGENT", "TASK"])
     assert max(map(len, shown)) <= 40
+
+
+def test_projects_are_shown_if_runs_have_several(home: Home, tmp_path: Path) -> None:
+    put(home.history, TEAM)
+    other = Tale("dd", "2026-06-01").begin("lead", task="other").end()
+    put(home.history, other, origin=Origin("/work/elsewhere", 30))
+    command = [*COMMAND, "history", "list"]
+    with Terminal(command, home.environment, home.work, columns=120) as terminal:
+        _, shown = terminal.end()
+
+    assert "PROJECT" in shown[0].split()
+    assert "elsewhere" in shown[1].split()
+    assert max(map(len, shown)) <= 120
+
+
+def test_newest_run_of_folder_is_shown_by_default(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("First."), Says("Second."))
+    assert home.call("history", "show")[0] == 2
+    home.call("run", "solo", "-p", "one")
+    home.call("run", "solo", "-p", "two")
+    put(home.history, Tale("dd", "2036-06-01").begin("lead", task="other folder").end())
+
+    code, out, _ = home.call("history", "show")
+
+    assert code == 0
+    assert "Second." in out
+
+
+class TestCost:
+    def test_sums_are_by_agent_and_in_all(self, home: Home) -> None:
+        put(home.history, OLD, TEAM)
+
+        code, out, _ = home.call("history", "cost", "--since", "2026-05-01", "--json")
+
+        sums = json.loads(out)
+        assert (code, sums["runs"], sums["cost"], sums["unpriced"]) == (0, 2, 0.5, 1)
+        assert sums["agents"]["lead"]["inputTokens"] == sums["inputTokens"] == 1210
+
+    def test_runs_before_the_time_are_left_out(self, home: Home) -> None:
+        put(home.history, OLD, TEAM)
+
+        _, out, _ = home.call("history", "cost", "--since", "2026-05-02", "--json")
+        assert json.loads(out)["runs"] == 1
+        assert json.loads(home.call("history", "cost", "--json")[1])["runs"] == 0, "today"
+
+    def test_table_ends_with_total(self, home: Home) -> None:
+        put(home.history, OLD, TEAM)
+
+        lines = home.call("history", "cost", "--since", "2026-05-01")[1].splitlines()
+
+        assert lines[-2].endswith("in all since 2026-05-01")
+        assert lines[-1].startswith("The cost of 1 run is not known")
 
 
 def test_colours_of_a_list_can_be_forced(home: Home) -> None:

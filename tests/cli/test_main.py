@@ -111,7 +111,11 @@ def built_version(root: Path) -> str:
     ("arguments", "message"),
     [
         (["run"], "the following arguments are required: agent"),
-        (["run", "a", "b"], "unrecognized arguments: b"),
+        (["run", "a", "b", "c"], "unrecognized arguments: c; a prompt of several words needs"),
+        (["run", "a", "b", "-p", "c"], "unrecognized arguments: b; -p is the task already"),
+        (["run", "a", "--verb"], "did you mean `--verbose`?"),
+        (["history", "lst"], "did you mean `list`?"),
+        (["history", "list", "--agnet", "a"], "did you mean `--agent`?"),
         (["run", "a", "--timeout"], "--timeout"),
         (["run", "a", "--timeout", "1.5"], "--timeout"),
         (["run", "a", "--verb"], "unrecognized arguments: --verb"),
@@ -186,7 +190,7 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
     ("arguments", "code"),
     [
         (["run", "nobody"], 2),
-        (["history", "list", "--before", "yesterday"], 1),
+        (["history", "list", "--before", "yesterday"], 2),
         (["serve", "--nonsense"], 1),
         (["run", "nobody", "--agents-dir", "nowhere"], 2),
     ],

@@ -55,6 +55,14 @@ def test_verbose_tells_on_standard_error_what_is_going_on(
     assert lines[13].startswith("Duration: ")
     assert lines[14:] == ["Tokens:   20 input, 10 output (cumulative)", "Stop:     stop"]
 
+    home.environment["TERM"] = "dumb"
+    provider.script("m-parent", Says(calls=[calls_agent("helper", "x")]), Says("F"))
+    provider.script("m-helper", Says("R"))
+    err = home.call("run", "parent", "-v")[2]
+    assert "(cumulative)\n          30 input, 15 output with all sub-agents\n" in err, (
+        "for a person"
+    )
+
 
 def test_verbose_tells_thoughts_beside_the_answer(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo", "anthropic"))
@@ -267,7 +275,8 @@ def test_an_agent_beyond_the_first_axe_tells_its_tool_calls_one_by_one(
     }
     assert (none["input"], none["is_error"], none["turn"]) == ({"path": "none.txt"}, True, 0)
     assert (again["turn"], again["output"]) == (1, none["output"])
-    assert "cost" not in answer
+    assert answer["cost"] is None
+    assert answer["tree"] == {"cost": None, "input_tokens": 30, "output_tokens": 15}
 
 
 def test_a_refusal_is_told_in_json(home: Home, provider: ScriptedProvider) -> None:

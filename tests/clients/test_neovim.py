@@ -46,6 +46,39 @@ def nvim(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.mark.editor
+def test_run_with_nul_in_its_task_is_listed_in_neovim(nvim: Path, tmp_path: Path) -> None:
+    """A function of Vim takes a string with a NUL for a blob."""
+    script = tmp_path / "list.lua"
+    script.write_text(
+        "local words = require('axe_lsp.words')\n"
+        "local run = { began = '2026-11-28T09:30:00Z', status = 'completed', agent = 'a', task = 'one\\0two' }\n"
+        "local ok, line = pcall(function() return vim.fn.strtrans(words.past(run)) end)\n"
+        "io.stdout:write(tostring(ok), ' ', line)\n"
+        "vim.cmd('qall!')\n"
+    )
+    client = PROJECT / "clients" / "neovim"
+    command = [
+        str(nvim),
+        "--clean",
+        "--headless",
+        "--cmd",
+        f"set rtp^={client}",
+        "-c",
+        f"luafile {script}",
+    ]
+    done = subprocess.run(
+        command,
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE,
+        check=True,
+        stdin=subprocess.DEVNULL,
+    )
+    assert done.stdout.startswith("true ")
+    assert done.stdout.endswith("a: one␀two")
+
+
+@pytest.mark.editor
 def test_an_agent_is_mended_and_run_in_neovim(nvim: Path, tmp_path: Path) -> None:
     manager = write_project(tmp_path / "project")
     with ScriptedProvider() as provider:

@@ -254,6 +254,36 @@ async def test_agents_ask_before_they_change_something(
     assert questions[0].details.endswith("+A")
 
 
+@pytest.mark.parametrize("answer", [True, "allow", None, Answer("alow")])  # type: ignore[arg-type]
+async def test_answer_of_wrong_type_is_denial_and_reported_at_once(
+    provider: ScriptedProvider, start: Start, answer: object
+) -> None:
+    provider.script("solo", Says(calls=[WRITE]), Says("done"))
+    reported: list[object] = []
+    asyncio.get_running_loop().set_exception_handler(
+        lambda _, context: reported.append(context["exception"])
+    )
+
+    async def approve(_: Question) -> object:
+        return answer
+
+    async with start(approve=approve) as client, client.run("solo") as run:
+        ends = [event.is_error async for event in run if isinstance(event, ToolEnd)]
+
+    assert ends == [True]
+    assert [type(each) for each in reported] == [TypeError]
+    assert "an answer is Answer('allow')" in str(reported[0])
+
+
+async def test_folder_may_be_string(provider: ScriptedProvider, project: Project) -> None:
+    provider.script("solo", Says("done"))
+    environment = {**os.environ, **project.environment}
+    started = axe_client.start(SERVER, folder=str(project.root), env=environment)
+
+    async with started as client, client.run("solo") as run:
+        assert (await run.result()).content == "done"
+
+
 @pytest.mark.parametrize(
     ("answer", "told"), [("DuckDB", "DuckDB"), (None, "the user dismissed the question")]
 )

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from axe_client.connection import METHOD_NOT_FOUND, Connection, ServerError
 from axe_client.events import Event, read_event
@@ -91,10 +91,16 @@ class _Person:
     async def answer(self, method: str, params: Any) -> Any:
         """The result of a request of the server. Raises ServerError for what nobody answers."""
         if method == "axe/approve" and self.approve is not None:
-            answer = await self.approve(read(Question, params))
+            answer: object = await self.approve(read(Question, params))
+            if not isinstance(answer, Answer) or answer.decision not in get_args(Decision):
+                raise TypeError(
+                    f"`approve` returned {answer!r}; an answer is Answer('allow'), 'allowForRun' or 'deny'"
+                )
             return {"decision": answer.decision, "note": answer.note}
         if method == "axe/ask" and self.ask is not None:
-            text = await self.ask(read(Inquiry, params))
+            text: object = await self.ask(read(Inquiry, params))
+            if text is not None and not isinstance(text, str):
+                raise TypeError(f"`ask` returned {text!r}; an answer is a str, or None")
             return None if text is None else {"answer": text}
         raise ServerError(METHOD_NOT_FOUND, f"this client does not answer {method}")
 
@@ -103,7 +109,7 @@ class _Person:
 async def start(
     command: Sequence[str] = ("axe-lsp", "--stdio"),
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     env: Mapping[str, str] | None = None,
     approve: Approve | None = None,
     ask: AnswerInquiry | None = None,
@@ -114,15 +120,15 @@ async def start(
     Without `approve` agents change nothing but what the setting `tools.allow` allows; without `ask`
     their tool `ask_user` finds nobody.
     """
-    folder = (folder or Path()).resolve()
+    root = _root(folder)
     process = await asyncio.create_subprocess_exec(
-        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=env, cwd=folder
+        *command, stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, env=env, cwd=root
     )
     assert process.stdin is not None
     assert process.stdout is not None
     try:
         person = _Person(approve, ask)
-        async with _session(process.stdout, process.stdin, folder, person, settings) as client:
+        async with _session(process.stdout, process.stdin, root, person, settings) as client:
             yield client
     finally:
         with suppress(asyncio.TimeoutError):
@@ -137,7 +143,7 @@ async def connect(
     host: str,
     port: int,
     *,
-    folder: Path | None = None,
+    folder: Path | str | None = None,
     approve: Approve | None = None,
     ask: AnswerInquiry | None = None,
     settings: Mapping[str, Any] | None = None,
@@ -151,10 +157,14 @@ async def connect(
     if token is None:
         token = _token_of_server(port)
     reader, writer = await asyncio.open_connection(host, port)
-    folder = (folder or Path()).resolve()
+    root = _root(folder)
     presented = {**(settings or {}), "axeToken": token}
-    async with _session(reader, writer, folder, _Person(approve, ask), presented) as client:
+    async with _session(reader, writer, root, _Person(approve, ask), presented) as client:
         yield client
+
+
+def _root(folder: Path | str | None) -> Path:
+    return Path(folder or ".").resolve()
 
 
 def _token_of_server(port: int) -> str:

@@ -132,10 +132,14 @@ class Connection:
             answer["result"] = await self._on_request(message["method"], message.get("params"))
         except ServerError as error:
             answer["error"] = {"code": error.code, "message": error.message}
-        except Exception as error:
-            # The server waits for an answer in any case; the program that has the bug shall see it.
-            self._send({**answer, "error": {"code": INTERNAL_ERROR, "message": repr(error)}})
-            raise
+        except Exception as error:  # noqa: BLE001  # a bug of the program, which hears of it
+            # The server waits for an answer in any case; the program that has the bug shall see it, and at once.
+            answer["error"] = {"code": INTERNAL_ERROR, "message": repr(error)}
+            context = {
+                "message": f"axe-lsp gets no answer to {message['method']}",
+                "exception": error,
+            }
+            asyncio.get_running_loop().call_exception_handler(context)
         self._send(answer)
 
 

@@ -60,7 +60,11 @@ def _list(options: argparse.Namespace) -> int:
 
 
 def _show(options: argparse.Namespace) -> int:
-    for label, value in _facts(_folders(options).resolve(options.agent)):
+    folders = _folders(options)
+    agent = folders.resolve(options.agent)
+    # axe, whose output scripts read, shows no path.
+    tell_person(f"{'File:':<16}{visible(str(folders.find(options.agent)))}")
+    for label, value in _facts(agent):
         lines = map(visible, value.split("\n"))  # A file that somebody else has written.
         print(f"{label + ':':<16}" + "\n".join(lines))
     return 0
@@ -88,7 +92,7 @@ def _init(options: argparse.Namespace) -> int:
 
 def _edit(options: argparse.Namespace) -> int:
     path = _folders(options).find(options.agent)
-    editor = os.environ.get("EDITOR")
+    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR")
     if not editor:
         raise ConfigError(
             "$EDITOR environment variable is not set",
@@ -113,7 +117,7 @@ def _parser() -> Parser:
         ("list", "list all agents"),
         ("show", "show the contents of an agent file"),
         ("init", "create a new agent file"),
-        ("edit", "open an agent file in $EDITOR"),
+        ("edit", "open an agent file in $VISUAL or $EDITOR"),
     ):
         command = commands.add_parser(
             name, help=help_, description=f"{help_[0].upper()}{help_[1:]}."

@@ -16,6 +16,9 @@ from axe_lsp.runtime.plain_text import shown_path, visible
 USAGE_ERROR = 1
 """Exit code for arguments that make no sense, as in axe (2 is for configuration)."""
 
+_JSON_FULL = "--json-full"
+"""What argparse, in which a switch has no value, knows `--json=full` as."""
+
 _LARGEST = 2**63 - 1
 _MOST_PORTS = 65535
 
@@ -112,6 +115,20 @@ def add_allow(parser: Parser) -> None:
     )
 
 
+FULL = "full"
+"""The value of `--json=full`."""
+
+
+def add_json(parser: Parser, help_: str) -> None:
+    """`--json`, and `--json=full` for the result with all keys."""
+    parser.add_argument(
+        "--json", action="store_true", help=f"{help_}; `--json=full`: with all keys"
+    )
+    parser.add_argument(
+        _JSON_FULL, dest="json", action="store_const", const=FULL, help=argparse.SUPPRESS
+    )
+
+
 def add_permissions(parser: Parser, *, go_on: str) -> None:
     """What a run may do unasked, and what it tells.
 
@@ -153,7 +170,10 @@ class Parser(argparse.ArgumentParser):
     def format_help(self) -> str:
         """The help, as wide as the terminal."""
         self.formatter_class = argparse.HelpFormatter
-        return super().format_help()
+        # Imported late, as hardly any command line asks for help.
+        from axe_lsp.cli.examples import further_help
+
+        return super().format_help() + further_help(self.prog.partition(" ")[2].partition(" ")[0])
 
     def parse_known_args(  # type: ignore[override] # argparse's own has overloads for namespaces
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
@@ -163,16 +183,42 @@ class Parser(argparse.ArgumentParser):
         return super().parse_known_args(list(words), namespace)
 
     def error(self, message: str) -> NoReturn:
-        """Leave with the message."""
-        print(f"{self.prog}: {message} (see `{self.prog} --help`)", file=sys.stderr)
+        """Leave with the message, and the name that was probably meant."""
+        near = self._suggestion(message)
+        hint = f"; did you mean `{near}`?" if near else ""
+        print(f"{self.prog}: {message}{hint} (see `{self.prog} --help`)", file=sys.stderr)
         raise SystemExit(self.usage_error)
+
+    def _suggestion(self, message: str) -> str | None:
+        """Return the option or choice that is similar to the word that a message complains about."""
+        option = re.search(r"unrecognized arguments: .*?(--?[\w-]+)", message)
+        choice = re.search(r"invalid choice: '(.*)' \(choose from (.*)\)", message)
+        if option is None and choice is None:
+            return None
+        # Imported late, as few command lines have a fault.
+        from axe_lsp.agentfile.text.nearest import nearest
+
+        if option is not None:
+            return nearest(option[1], self._all_options())
+        assert choice is not None
+        return nearest(choice[1], re.findall(r"[\w-]+", choice[2]))
+
+    def _all_options(self) -> Iterator[str]:
+        """Yield the options of this parser and of its commands."""
+        yield from self._option_string_actions
+        for action in self._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                for parser in action.choices.values():
+                    yield from parser._option_string_actions
 
     def _plain(self, words: Iterator[str]) -> Iterator[str]:
         """The words in the spelling that argparse understands."""
         for word in words:
             name, has_value, value = word.partition("=")
             option = self._option_string_actions.get(name)
-            if word == "--":
+            if word == f"--json={FULL}" and _JSON_FULL in self._option_string_actions:
+                yield _JSON_FULL
+            elif word == "--":
                 yield word
                 yield from words
             elif option is None:

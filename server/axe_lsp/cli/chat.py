@@ -18,7 +18,8 @@ from axe_lsp.cli.streams import columns_of, complain
 from axe_lsp.cli.text_width import cut
 from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.dead_runs import opened_history
-from axe_lsp.hosting.history.queries import find_run
+from axe_lsp.hosting.history.queries import named_or_newest
+from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.plain_text import visible
@@ -44,7 +45,7 @@ def main(arguments: Sequence[str]) -> int:
     # Imported late: `--help` needs none of it.
     from axe_lsp.cli.conversation import Conversation
 
-    conversation = Conversation(options, _former(options.continue_))
+    conversation = Conversation(options, _former(options))
     model = conversation.require()
     if sys.stdin is not None and sys.stdin.isatty():
         code = _talk(conversation, model, is_plain=options.plain)
@@ -129,12 +130,14 @@ def _show_banner(conversation: Conversation, model: str) -> None:
     print(cut(keys, width), file=sys.stderr, flush=True)
 
 
-def _former(beginning: str | None) -> str:
-    """The id of the run to go on with, "" if none is named. Raises RunError."""
-    if beginning is None:
+def _former(options: argparse.Namespace) -> str:
+    """The id of the run to go on with, "" for a new conversation. Raises RunError."""
+    if options.continue_ is None:
         return ""
     with opened_history() as connection:
-        return find_run(connection, beginning)[1]
+        return named_or_newest(
+            connection, options.continue_, spellings("."), "kept", options.agent
+        )[1]
 
 
 def _parser() -> Parser:
@@ -147,7 +150,9 @@ def _parser() -> Parser:
         "--continue",
         dest="continue_",
         metavar="RUN",
-        help="go on with the conversation of a past run",
+        nargs="?",
+        const="",
+        help="go on with the conversation of a past run (default: the agent's newest in this folder)",
     )
     parser.add_argument(
         "--plain",

@@ -7,11 +7,12 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from datetime import datetime
 from typing import get_args
 
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, days, runs
-from axe_lsp.cli.history_table import print_table, side_by_side
+from axe_lsp.cli.history_table import costs_by_agent, print_costs, print_table, side_by_side
 from axe_lsp.cli.streams import compact, tell_person
 from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.history.dead_runs import opened_history
@@ -21,6 +22,7 @@ from axe_lsp.hosting.history.queries import (
     all_roots,
     events_below,
     find_run,
+    named_or_newest,
     past_runs,
     progress_of_roots,
     runs_below,
@@ -32,6 +34,8 @@ from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.events import Status
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.runs import ID_LENGTH
+
+_ALL = 2**31
 
 STATUSES = ("running", *get_args(Status))
 
@@ -63,13 +67,27 @@ def _list(options: argparse.Namespace) -> None:
 
 def _show(options: argparse.Namespace) -> None:
     with opened_history() as connection:
-        run_id, root = find_run(connection, options.run)
+        run_id, root = named_or_newest(connection, options.run, spellings("."))
         if options.json:
             print(compact(runs_below(connection, run_id, root)))
             return
         text = _with_former(connection, run_id) or draw(events_below(connection, run_id, root))
     # On a terminal nothing that a model has written is obeyed; elsewhere it is as it was.
     print("\n".join(map(visible, text.splitlines())) if sys.stdout.isatty() else text.rstrip("\n"))
+
+
+def _cost(options: argparse.Namespace) -> None:
+    """Print the sums of root runs with what they have called, which include those of tests."""
+    today = f"{datetime.now().astimezone():%Y-%m-%d}"
+    folders = spellings(options.in_) if options.in_ else ()
+    since = in_utc(options.since or today)
+    with opened_history() as connection:
+        found = past_runs(connection, Wanted(limit=_ALL, folders=folders, since=since))
+    sums = costs_by_agent(found)
+    if options.json:
+        print(compact(sums))
+    else:
+        print_costs(sums, options.since or f"today, {today}")
 
 
 def _with_former(connection: sqlite3.Connection, run_id: str) -> str:
@@ -114,6 +132,7 @@ def _prune(options: argparse.Namespace) -> None:
 _COMMANDS: dict[str, Callable[[argparse.Namespace], None]] = {
     "list": _list,
     "show": _show,
+    "cost": _cost,
     "tail": _tail,
     "export": _export,
     "prune": _prune,
@@ -145,8 +164,23 @@ def _parser() -> Parser:
     add("--limit", metavar="N", type=runs, default=20, help="maximum number (default 20)")
     add("--json", action="store_true", help="print them as JSON")
     add = command("show", "show a run and its sub-agents as a tree")
-    add("run", metavar="RUN", help="the id of a run, or the beginning of it")
+    add(
+        "run",
+        metavar="RUN",
+        nargs="?",
+        help="the id of a run, or the beginning of it (default: the newest of this folder)",
+    )
     add("--json", action="store_true", help="print the runs of its tree as JSON")
+    add = command("cost", "add up what runs have cost, by agent")
+    add(
+        "--since",
+        metavar="TIME",
+        help="runs that began at a local time or later, such as 2026-11-21 (default: today)",
+    )
+    add(
+        "--in", metavar="DIR", dest="in_", help="runs of a project: in DIR (such as .) and below it"
+    )
+    add("--json", action="store_true", help="print the sums as JSON")
     add = command("tail", "follow active runs of all processes")
     add("run", metavar="RUN", nargs="?", help="one run, from its beginning to its end")
     add("--json", action="store_true", help="print each event as a line of JSON")

@@ -6,11 +6,12 @@ import os
 import re
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from itertools import zip_longest
+from types import MappingProxyType
 
-from axe_lsp.agentfile.text.amounts import duration
+from axe_lsp.agentfile.text.amounts import counted, duration
 from axe_lsp.cli.streams import columns_of, is_coloured
 from axe_lsp.cli.text_width import cells, cut, one_line, padded
 from axe_lsp.hosting.history.tree_text import Drawing, local_time
@@ -18,13 +19,18 @@ from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.runs import ID_LENGTH
 
-_HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "AGENT", "TASK")
+_HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "PROJECT", "AGENT", "TASK")
 
-_NARROW = 120
-"""Columns of a terminal that is too narrow for tokens, cost, years and seconds."""
+_FIRST_TO_GO = (_TOKENS, _PROJECT, _BEGAN, _TIME, _COST) = (4, 6, 1, 3, 5)
+"""Columns that a narrow terminal leaves out, until `_TASK_ROOM` is left for the task."""
 
-_NARROWEST = 70
-"""Columns of one that is too narrow for when a run began, too, and how long it took."""
+_TASK_ROOM = 20
+
+_LONGEST_PROJECT = 16
+
+_NO_COST = MappingProxyType(
+    {"runs": 0, "inputTokens": 0, "outputTokens": 0, "cost": 0.0, "unpriced": 0}
+)
 
 _TWO_TREES = 100
 """Columns of a terminal that has room for two trees. In a narrower one, and in a file, they stand one below the
@@ -49,16 +55,12 @@ _LIMIT = re.compile(r" of \d+ (tokens|turns|tool calls|seconds)")
 def print_table(runs: Sequence[dict[str, Json]]) -> None:
     """Print a line for each run: on a terminal with a heading, and no wider than that is."""
     rows = [_row(run) for run in runs]
+    statuses = [row[2] for row in rows]
     is_terminal = sys.stdout.isatty()
     if is_terminal:
-        rows.insert(0, _HEADER)
-    statuses = [row[2] for row in rows]
-    if is_terminal:
-        if columns_of(sys.stdout) < _NARROW:
-            rows = list(map(_narrow, rows))
-        if columns_of(sys.stdout) < _NARROWEST:
-            rows = [(run, status, agent, task) for run, _, status, _, agent, task in rows]
-    widths = [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+        rows = _fitting(rows, columns_of(sys.stdout))
+        statuses.insert(0, _HEADER[2])
+    widths = _widths(rows)
     for row, status in zip(rows, statuses, strict=True):
         line = "  ".join([*map(padded, row, widths), row[-1]]).rstrip()
         line = cut(line, columns_of(sys.stdout)) if is_terminal else line
@@ -76,18 +78,80 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
         duration(run["durationMs"]) if has_ended else "",
         f"{used['inputTokens']:,} + {used['outputTokens']:,}" if has_ended else "",
         f"${cost:.4f}" if cost else "",
+        cut(one_line(os.path.basename(run.get("workspace") or "")), _LONGEST_PROJECT),  # noqa: PTH119
         one_line(run["agent"]),
         one_line(run.get("task", "")),
     )
 
 
-def _narrow(row: tuple[str, ...]) -> tuple[str, ...]:
-    """The columns for a narrow terminal, chosen so that agent and task are visible."""
-    run, began, status, time, _, _, agent, task = row
-    if began != _HEADER[1]:
-        is_of_this_year = began[:4] == f"{datetime.now().astimezone():%Y}"
-        began = began[5:16] if is_of_this_year else began[:10]
-    return run, began, status, time, agent, task
+def _short(row: tuple[str, ...]) -> tuple[str, ...]:
+    """A row with the time without seconds, and without the year if it is this one."""
+    began = row[_BEGAN]
+    is_of_this_year = began[:4] == f"{datetime.now().astimezone():%Y}"
+    return (*row[:_BEGAN], began[5:16] if is_of_this_year else began[:10], *row[_BEGAN + 1 :])
+
+
+def _fitting(rows: Sequence[tuple[str, ...]], columns: int) -> list[tuple[str, ...]]:
+    """Add a heading, and shorten times and leave out columns until the task has room. One that says the same of all runs goes at once."""
+    out = {_PROJECT} if len({row[_PROJECT] for row in rows}) < 2 else set[int]()
+    kept = [_without(row, out) for row in (_HEADER, *rows)]
+    for column in (None, *_FIRST_TO_GO):
+        if sum(_widths(kept)) + 2 * (len(kept[0]) - 1) + _TASK_ROOM <= columns:
+            break
+        out |= set() if column is None else {column}
+        kept = [_without(row, out) for row in (_HEADER, *map(_short, rows))]
+    return kept
+
+
+def _without(row: tuple[str, ...], columns: Collection[int]) -> tuple[str, ...]:
+    return tuple(cell for number, cell in enumerate(row) if number not in columns)
+
+
+def _widths(rows: Sequence[tuple[str, ...]]) -> list[int]:
+    """The widths of all columns but the last."""
+    return [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
+
+
+def costs_by_agent(runs: Sequence[dict[str, Json]]) -> dict[str, Json]:
+    """Return the sums of runs, in all and by agent, the dearest first. `unpriced` counts runs whose cost is not known."""
+    sums: dict[str, dict[str, Json]] = {}
+    for run in runs:
+        used = run.get("tree") or run
+        for each in (
+            sums.setdefault("", dict(_NO_COST)),
+            sums.setdefault(run["agent"], dict(_NO_COST)),
+        ):
+            each["runs"] += 1
+            each["inputTokens"] += used.get("inputTokens", 0)
+            each["outputTokens"] += used.get("outputTokens", 0)
+            each["cost"] += used.get("cost") or 0
+            each["unpriced"] += used.get("cost") is None
+    total = sums.pop("", dict(_NO_COST))
+    order = sorted(sums, key=lambda agent: (-sums[agent]["cost"], agent))
+    return {**total, "agents": {agent: sums[agent] for agent in order}}
+
+
+def print_costs(sums: dict[str, Json], since: str) -> None:
+    """Print the sums of `costs_by_agent` as a table whose last line is the total."""
+    agents: dict[str, Json] = sums["agents"]
+    rows = [(*_cost_cells(each), one_line(name)) for name, each in agents.items()]
+    rows.append((*_cost_cells(sums), f"in all since {since}"))
+    widths = _widths(rows)
+    for row in rows:
+        print(
+            "  ".join(
+                [*(cell.rjust(width) for cell, width in zip(row, widths, strict=False)), row[-1]]
+            )
+        )
+    if sums["unpriced"]:
+        print(
+            f"The cost of {counted(sums['unpriced'], 'run')} is not known: no price of the model, or not ended."
+        )
+
+
+def _cost_cells(sums: dict[str, Json]) -> tuple[str, ...]:
+    tokens = f"{sums['inputTokens']:,} + {sums['outputTokens']:,} tokens"
+    return f"${sums['cost']:.4f}", counted(sums["runs"], "run"), tokens
 
 
 def _status(run: dict[str, Json]) -> str:

@@ -27,6 +27,7 @@ from msgspec.structs import replace
 from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.cli.arguments import FULL
 from axe_lsp.cli.interruption import SOON, run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory, recordings
 from axe_lsp.cli.run_report import (
@@ -309,6 +310,7 @@ class _Output:
             self._progress = open_display(sys.stderr, environment)
         self.display = self._log or self._progress or Display(sys.stderr)
         self._calls = calls
+        calls.is_full = options.json == FULL
         self._written = ""
         self._markdown: MarkdownStream | None = None
         if is_coloured(sys.stdout, environment):  # Programs get the text as it is.

@@ -39,12 +39,15 @@ COMMANDS = {
     "demo": "run a small example with recorded answers; --list shows more",
     "bench": "measure axe-lsp against other tools, from a checkout",
     "serve": "the language server, as without a command",
+    "models": "list known models with prices, and those of Ollama",
+    "doctor": "check the set-up, with the next step for each finding",
+    "help": "show a page of the documentation, or the help of a command",
     "completion": "print the completion script of a shell",
     "version": "print the version",
 }
 """The subcommands and what they do. Each is the function `main(arguments) -> exit code` of its module."""
 
-_MODULES = {"import": "import_agents", "completion": "shell_completion"}
+_MODULES = {"import": "import_agents", "help": "manual", "completion": "shell_completion"}
 """The modules of commands that are not called like them."""
 
 _RUNS = ("run", "chat", "resume")
@@ -146,8 +149,8 @@ def _command(arguments: list[str]) -> tuple[str, list[str]]:
     """The name of the subcommand and what it is given."""
     name = arguments[0] if arguments else "serve"
     if name in ("-h", "--help"):
-        return "help", []
-    if name == "--version":
+        return "overview", []
+    if name in ("-V", "--version"):
         return "version", arguments[1:]
     if name.startswith("-") or not arguments:
         return "serve", arguments
@@ -155,7 +158,7 @@ def _command(arguments: list[str]) -> tuple[str, list[str]]:
 
 
 def _dispatch(name: str, arguments: list[str]) -> int:
-    if name == "help":
+    if name == "overview":
         print(_overview(), end="")
         return 0
     if name not in COMMANDS:
@@ -197,13 +200,13 @@ def _overview() -> str:
         "usage: axe-lsp [--stdio | --tcp HOST:PORT | --pipe PATH]   the language server\n"
         "       axe-lsp COMMAND ...\n\n"
         f"commands:\n{commands}\n"
-        "`axe-lsp COMMAND --help` describes a command.\n"
+        "`axe-lsp COMMAND --help` describes a command, `axe-lsp help TOPIC` shows a page of the documentation.\n"
     )
 
 
 def _unknown(name: str) -> str:
-    from difflib import get_close_matches
+    from axe_lsp.agentfile.text.nearest import nearest
 
-    near = get_close_matches(name, COMMANDS, n=1)
-    hint = f"Did you mean `{near[0]}`?" if near else "`axe-lsp --help` lists the commands."
+    near = nearest(name, COMMANDS)
+    hint = f"Did you mean `{near}`?" if near else "`axe-lsp --help` lists the commands."
     return f"axe-lsp: unknown command `{name}`. {hint}"

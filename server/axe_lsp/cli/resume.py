@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.text.amounts import counted
-from axe_lsp.cli.arguments import Parser, add_permissions, seconds, tokens, turn
+from axe_lsp.cli.arguments import Parser, add_json, add_permissions, seconds, tokens, turn
 from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.cli.streams import compact, complain
@@ -23,7 +23,7 @@ from axe_lsp.hosting.history.former_runs import (
     order_of,
     taken_over,
 )
-from axe_lsp.hosting.history.queries import find_run, newest_in
+from axe_lsp.hosting.history.queries import named_or_newest
 from axe_lsp.hosting.history.run_claims import require_resumable
 from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.stored_steps import resolver
@@ -84,10 +84,7 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
 def _found(beginning: str | None) -> tuple[Start, Known]:
     """The order of the run to resume, and what is known of it. Raises RunError."""
     with opened_history() as connection:
-        if beginning is None:
-            root = newest_in(connection, spellings("."), "resumable")
-        else:
-            _, root = find_run(connection, beginning)
+        _, root = named_or_newest(connection, beginning, spellings("."), "resumable")
         require_resumable(connection, root)
         known = known_steps(connection, root)
     return order_of(known, root), known
@@ -95,10 +92,8 @@ def _found(beginning: str | None) -> tuple[Start, Known]:
 
 def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
     """The order of the fork of a run, and what is known of it. Raises RunError."""
-    if options.run is None:
-        raise ConfigError("--from-turn needs the run to fork: axe-lsp resume RUN --from-turn N")
     with opened_history() as connection:
-        _, root = find_run(connection, options.run)
+        _, root = named_or_newest(connection, options.run, spellings("."), "kept")
     start = fork_of(root, options.from_turn, options.model)
     taken = asyncio.run(taken_over(start, os.environ))
     return start, taken.known
@@ -179,7 +174,7 @@ def _parser() -> Parser:
     add(
         "--dry-run", action="store_true", help="show what is kept and what comes next; send nothing"
     )
-    add("--json", action="store_true", help="print the answer and its cost as JSON")
+    add_json(parser, "print the answer and its cost as JSON")
     add(
         "--stream",
         action="store_true",

@@ -14,6 +14,7 @@ from axe_lsp.agentfile.lookup_order import Caller
 from axe_lsp.cli.arguments import (
     Parser,
     add_agent,
+    add_json,
     add_permissions,
     agents_folder,
     dollars,
@@ -21,7 +22,7 @@ from axe_lsp.cli.arguments import (
     tokens,
 )
 from axe_lsp.cli.run_report import CallDetails, report_failure
-from axe_lsp.cli.streams import compact, has_text, piped_text, text_beside_prompt
+from axe_lsp.cli.streams import compact, has_text, is_pipe_or_file, piped_text, text_beside_prompt
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file, spellings
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
@@ -35,7 +36,7 @@ from axe_lsp.runtime.safety.trust import reach_warning
 
 def main(arguments: Sequence[str]) -> int:
     """Run an agent; returns the exit code."""
-    options = _parser().parse_args(arguments)
+    options = _options(arguments)
     calls = CallDetails()
     try:
         if options.on:
@@ -63,6 +64,25 @@ def main(arguments: Sequence[str]) -> int:
         return report_failure(error, options, calls)
 
 
+def _options(arguments: Sequence[str]) -> argparse.Namespace:
+    """The options; the word after the agent is its prompt, wherever options stand."""
+    parser = _parser()
+    options, further = parser.parse_known_args(arguments)
+    words = [*([] if options.words is None else [options.words]), *further]
+    if any(word.startswith("-") for word in further):
+        parser.error(f"unrecognized arguments: {' '.join(further)}")
+    if len(words) > 1:
+        parser.error(
+            f"unrecognized arguments: {' '.join(words[1:])}; a prompt of several words needs quotation marks"
+        )
+    if words:
+        if options.prompt is not None or options.input is not None:
+            other = "-p" if options.prompt is not None else "--input"
+            parser.error(f"unrecognized arguments: {words[0]}; {other} is the task already")
+        options.prompt = words[0]
+    return options
+
+
 def in_workspace(
     request: RunRequest, here: AgentSearch, file: Path | None
 ) -> tuple[RunRequest, Path]:
@@ -85,6 +105,7 @@ def _parser() -> Parser:
     parser = Parser(prog="axe-lsp run", description="Run an agent and print its answer.")
     add_agent(parser)
     add = parser.add_argument
+    add("words", metavar="prompt", nargs="?", help="the task, as of -p")
     tell = parser.add_mutually_exclusive_group().add_argument
     tell(
         "-p",
@@ -93,6 +114,11 @@ def _parser() -> Parser:
         help="the task; text from standard input is appended",
     )
     tell("--input", metavar="JSON", help="the input of an agent with [input] as JSON, or @FILE")
+    add(
+        "--require-stdin",
+        action="store_true",
+        help="send nothing if there is no text on standard input, such as of `git diff`",
+    )
     add("--skill", metavar="PATH", default="", help="replaces the agent's skill")
     add(
         "--workdir",
@@ -118,11 +144,7 @@ def _parser() -> Parser:
         "works in a copy, too (default: config.toml)",
     )
     add("--dry-run", action="store_true", help="show the request without sending it")
-    add(
-        "--json",
-        action="store_true",
-        help="print the answer and its cost, or the request, as JSON",
-    )
+    add_json(parser, "print the answer and its cost, or the request, as JSON")
     add(
         "--stream",
         action="store_true",
@@ -202,12 +224,26 @@ def _continued(options: argparse.Namespace, request: RunRequest) -> str:
 def _task(options: argparse.Namespace) -> str:
     """The task: the prompt, then standard input. A blank prompt counts as none, as in axe."""
     prompt: str = options.prompt or ""
+    piped = text_beside_prompt() if prompt.strip() else piped_text()
+    if not (piped or "").strip():
+        _report_missing_text(options, prompt)
     if not prompt.strip():
-        return piped_text()
-    piped = text_beside_prompt()
+        return piped or ""
     if piped is None:
         _warn("standard input is open, but nothing came from it; `</dev/null` saves the wait")
     return f"{prompt}\n\n{piped}" if piped and piped.strip() else prompt
+
+
+def _report_missing_text(options: argparse.Namespace, prompt: str) -> None:
+    """Standard input has no text. Raises ConfigError if it was required; warns a person whose pipe was empty."""
+    if options.require_stdin:
+        raise ConfigError(
+            "standard input has no text, and --require-stdin is given; nothing was sent"
+        )
+    if not prompt.strip() and is_pipe_or_file() and sys.stderr.isatty():
+        _warn(
+            "standard input is empty, so the agent has no task; --require-stdin sends nothing then"
+        )
 
 
 def _warn(text: str) -> None:

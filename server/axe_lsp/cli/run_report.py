@@ -2,7 +2,8 @@
 
 `--json` prints the answer and its figures, with axe's keys in axe's order. axe's first version had
 seven keys. For an agent that it could have run, the output has only these keys. Later keys are
-present for agents that use later features, and if they have a value.
+present for agents that use later features, and if they have a value. `--json=full` prints all keys for any agent
+(`full_result.py`).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from types import MappingProxyType
 from typing import Any
 
 from axe_lsp.agentfile.text.amounts import duration
+from axe_lsp.cli.full_result import full_json, tree_json
 from axe_lsp.cli.streams import compact, complain, shown, tell_person
 from axe_lsp.runtime.errors import BudgetError, FinalError, RunError, UnfitAnswerError
 from axe_lsp.runtime.events import (
@@ -42,11 +44,12 @@ _NO_FAILURE: Mapping[str, object] = MappingProxyType({})
 class CallDetails:
     """The data of a root run from its events: tool calls in order, last text, end.
 
-    `is_streamed` is whether its text was shown while it arrived. `wanted` says whether the agent is one for which axe's later versions show them.
+    `is_streamed` is whether its text was shown while it arrived. `wanted` says whether the agent is one for which axe's later versions show them, `is_full` whether all keys are shown.
     """
 
     def __init__(self) -> None:
         self.wanted = False
+        self.is_full = False
         self.is_streamed = False
         self.calls: list[dict[str, Any]] = []
         self._open: dict[str, list[dict[str, Any]]] = {}
@@ -105,6 +108,9 @@ def as_json(
     result: RunResult, details: CallDetails, failure: Mapping[str, object] = _NO_FAILURE
 ) -> str:
     """The result as one line; `failure` are the keys that say why the content is no result."""
+    if details.is_full:
+        error = failure.get("error")
+        return compact(full_json(result, details.calls, error if isinstance(error, dict) else None))
     envelope = {
         "content": result.content,
         "duration_ms": result.duration_ms,
@@ -170,9 +176,11 @@ def _budget(result: RunResult) -> Mapping[str, object]:
 
 def _cost(result: RunResult, wanted: bool) -> Mapping[str, object]:
     """The cost of the run, and the use of its whole tree."""
+    if wanted:
+        return {"cost": result.cost, "tree": tree_json(result)}
     own = {} if result.cost is None else {"cost": result.cost}
     tree = result.tree
-    if tree is None or not (wanted or own):
+    if tree is None or not own:
         return own
     used = {"input_tokens": tree.input_tokens, "output_tokens": tree.output_tokens}
     return {**own, "tree": used if tree.cost is None else {"cost": tree.cost, **used}}
@@ -180,6 +188,8 @@ def _cost(result: RunResult, wanted: bool) -> Mapping[str, object]:
 
 def _later(result: RunResult, details: CallDetails) -> Mapping[str, object]:
     return {
+        "run_id": result.run_id,
+        "status": result.status,
         "refused": result.refused,
         "retry_attempts": result.retry_attempts,
         **({"sources": [*map(to_json, result.sources)]} if result.sources else {}),

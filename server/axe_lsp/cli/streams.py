@@ -192,9 +192,14 @@ def compact(value: object) -> str:
 
 def tell_person(text: str) -> None:
     """A hint on standard error, also in a pipe and in CI. Programs without a person get what axe writes."""
-    # TERM is set for all that is started from a terminal, whatever its streams are, and CI for what has a log.
-    if text and (sys.stderr.isatty() or os.environ.get("TERM") or os.environ.get("CI")):
+    if text and has_person():
         _tell(text)
+
+
+def has_person() -> bool:
+    """Return whether a person may read standard error, now or later; others get exactly what axe writes."""
+    # TERM is set for all that is started from a terminal, whatever its streams are, and CI for what has a log.
+    return sys.stderr.isatty() or bool(os.environ.get("TERM") or os.environ.get("CI"))
 
 
 def _tell(text: str) -> None:
@@ -208,18 +213,20 @@ def _opened(mode: int) -> TextIO:
 # -- standard input as a task: read, or looked at without being read
 
 
+_REPLACEMENT = "\N{REPLACEMENT CHARACTER}".encode()
+
 PATIENCE = 3.0
 """Seconds to wait for the first input on a pipe if a prompt is given, too."""
 
 
 def piped_text() -> str:
-    """The piped input. A terminal and the null device are no input, as in axe. Raises AgentError."""
+    """The piped input. A terminal and the null device are no input, as in axe. Raises AgentError, or ConfigError for binary input."""
     if sys.stdin is None:
         return ""
     try:
         if stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
             return ""
-        return decode(sys.stdin.buffer.read())
+        return _as_text(sys.stdin.buffer.read())
     except OSError as error:
         raise AgentError(f"failed to read stdin: {error}") from error
 
@@ -263,7 +270,35 @@ def _read_if_begun(source: int) -> str | None:
     ended.wait()
     if faults:
         raise AgentError(f"failed to read stdin: {faults[0]}")
-    return decode(b"".join(pieces))
+    return _as_text(b"".join(pieces))
+
+
+def _as_text(data: bytes) -> str:
+    """Piped input as text. Raises ConfigError for binary input; warns if it is not UTF-8."""
+    if b"\0" in data:
+        utf_16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
+        kind, remedy = (
+            ("UTF-16", "convert it") if utf_16 else ("binary", "name a file in the prompt")
+        )
+        raise ConfigError(
+            f"standard input is {kind}, not text in UTF-8; nothing was sent; {remedy}"
+        )
+    text = decode(data)
+    bad = text.count("\N{REPLACEMENT CHARACTER}") - data.count(_REPLACEMENT)
+    if bad > 0:
+        print(
+            f"Warning: standard input is not UTF-8; U+FFFD stands for bad bytes ({bad:,} times). "
+            "`iconv -f latin1` converts Latin-1",
+            file=sys.stderr,
+        )
+    return text
+
+
+def is_pipe_or_file() -> bool:
+    """Return whether standard input is something that should have held a task."""
+    with suppress(OSError, AttributeError):  # AttributeError: there is no standard input.
+        return not stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode)
+    return False
 
 
 def has_text() -> bool:

@@ -63,7 +63,7 @@ def _parser() -> Parser:
 
 
 def _trust(options: argparse.Namespace) -> int:
-    workspace, found = _trust_requests_at(options.path)
+    workspace, found = trust_requests_at(options.path)
     if not found:
         print(f"No agent of {_shown(workspace)} reaches outside it. There is nothing to allow.")
         return 0
@@ -95,7 +95,7 @@ def _print_instructions(reach: Reach, workspace: Path) -> None:
         print(f"    its instructions for the model, in the last run: {quoted(seen.instructions)}")
 
 
-def _trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:
+def trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:
     """The workspace, and what its agents or a file of tests reach in it. Raises ConfigError."""
     project = project_of_tests(path.absolute().parent) if path is not None else None
     if path is not None and project is not None and path.is_file():

@@ -12,6 +12,7 @@ from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import agrees, complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.former_runs import undoable
+from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.runtime.resuming.saved_files import FileUndo, has_commands, plan_undo, undo
@@ -26,7 +27,7 @@ def main(arguments: Sequence[str]) -> int:
     """Undo the changes of a run; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        root, known = undoable(options.run)
+        root, known = undoable(options.run, spellings("."))
         return _undo(root, known, options)
     except (RunError, ValueError) as error:
         complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
@@ -81,7 +82,8 @@ def _parser() -> Parser:
     add(
         "run",
         metavar="RUN",
-        help="the id of a run, or its beginning; `axe-lsp history list` lists them",
+        nargs="?",
+        help="the id of a run, or its beginning (default: the newest of this folder)",
     )
     add("--dry-run", action="store_true", help="show the changes, and change nothing")
     add("--yes", action="store_true", help="put the files back without asking")

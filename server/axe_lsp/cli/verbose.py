@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.cli.streams import Display, shown
+from axe_lsp.cli.streams import Display, has_person, shown
 from axe_lsp.cli.text_width import dollars
 from axe_lsp.runtime.events import (
     AgentBegin,
@@ -124,6 +124,7 @@ class VerboseLog(Display):
         self.say(
             f"Tokens:   {result.input_tokens} input, {result.output_tokens} output{cumulative}"
         )
+        self._show_tree(result)
         if result.cache_read_tokens or result.cache_write_tokens:
             read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
             self.say(f"Cache:    {read} read, {written} written")
@@ -131,6 +132,14 @@ class VerboseLog(Display):
             self.say(f"Cost:     {_costs(result)}")
         mark = in_words(result.incomplete)
         self.say(f"Stop:     {result.stop_reason}{mark and f' ({mark})'}")
+
+    def _show_tree(self, result: RunResult) -> None:
+        """Show a person what all agents have used, which axe does not."""
+        tree = result.tree
+        if tree is not None and has_person():
+            self.say(
+                f"          {tree.input_tokens} input, {tree.output_tokens} output with all sub-agents"
+            )
 
     def failed(self) -> None:
         """The run has failed; if nothing was sent, it took no time."""

@@ -50,8 +50,8 @@ function _shtab_axe_lsp_using
   test "$_shtab_axe_lsp_cmdpath" = "$argv"
 end
 
-set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve completion version
-set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --skill --status --tcp --timeout --to --token-file --workdir -n -p
+set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
+set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --since --skill --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
 complete -c axe-lsp -f
@@ -66,6 +66,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l model -xka "anthropic/claud
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l agents-dir -xka "(__fish_complete_directories)" -d 'search this folder for agents first'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -s p -l prompt -x -d 'the task; text from standard input is appended'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l input -x -d 'the input of an agent with [input] as JSON, or @FILE'
+complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l require-stdin -d 'send nothing if there is no text on standard input, such as of `git diff`'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l skill -xka "(__fish_complete_path (commandline -ct))" -d 'replaces the agent'"'"'s skill'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l workdir -xka "(__fish_complete_directories)" -d 'replaces the agent'"'"'s workdir; agents of this folder take precedence'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l timeout -x -d 'timeout of the run (default: the agent'"'"'s timeout, else no limit while it makes progress; 0: no time at all)'
@@ -74,7 +75,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l max-cost -x -d 'cost limit 
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l continue -x -d 'go on with the conversation of a completed run, with the prompt that it had (default: the agent'"'"'s newest in this folder)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l on -x -d 'where agents in copies work: here, ssh, dask, or ssh://HOST or tls://HOST:PORT, where the agent itself works in a copy, too (default: config.toml)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l dry-run -d 'show the request without sending it'
-complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l json -d 'print the answer and its cost, or the request, as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l json -d 'print the answer and its cost, or the request, as JSON; `--json=full`: with all keys'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l stream -d 'print text as it streams; for agents with tools, of every turn'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l no-history -d 'do not store this run in the history'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l record -xka "(__fish_complete_path (commandline -ct))" -d 'write requests and answers to FILE'
@@ -88,7 +89,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l model -xka "anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash" -d 'replaces the agent'"'"'s model'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l agents-dir -xka "(__fish_complete_directories)" -d 'search this folder for agents first'
-complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l continue -x -d 'go on with the conversation of a past run'
+complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l continue -x -d 'go on with the conversation of a past run (default: the agent'"'"'s newest in this folder)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l plain -d 'read whole lines and repaint nothing, as a screen reader needs it, and where TERM=dumb'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l yes -d 'let tools run commands and change files, except in protected places, without asking'
 complete -c axe-lsp -n '_shtab_axe_lsp_using chat' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
@@ -100,7 +101,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -s h -l help -d 'show this 
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l from-turn -x -d 'fork the run instead: a new run that has its turns before turn N, and goes on from there'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l model -xka "anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash" -d 'another model for the fork'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l dry-run -d 'show what is kept and what comes next; send nothing'
-complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l json -d 'print the answer and its cost as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l json -d 'print the answer and its cost as JSON; `--json=full`: with all keys'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l stream -d 'print text as it streams; for agents with tools, of every turn'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l timeout -x -d 'timeout from now on (default: what is left of the run'"'"'s timeout)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l max-tokens -x -d 'token limit of the whole run, including tokens already used (0: its former limit)'
@@ -154,7 +155,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_np
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents init' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents init' -l agents-dir -xka "(__fish_complete_directories)" -d 'search DIR first'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents init; and test $_shtab_axe_lsp_npos -eq 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'agent name (file name without `.toml`)'
-complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_npos -eq 0' -a edit -d 'Open an agent file in $EDITOR.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_npos -eq 0' -a edit -d 'Open an agent file in $VISUAL or $EDITOR.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents edit' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents edit' -l agents-dir -xka "(__fish_complete_directories)" -d 'search DIR first'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents edit; and test $_shtab_axe_lsp_npos -eq 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'agent name (file name without `.toml`)'
@@ -188,9 +189,9 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using config; and test $_shtab_axe_lsp_np
 complete -c axe-lsp -n '_shtab_axe_lsp_using config init' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using config; and test $_shtab_axe_lsp_npos -eq 0' -a key -d 'Store the API key of a provider in config.toml, without showing it.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using config key' -s h -l help -d 'show this help message and exit'
-complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a schema -d 'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` prints.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a schema -d 'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` and `axe-lsp run --json=full` print.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using schema' -s h -l help -d 'show this help message and exit'
-complete -c axe-lsp -n '_shtab_axe_lsp_using schema; and test $_shtab_axe_lsp_npos -eq 0' -ka "agent config test check test-result" -d 'which schema (default: agent)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using schema; and test $_shtab_axe_lsp_npos -eq 0' -ka "agent config test check test-result run-result" -d 'which schema (default: agent)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a gc -d 'Have a model look for patterns in an agent'"'"'s memory, then trim the memory to the agent'"'"'s last_n entries (or max_entries, if last_n is 0).'
 complete -c axe-lsp -n '_shtab_axe_lsp_using gc' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using gc' -l all -d 'all agents with a memory, in sequence'
@@ -211,6 +212,11 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using history list' -l json -d 'print the
 complete -c axe-lsp -n '_shtab_axe_lsp_using history; and test $_shtab_axe_lsp_npos -eq 0' -a show -d 'Show a run and its sub-agents as a tree.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using history show' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using history show' -l json -d 'print the runs of its tree as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using history; and test $_shtab_axe_lsp_npos -eq 0' -a cost -d 'Add up what runs have cost, by agent.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using history cost' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using history cost' -l since -x -d 'runs that began at a local time or later, such as 2026-11-21 (default: today)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using history cost' -l in -xka "(__fish_complete_directories)" -d 'runs of a project: in DIR (such as .) and below it'
+complete -c axe-lsp -n '_shtab_axe_lsp_using history cost' -l json -d 'print the sums as JSON'
 complete -c axe-lsp -n '_shtab_axe_lsp_using history; and test $_shtab_axe_lsp_npos -eq 0' -a tail -d 'Follow active runs of all processes.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using history tail' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using history tail' -l json -d 'print each event as a line of JSON'
@@ -254,6 +260,15 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using serve' -l allow-remote -d 'allow --
 complete -c axe-lsp -n '_shtab_axe_lsp_using serve' -l log-file -xka "(__fish_complete_path (commandline -ct))" -d 'log file instead of stderr'
 complete -c axe-lsp -n '_shtab_axe_lsp_using serve' -l log-level -xka "error warning info debug" -d 'default: warning'
 complete -c axe-lsp -n '_shtab_axe_lsp_using serve' -l clientProcessId -x -d ignored
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a models -d 'List known models with context windows and prices, and those that a running Ollama has.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using models' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using models' -l json -d 'print them as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a doctor -d 'Check the set-up: Python, packages, keys (never their values), programs, history, and this folder. Nothing is sent. The exit code is 1 if something keeps agents from running.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using doctor' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using doctor' -l network -d 'connect to the providers for which there is a key, too'
+complete -c axe-lsp -n '_shtab_axe_lsp_using doctor' -l json -d 'print the findings as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a help -d 'Show a page of the documentation, or the help of a command. Without a topic, list the pages.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using help' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a completion -d 'Print the completion script of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into ~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to ~/.config/fish/completions/axe-lsp.fish.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using completion' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using completion; and test $_shtab_axe_lsp_npos -eq 0' -ka "bash zsh fish" -d 'the shell'

@@ -18,16 +18,19 @@ _shtab_axe_lsp_commands() {
     completion:'Print the completion script of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into ~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to ~/.config/fish/completions/axe-lsp.fish.'
     config:'Find and create the configuration folder.'
     demo:'Run a small example with recorded answers. Nothing is sent anywhere.'
+    doctor:'Check the set-up: Python, packages, keys (never their values), programs, history, and this folder. Nothing is sent. The exit code is 1 if something keeps agents from running.'
     export:'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     gc:'Have a model look for patterns in an agent'"'"'s memory, then trim the memory to the agent'"'"'s last_n entries (or max_entries, if last_n is 0).'
     hands:'execute tools for agents on another machine; ssh or Dask starts it'
+    help:'Show a page of the documentation, or the help of a command. Without a topic, list the pages.'
     history:'The stored runs of all processes.'
     import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
     mcp:'Offer agents as tools to MCP clients.'
+    models:'List known models with context windows and prices, and those that a running Ollama has.'
     resume:'Go on with a run that was interrupted. Answers and results that are known are not requested or executed again.'
     run:'Run an agent and print its answer.'
-    schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` prints.'
+    schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` and `axe-lsp run --json=full` print.'
     serve:'The language server for axe agent files, for any LSP client.'
     test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes; for tools for the web, until what the agent can read changes.'
@@ -39,7 +42,7 @@ _shtab_axe_lsp_commands() {
 
 _shtab_axe_lsp_agents_commands() {
   local _commands=(
-    edit:'Open an agent file in $EDITOR.'
+    edit:'Open an agent file in $VISUAL or $EDITOR.'
     init:'Create a new agent file.'
     list:'List all agents.'
     show:'Show the contents of an agent file.'
@@ -58,6 +61,7 @@ _shtab_axe_lsp_config_commands() {
 
 _shtab_axe_lsp_history_commands() {
   local _commands=(
+    cost:'Add up what runs have cost, by agent.'
     export:'Print all events as lines of json.'
     list:'List runs, newest first.'
     prune:'Delete runs, except active ones.'
@@ -139,7 +143,7 @@ _shtab_axe_lsp_chat_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--model[replaces the agent\'s model]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)"
   "--agents-dir[search this folder for agents first]:DIR:_files -/"
-  "--continue[go on with the conversation of a past run]:RUN:"
+  "--continue[go on with the conversation of a past run (default\: the agent\'s newest in this folder)]:RUN:"
   "--plain[read whole lines and repaint nothing, as a screen reader needs it, and where TERM\=dumb]"
   "--yes[let tools run commands and change files, except in protected places, without asking]"
   "*--allow[allow tool calls without asking, such as \'run_command(pytest \*)\' or \'write_file(docs\/\*\*)\'\; may be repeated (\`\[tools\] allow\` in config.toml is for all runs)]:RULE:"
@@ -211,6 +215,15 @@ _shtab_axe_lsp_demo_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_demo_defaults_added=0
 
+_shtab_axe_lsp_doctor_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--network[connect to the providers for which there is a key, too]"
+  "--json[print the findings as JSON]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_doctor_defaults_added=0
+
 _shtab_axe_lsp_export_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--to[axe, codex, claude, copilot, gemini, vibe]:FORMAT:(axe codex claude copilot gemini vibe)"
@@ -243,12 +256,30 @@ _shtab_axe_lsp_hands_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_hands_defaults_added=0
 
+_shtab_axe_lsp_help_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  ":a page such as \`providers\`, or a command:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_help_defaults_added=0
+
 _shtab_axe_lsp_history_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
 )
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_history_defaults_added=0
+
+_shtab_axe_lsp_history_cost_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--since[runs that began at a local time or later, such as 2026-11-21 (default\: today)]:TIME:"
+  "--in[runs of a project\: in DIR (such as .) and below it]:DIR:_files -/"
+  "--json[print the sums as JSON]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_history_cost_defaults_added=0
 
 _shtab_axe_lsp_history_export_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -283,7 +314,7 @@ _shtab_axe_lsp_history_prune_defaults_added=0
 _shtab_axe_lsp_history_show_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--json[print the runs of its tree as JSON]"
-  ":the id of a run, or the beginning of it:"
+  ":the id of a run, or the beginning of it (default\: the newest of this folder):"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -337,12 +368,21 @@ _shtab_axe_lsp_mcp_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_mcp_defaults_added=0
 
+_shtab_axe_lsp_models_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[print them as JSON]"
+  ":those of one provider:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_models_defaults_added=0
+
 _shtab_axe_lsp_resume_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--from-turn[fork the run instead\: a new run that has its turns before turn N, and goes on from there]:N:"
   "--model[another model for the fork]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)"
   "--dry-run[show what is kept and what comes next\; send nothing]"
-  "--json[print the answer and its cost as JSON]"
+  "--json[print the answer and its cost as JSON\; \`--json\=full\`\: with all keys]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"
   "--timeout[timeout from now on (default\: what is left of the run\'s timeout)]:SECONDS:"
   "--max-tokens[token limit of the whole run, including tokens already used (0\: its former limit)]:N:"
@@ -362,6 +402,7 @@ _shtab_axe_lsp_run_options=(
   "--agents-dir[search this folder for agents first]:DIR:_files -/"
   {-p,--prompt}"[the task\; text from standard input is appended]:TEXT:"
   "--input[the input of an agent with \[input\] as JSON, or \@FILE]:JSON:"
+  "--require-stdin[send nothing if there is no text on standard input, such as of \`git diff\`]"
   "--skill[replaces the agent\'s skill]:PATH:_files"
   "--workdir[replaces the agent\'s workdir\; agents of this folder take precedence]:DIR:_files -/"
   "--timeout[timeout of the run (default\: the agent\'s timeout, else no limit while it makes progress\; 0\: no time at all)]:SECONDS:"
@@ -370,7 +411,7 @@ _shtab_axe_lsp_run_options=(
   "--continue[go on with the conversation of a completed run, with the prompt that it had (default\: the agent\'s newest in this folder)]:RUN:"
   "--on[where agents in copies work\: here, ssh, dask, or ssh\:\/\/HOST or tls\:\/\/HOST\:PORT, where the agent itself works in a copy, too (default\: config.toml)]:ENGINE:"
   "--dry-run[show the request without sending it]"
-  "--json[print the answer and its cost, or the request, as JSON]"
+  "--json[print the answer and its cost, or the request, as JSON\; \`--json\=full\`\: with all keys]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"
   "--no-history[do not store this run in the history]"
   "--record[write requests and answers to FILE]:FILE:_files"
@@ -380,6 +421,7 @@ _shtab_axe_lsp_run_options=(
   "--trust[allow the agents of this workspace to reach outside it in this run, as \`axe-lsp trust\` shows]"
   {-v,--verbose}"[print the progress on standard error]"
   ":agent name (file name without \`.toml\`), or path of an agent file:($(axe-lsp agents list --names 2>/dev/null))"
+  ":the task, as of -p:"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -387,7 +429,7 @@ _shtab_axe_lsp_run_defaults_added=0
 
 _shtab_axe_lsp_schema_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  ":which schema (default\: agent):(agent config test check test-result)"
+  ":which schema (default\: agent):(agent config test check test-result run-result)"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -448,7 +490,7 @@ _shtab_axe_lsp_undo_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--dry-run[show the changes, and change nothing]"
   "--yes[put the files back without asking]"
-  ":the id of a run, or its beginning\; \`axe-lsp history list\` lists them:"
+  ":the id of a run, or its beginning (default\: the newest of this folder):"
 )
 
 # guard to ensure default positional specs are added only once per session
@@ -488,13 +530,16 @@ _shtab_axe_lsp() {
         completion) _arguments -C -s $_shtab_axe_lsp_completion_options ;;
         config) _shtab_axe_lsp_config ;;
         demo) _arguments -C -s $_shtab_axe_lsp_demo_options ;;
+        doctor) _arguments -C -s $_shtab_axe_lsp_doctor_options ;;
         export) _arguments -C -s $_shtab_axe_lsp_export_options ;;
         gc) _arguments -C -s $_shtab_axe_lsp_gc_options ;;
         hands) _arguments -C -s $_shtab_axe_lsp_hands_options ;;
+        help) _arguments -C -s $_shtab_axe_lsp_help_options ;;
         history) _shtab_axe_lsp_history ;;
         import) _arguments -C -s $_shtab_axe_lsp_import_options ;;
         init) _arguments -C -s $_shtab_axe_lsp_init_options ;;
         mcp) _arguments -C -s $_shtab_axe_lsp_mcp_options ;;
+        models) _arguments -C -s $_shtab_axe_lsp_models_options ;;
         resume) _arguments -C -s $_shtab_axe_lsp_resume_options ;;
         run) _arguments -C -s $_shtab_axe_lsp_run_options ;;
         schema) _arguments -C -s $_shtab_axe_lsp_schema_options ;;
@@ -576,6 +621,7 @@ _shtab_axe_lsp_history() {
       (( CURRENT += 1 ))
       curcontext="${curcontext%:*:*}:_shtab_axe_lsp_history-$line[1]:"
       case $line[1] in
+        cost) _arguments -C -s $_shtab_axe_lsp_history_cost_options ;;
         export) _arguments -C -s $_shtab_axe_lsp_history_export_options ;;
         list) _arguments -C -s $_shtab_axe_lsp_history_list_options ;;
         prune) _arguments -C -s $_shtab_axe_lsp_history_prune_options ;;

@@ -59,12 +59,12 @@ class Ollama:
 
     async def _ask(self) -> None:
         try:
-            self._models = await asyncio.to_thread(_installed, self._environment)
+            self._models = await asyncio.to_thread(installed_models, self._environment)
         finally:
             self._asked_at = monotonic()
 
 
-def _installed(environment: Environment) -> tuple[LocalModel, ...]:
+def installed_models(environment: Environment) -> tuple[LocalModel, ...]:
     """Ask for the models; none if there is no proper answer. Blocks."""
     try:
         base_url = load_user_config(environment).base_url("ollama") or PROVIDERS["ollama"].base_url

@@ -9,7 +9,8 @@ M.RUNNING, M.WAITING, M.COMPLETED, M.STOPPED, M.FAILED = '▶ ', '? ', '✓ ', '
 M.TURN, M.TEXT, M.THOUGHT, M.TOOL, M.RETRY, M.PROBLEM = '· ', '│ ', '~ ', '→ ', '⟳ ', '! '
 
 function M.shorten(text)
-  local line = vim.trim(text:gsub('%s+', ' '))
+  -- Functions of Vim take a string with a NUL for a blob, and raise E976.
+  local line = vim.trim(text:gsub('%z', '␀'):gsub('%s+', ' '))
   return vim.fn.strchars(line) > MAX_LINE and vim.fn.strcharpart(line, 0, MAX_LINE - 1) .. '…' or line
 end
 

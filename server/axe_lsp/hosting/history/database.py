@@ -18,7 +18,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from axe_lsp.hosting.history import steps, stored_sessions
-from axe_lsp.runtime.errors import RunError
+from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.plain_text import shown_path
 
@@ -90,7 +90,9 @@ _OTHER_STEP = (
 
 
 class HistoryError(RunError):
-    """The history can't be read or written."""
+    """The history can't be read or written, or has no such run."""
+
+    exit_code = ExitCode.CONFIG
 
 
 def history_file(environment: Environment) -> Path:

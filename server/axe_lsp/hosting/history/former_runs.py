@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.dead_runs import opened_history
-from axe_lsp.hosting.history.queries import find_run, tree_events
+from axe_lsp.hosting.history.queries import named_or_newest, tree_events
 from axe_lsp.hosting.history.run_claims import (
     NotResumableError,
     require_continuable,
@@ -230,10 +230,10 @@ def continuation_of(
     )
 
 
-def undoable(beginning: str) -> tuple[str, Known]:
-    """The root of the run whose id begins so, and what is known of it. Blocks. Raises RunError for one that has not ended."""
+def undoable(beginning: str | None, folders: tuple[str, ...] = ()) -> tuple[str, Known]:
+    """The root of the run whose id begins so, or of the newest of `folders`, and what is known of it. Blocks. Raises RunError for one that has not ended."""
     with opened_history() as connection:
-        _, root = find_run(connection, beginning)
+        _, root = named_or_newest(connection, beginning, folders)
         (status,) = connection.execute(
             "SELECT status FROM runs WHERE run_id = ?", (root,)
         ).fetchone()

@@ -69,7 +69,7 @@ class Wanted(Struct, frozen=True):
     """Which runs: the newest `limit` roots, or runs of `agent` at any depth.
 
     `before` is the id of a run or a time; what began then or later is left out. `folders` are paths:
-    only runs that took place in one of them, or below it.
+    only runs that took place in one of them, or below it. `since` is a time: only runs that began then or later.
     """
 
     agent: str | None = None
@@ -77,6 +77,7 @@ class Wanted(Struct, frozen=True):
     before: str | None = None
     limit: int = 50
     folders: tuple[str, ...] = ()
+    since: str | None = None
 
 
 def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, Json]]:
@@ -94,6 +95,9 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
     if wanted.before is not None:
         conditions.append("(runs.began, runs.number) < (?, ?)")
         values.extend(_moment(connection, wanted.before))
+    if wanted.since is not None:
+        conditions.append("runs.began >= ?")
+        values.append(_checked_time(wanted.since))
     if wanted.folders:
         conditions.append(f"({' OR '.join([_IN_FOLDER] * len(wanted.folders))})")
         values.extend(value for folder in wanted.folders for value in _in_folder(folder))
@@ -110,7 +114,7 @@ def newest_in(
 ) -> str:
     """The newest root that took place in one of the folders and is so marked. Raises HistoryError.
 
-    `mark` is "resumable" or "continuable".
+    `mark` is "resumable", "continuable", "kept", or "runId" for any.
     """
     for run in past_runs(connection, Wanted(limit=_SEARCHED, folders=folders)):
         if run.get(mark) and run["workspace"] in folders and agent in (None, run["agent"]):
@@ -119,6 +123,11 @@ def newest_in(
     if mark == "resumable":
         raise HistoryError(
             "no run of this folder can be resumed; `axe-lsp history list` marks those that can with ↻"
+        )
+    if mark in ("runId", "kept"):
+        of_agent = f" of agent {quoted(agent)}" if agent else ""
+        raise HistoryError(
+            f"no run{of_agent} in this folder is stored; `axe-lsp history list` lists the runs of all folders"
         )
     raise HistoryError(f"no completed run of agent {quoted(agent or '')} in this folder is kept")
 
@@ -173,6 +182,23 @@ def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
         raise HistoryError(f"several runs begin with {beginning!r}; give more of the id")
     run_id, root = found[0]
     return run_id, root
+
+
+def named_or_newest(
+    connection: sqlite3.Connection,
+    beginning: str | None,
+    folders: tuple[str, ...],
+    mark: str = "runId",
+    agent: str | None = None,
+) -> tuple[str, str]:
+    """Return the ids of the run whose id begins so and of its root, or of the newest of `folders` if none is named.
+
+    Raises HistoryError.
+    """
+    if beginning:
+        return find_run(connection, beginning)
+    root = newest_in(connection, folders, mark, agent)
+    return root, root
 
 
 def events_below(
