@@ -170,3 +170,53 @@ def test_syntax_problems_of_a_file_with_keys_that_are_hidden_grow_with_their_num
     uri = f"{USER_FOLDER.rpartition('/')[0]}/config.toml"
     few, many = (calls_of(keystroke(body(count), "", uri)) for count in (_FEW, 2 * _FEW))
     assert many < _LINEAR * few
+
+
+CODEX_FILES = {
+    "servers without a transport": lines('[mcp_servers.a{n}]\nenabled_tools = ["x"]\n'),
+    "values in place of tables": lines("[mcp_servers.a{n}]\ncommand = 'a'\nenv = 'x'\n"),
+    "misspelt headers": lines("[mcp_server.a{n}]\ncommand = 'a'\n"),
+    "unknown flags": lines("[features]\nhok{n} = true\n"),
+}
+
+
+@pytest.mark.parametrize("name", CODEX_FILES)
+def test_code_actions_in_settings_of_codex_grow_with_the_problems(name: str) -> None:
+    def all_actions(count: int) -> Callable[[], object]:
+        uri, text = "file:///project/.codex/config.toml", CODEX_FILES[name](count)
+        change = Change(uri, text, in_buffer=True)
+        snapshot = Workspace(PLACES).apply([change], complete=True).snapshot
+        file = snapshot.file(uri)
+        assert file is not None
+        context = Context(snapshot, lambda each: diagnostics(snapshot, each), lambda _: text)
+        everything = TextRange(0, len(text))
+        assert len(code_actions(context, file, everything)) >= count
+        return lambda: code_actions(context, file, everything)
+
+    few, many = (calls_of(all_actions(count)) for count in (_FEW, 2 * _FEW))
+    assert many < _LINEAR * few
+
+
+def test_layers_below_an_edited_one_are_judged_without_a_look_at_each_other() -> None:
+    def edit(count: int) -> Callable[[], object]:
+        outer = "file:///project/.codex/config.toml"
+        text = '[mcp_servers.a]\ncommand = "a"\n'
+        inner = [f"file:///project/p{n}/.codex/config.toml" for n in range(count)]
+        changes = [Change(uri, "[mcp_servers.a]\nenabled = false\n") for uri in inner]
+        layers = (uri.rpartition("/")[0] for uri in [outer, *inner])
+        projects = dict.fromkeys(layers, "file:///project")
+        workspace = Workspace(PLACES)
+        workspace.apply([*changes, Change(outer, text)], complete=True, projects=projects)
+
+        def judge() -> None:
+            change = Change(outer, f"{text}# x\n", in_buffer=True)
+            update = workspace.apply([change])
+            assert len(update.affected) == count + 1
+            for file in map(update.snapshot.file, update.affected):
+                assert file is not None
+                assert diagnostics(update.snapshot, file) == ()
+
+        return judge
+
+    few, many = (calls_of(edit(count)) for count in (_FEW, 2 * _FEW))
+    assert many < _LINEAR * few

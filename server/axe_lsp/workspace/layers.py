@@ -154,6 +154,13 @@ def settings_over(layers: Layers, file: AgentFile) -> Iterator[str]:
             yield uri
 
 
+def outer_layers(layer: str) -> list[str]:
+    """Return the layers of the same name in the folders around that of a layer, outer ones first, whether they exist or not."""
+    folder, _, name = layer.rpartition("/")
+    parts = folder.split("/")
+    return [f"{'/'.join(parts[:end])}/{name}" for end in range(1, len(parts))]
+
+
 def is_layer_below(lower: str, upper: str, users: Iterable[str], root: str | None) -> bool:
     """Whether a session in the folder of layer `upper` has the values of layer `lower`, too.
 

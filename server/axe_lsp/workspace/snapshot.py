@@ -10,7 +10,7 @@ from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
-from axe_lsp.workspace.layers import Layers, is_layer_below
+from axe_lsp.workspace.layers import Layers, is_layer_below, outer_layers
 from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
 
@@ -109,14 +109,10 @@ class Snapshot(Struct, frozen=True):
     def settings_below(self, place: Place) -> list[AgentFile]:
         """Return the settings whose values those at a place are merged over, the user's first, then outer ones."""
         program, users = place.kind.schema.program, self.places.homes.values()
-        layers = [
-            layer
-            for name, layer in self.layers.settings
-            if name == program and self.is_below(layer, place)
-        ]
-        layers.sort(key=lambda layer: (layer not in users, len(layer)))
-        uris = [self.layers.settings[program, layer] for layer in layers]
-        return [file for uri in uris if (file := self.file(uri)) is not None]
+        outer = [each for each in outer_layers(place.layer) if each not in users]
+        layers = (each for each in (*users, *outer) if self.is_below(each, place))
+        uris = (self.layers.settings.get((program, layer)) for layer in layers)
+        return [file for uri in uris if uri and (file := self.file(uri)) is not None]
 
     def is_one_file(self, one: AgentFile, other: AgentFile) -> bool:
         """Whether two paths lead to the same file."""

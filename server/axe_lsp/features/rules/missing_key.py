@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator
 
@@ -65,9 +65,9 @@ def _model(case: Case) -> str:
 
 def _transports(case: Case) -> Iterator[Fix]:
     """A `command` and a `url` for a server without either of them, unless it has a key that only the other kind takes."""
-    path, lookup = case.finding.path, case.lookup
-    tables = (each for each in lookup.tables_alike(_SERVERS) if each.path == path)
-    table = next((each for each in tables if each.complete and not each.is_array), None)
+    path, lookup, table = case.finding.path, case.lookup, _table_at(case)
+    if table is not None and (table.path != path or not table.complete or table.is_array):
+        table = None
     for key, only_other in (("command", HTTP_ONLY), ("url", STDIO_ONLY)):
         if table is not None and not any(lookup.has((*path, each)) for each in only_other):
             yield _empty_key(case, table, key)
@@ -90,10 +90,10 @@ def _empty_key(case: Case, table: Table, key: str) -> Fix:
 
 
 def _table_at(case: Case) -> Table | None:
-    """The table whose header the finding is about."""
+    """The table whose header the finding is about, or a part of it."""
     tables, where = case.lookup.parse.document.tables, case.finding.range
-    index = bisect_left(tables, where, key=lambda each: each.header_range)
-    is_there = index < len(tables) and tables[index].header_range == where
+    index = bisect_right(tables, where.start, key=lambda each: each.header_range.start) - 1
+    is_there = index >= 0 and where.end <= tables[index].header_range.end
     return tables[index] if is_there else None
 
 

@@ -39,8 +39,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 def _is_set_to(case: Case, found: FoundValue, spec: KeySpec) -> bool:
     """Whether it is the key itself that has the value, and nothing in its table."""
-    located = case.lookup.located
-    return any(item.entry is found.entry and item.path == spec.path for item in located)
+    return case.lookup.path_of(found.entry) == spec.path
 
 
 def _converted(text: str, spec: KeySpec, found: FoundValue) -> str | None:
@@ -93,7 +92,10 @@ def _integer(spec: KeySpec, content: str) -> str | None:
 
 def _header(case: Case, spec: KeySpec) -> Iterator[Fix]:
     """One bracket more or less around the name of a table."""
-    tables = [each for each in case.lookup.parse.document.tables if each.path == spec.path]
+    lookup, path = case.lookup, spec.path
+    tables = lookup.made_once(
+        "headers", path, lambda: [each for each in lookup.tables_alike(path) if each.path == path]
+    )
     if len(tables) != 1 or not spec.is_table:
         return
     (table,) = tables
