@@ -11,7 +11,7 @@ from axe_lsp.agentfile.agent_definition import (
     SubAgentsConfig,
     load,
 )
-from axe_lsp.agentfile.check.plain_values import DefinitionError
+from axe_lsp.agentfile.check.problem import DefinitionError
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.tools import tools_meant
 

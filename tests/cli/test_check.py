@@ -12,11 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from axe_lsp.agentfile.text.tree import Document
 from axe_lsp.cli.check import Progress, check, main
 from axe_lsp.cli.check_formats import FORMATS, print_human
 from axe_lsp.daemon import processes
-from axe_lsp.workspace import file_values
 from support.command_line import Home
 from support.secrets import OPENAI_KEY
 
@@ -296,19 +294,6 @@ def test_thousands_of_agents_are_read_by_several_processes_and_none_is_forgotten
     assert code == 0
     assert [each["code"] for each in found].count("missing-file") == count
     assert [each["code"] for each in found].count("unknown-agent") == 1
-
-
-def test_no_place_is_looked_for_in_agents_without_findings(
-    agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def parse_tree(text: str) -> Document:
-        raise AssertionError(f"nobody needs a place in {text!r}")
-
-    monkeypatch.setattr(file_values, "parse_tree", parse_tree)
-    (agents.parents[1] / "README.md").write_text("Notes.\n")
-    write(agents, "a", 'files = ["*.md"]\ntools = ["read_file"]\nsub_agents = ["b"]\n')
-    write(agents, "b", 'description = "Reads."\nsystem_prompt = "Read."\n')
-    assert run()[:2] == (0, "No problems in 2 files.\n")
 
 
 def test_a_recording_is_not_taken_for_an_agent(tmp_path: Path, run: Run) -> None:

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.features.delegation_graph import DelegationGraph, delegation_graph
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.workspace_symbol import workspace_symbols
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
-from axe_lsp.workspace.file_values import Written
 from axe_lsp.workspace.graph import calling
 from axe_lsp.workspace.meaning import agent_meaning, mentions
 from axe_lsp.workspace.places import Scope
@@ -80,22 +78,13 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
         agents = (snapshot.agent(name, file) for name in sorted(snapshot.names))
         found[f"{file.uri} sees"] = [each.uri for each in agents if each is not None]
         named = mentions(snapshot, agent_meaning(file))
-        found[f"{file.uri} is named"] = [(each.file.uri, placed(each.reference)) for each in named]
+        found[f"{file.uri} is named"] = [(each.file.uri, each.reference) for each in named]
     return found
 
 
 def said(file: AgentFile) -> object:
     """What a file says, whatever it was read from."""
-    return placed(replace(file, open=None, shortened_text=None))
-
-
-def placed(value: object) -> object:
-    """The same with all places found: they are known of a file that is saved as it was typed."""
-    if isinstance(value, Written):
-        return [value.value, value.key, value.index, placed(value.range)]
-    if isinstance(value, Struct):
-        return [placed(getattr(value, field)) for field in value.__struct_fields__]
-    return [placed(each) for each in value] if isinstance(value, tuple) else value
+    return replace(file, open=None)
 
 
 def described(graph: DelegationGraph) -> object:

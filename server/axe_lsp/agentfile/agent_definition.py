@@ -8,7 +8,8 @@ from typing import Any
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.check.plain_values import DefinitionError, are_plain
+from axe_lsp.agentfile.check.first_fault import checked_values, read_values
+from axe_lsp.agentfile.check.problem import DefinitionError
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
@@ -204,11 +205,7 @@ DEFAULT_MAX_DEPTH = 3
 
 def load(text: str) -> AgentDefinition:
     """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
-    values = values_of(text)
-    if values is None or not are_plain(values):
-        from axe_lsp.agentfile.check.first_fault import checked_values
-
-        values = checked_values(text)
+    values = checked_values(text)
     preset = BUILT_IN_TYPES.get(values.get("type", ""))
     return _definition(values) if preset is None else _filled(values, preset)
 
@@ -217,8 +214,6 @@ def valid_values(text: str, objection: Callable[[Mapping[str, Any]], str]) -> Ma
     """The values of a file of another dialect. Raises DefinitionError for syntax and objections."""
     values = values_of(text)
     if values is None:
-        from axe_lsp.agentfile.check.first_fault import read_values
-
         values = read_values(text)
     message = objection(values)
     if message:

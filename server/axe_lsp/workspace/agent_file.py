@@ -2,8 +2,7 @@
 
 An open config.toml is such a file, too, without statements about agents.
 
-This is all that is kept of a file that nobody has open, so it must be small. The places in it hold
-on to the text, without its prompt, only as long as it is short, which takes up less than the places would.
+This is all that is kept of a file that nobody has open, so it must be small.
 """
 
 from __future__ import annotations
@@ -43,14 +42,7 @@ from axe_lsp.agentfile.schema.tools import SIDE_RUN_TOOLS, tools_meant
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
-from axe_lsp.workspace.file_values import (
-    FileValues,
-    ShortenedText,
-    TreeValues,
-    Written,
-    shortened,
-    valid_values,
-)
+from axe_lsp.workspace.file_values import FileValues, Written
 from axe_lsp.workspace.outside_values import (
     NOTHING,
     Outside,
@@ -76,8 +68,6 @@ RECORDING: KeyPath = ("case", "replay")
 MAX_MAX_DEPTH = 5
 """Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
-_SHORT = 8192
-"""Characters of a text, its prompt left out, that may be held on to."""
 
 
 class Reference(Written, frozen=True, gc=False):
@@ -115,8 +105,7 @@ class Declaration(Struct, frozen=True, gc=False):
 class AgentFile(Struct, frozen=True, dict=True):
     """The data of one file.
 
-    `open` is there only while an editor has the file open, and `shortened_text` only if places are computed
-    when they are needed. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
+    `open` is there only while an editor has the file open. `typed` is where an agent with a typed input says so; `input` and `output` are what it is called
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
     `declarations` are in files of settings, whose values `settings` are if the program merges those of its layers. `offered` are the tools that its model gets, besides those of servers and
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
@@ -137,7 +126,6 @@ class AgentFile(Struct, frozen=True, dict=True):
     inline_types: frozenset[str] = frozenset()
     ignores: tuple[Ignore, ...] = ()
     open: Lookup | None = None
-    shortened_text: ShortenedText | None = None
     timeout: int = 0
     call_timeout: int = 0
     declarations: tuple[Declaration, ...] = ()
@@ -180,9 +168,7 @@ class AgentFile(Struct, frozen=True, dict=True):
 
     def is_placed_in(self, text: str) -> bool:
         """Whether all places are certainly right in a text, as they are in the one that was read."""
-        if self.open is not None:
-            return self.open.parse.text == text
-        return self.shortened_text is not None and self.shortened_text == shortened(text)
+        return self.open is not None and self.open.parse.text == text
 
     @property
     def depth_limit(self) -> int:
@@ -210,9 +196,6 @@ def read_agent_file(
     stands in for everything that its text might be blamed for.
     """
     kind = place.kind
-    quick = valid_values(text) if kind is AXE.agent and not (is_open or fault) else None
-    if quick is not None and len(quick.shortened_text.text) <= _SHORT:
-        return _said(place, quick, quick.shortened_text)
     parse = kind.parse(text, before.parse if before is not None else None)
     lookup = Lookup(parse, kind.schema, before)
     there = TextRange(fault_at, min(fault_at + 1, len(text)))
@@ -223,7 +206,7 @@ def read_agent_file(
     )
     said = _said if kind.schema is AXE.agent.schema else _said_in_layer
     file = replace(
-        said(place, TreeValues(lookup)),
+        said(place, FileValues(lookup)),
         typed=lookup.place(INPUT),
         input=members_of(lookup, INPUT),
         output=members_of(lookup, OUTPUT),
@@ -237,9 +220,7 @@ def read_agent_file(
     return replace(file, name=None, model=None) if fault else file
 
 
-def _said(
-    place: Place, values: FileValues, shortened_text: ShortenedText | None = None
-) -> AgentFile:
+def _said(place: Place, values: FileValues) -> AgentFile:
     """The data of a file, without the parts that only few files have."""
     filled = _filled(values)
     description = filled.get("description", values.decoded(("description",)))
@@ -252,7 +233,6 @@ def _said(
         references=(*_names(values, SUB_AGENTS), *_names(values, TASK_TYPES)),
         max_depth=_number(values, ("sub_agents_config", "max_depth")),
         outside=read_outside(values),
-        shortened_text=shortened_text,
         offered=tuple(_offered(values, filled)),
         timeout=_number(values, ("timeout",)),
         call_timeout=_number(values, ("sub_agents_config", "timeout")),
@@ -279,7 +259,7 @@ def _number(values: FileValues, path: KeyPath) -> int:
     return value if isinstance(value, int) else 0
 
 
-def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
+def _said_in_layer(place: Place, values: FileValues) -> AgentFile:
     """The data of a file of another dialect: who it is, and not whom it calls."""
     description = values.decoded(("description",))
     return AgentFile(
@@ -296,7 +276,7 @@ def _said_in_layer(place: Place, values: TreeValues) -> AgentFile:
     )
 
 
-def _outside_in_layer(place: Place, values: TreeValues) -> Outside:
+def _outside_in_layer(place: Place, values: FileValues) -> Outside:
     paths = tuple(_paths(place, values))
     web = tuple(web_of_vibe(values)) if place.kind is VIBE.agent else ()
     contents = tuple(_contents(place, paths, values))
@@ -309,7 +289,7 @@ def _outside_in_layer(place: Place, values: TreeValues) -> Outside:
 
 
 def _contents(
-    place: Place, paths: Sequence[Written], values: TreeValues
+    place: Place, paths: Sequence[Written], values: FileValues
 ) -> Iterator[tuple[str, str]]:
     """Yield the files that the program of settings reads or starts at its start, each after its kind."""
     kinds = place.dialect.read_at_start if not place.kind.is_agent else {}
@@ -335,7 +315,7 @@ def instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
             yield name if is_users else f"../{name}"
 
 
-def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:
+def _agents_named(place: Place, values: FileValues) -> Iterator[Reference]:
     """The agents of axe that single keys name, in tests."""
     lookup = values.lookup
     if place.dialect is not AGENT_TESTS:
@@ -353,7 +333,7 @@ def _agents_named(place: Place, values: TreeValues) -> Iterator[Reference]:
             yield Reference(each.name, each.range.moved(start), each.path, callers=callers)
 
 
-def _calls(place: Place, values: TreeValues) -> Iterator[Reference]:
+def _calls(place: Place, values: FileValues) -> Iterator[Reference]:
     """The tools that tests expect to be called, by whom; not those that need not be, or that may be missing."""
     if place.dialect is not AGENT_TESTS:
         return
@@ -364,7 +344,7 @@ def _calls(place: Place, values: TreeValues) -> Iterator[Reference]:
             yield Reference(each.name, each.range.moved(start), CALLS, callers=callers)
 
 
-def _paths(place: Place, values: TreeValues) -> Iterator[Written]:
+def _paths(place: Place, values: FileValues) -> Iterator[Written]:
     """The files that are named by a path from the folder of this one."""
     lookup = values.lookup
     if place.dialect is AGENT_TESTS:
@@ -391,7 +371,7 @@ def _recording_path(recording: str) -> str:
     return normpath(f"{RECORDINGS}/{recording}")
 
 
-def _tested(place: Place, values: TreeValues) -> str:
+def _tested(place: Place, values: FileValues) -> str:
     """The agent of a file of tests, "" for other files."""
     return outline(values.lookup).agent if place.dialect is AGENT_TESTS else ""
 
@@ -457,4 +437,4 @@ def _inline_types(lookup: Lookup) -> frozenset[str]:
 
 def _names(values: FileValues, path: KeyPath) -> list[Reference]:
     strings = values.strings(path)
-    return [Reference(each.value, each.there, path, each.index) for each in strings]
+    return [Reference(each.value, each.range, path) for each in strings]

@@ -7,10 +7,10 @@ and the values of config.toml.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
 from functools import lru_cache, partial
 from typing import NamedTuple
 
-from axe_lsp.agentfile.check.plain_values import refusal
 from axe_lsp.agentfile.check.problem import Problem, problem
 from axe_lsp.agentfile.mcp_servers import STDIO, command_fault, folder_fault
 from axe_lsp.agentfile.schema import agent_keys
@@ -19,6 +19,7 @@ from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
 from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
 from axe_lsp.agentfile.text.addresses import address_fault, dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.tree import Document, KeyPart, Located, Table, Value, ValueKind
@@ -332,7 +333,7 @@ def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
         return
     for each in (value, *value.items):
         word = decode(lookup.parse.text, each) if each.kind is ValueKind.STRING else None
-        message = refusal(spec, word) if isinstance(word, str) else None
+        message = _refusal(spec, word) if isinstance(word, str) else None
         if message is not None:
             yield Problem(_CODE, each.range, message, item.path, 0, fatal=False)
 
@@ -420,3 +421,20 @@ def _providers(lookup: Lookup) -> Iterator[Problem]:
                 f"no model is served by {quoted(name)}, which is not built in and has no `wire`"
             )
             yield problem("unknown-provider", spec, where, message, fatal=False, found=name)
+
+
+def _refusal(spec: KeySpec, word: str) -> str | None:
+    """Why axe does not take a word that axe-lsp takes, if it doesn't."""
+    if spec.names is Names.TOOL and not _is_tool_of_axe(word):
+        return f"axe rejects the file: it has no tool {quoted(word)}"
+    provider, slash, _ = word.partition("/")
+    if spec.names is Names.MODEL and slash and provider not in PROVIDERS:
+        return f"axe does not know the provider {quoted(provider)}"
+    return None
+
+
+def _is_tool_of_axe(word: str) -> bool:
+    """Words that nobody knows are another diagnostic's business."""
+    if word in TOOLS:
+        return not TOOLS[word].is_extension
+    return word not in TOOL_ALIASES and not any(fnmatchcase(t, word) for t in TOOLS)

@@ -9,11 +9,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
+from math import isfinite
+from typing import Any
 
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.axe import axe_agent
-from axe_lsp.agentfile.check.plain_values import INT64, range_message
 from axe_lsp.agentfile.check.problem import Problem, decode_problem, problem
 from axe_lsp.agentfile.check.similar_keys import similar_key
 from axe_lsp.agentfile.schema.agent_keys import AGENT
@@ -65,6 +66,25 @@ def check(
 def fits(lookup: Lookup, path: KeyPath, entry: Entry) -> bool:
     """Return whether an entry, with those of its inline tables, would have no problem by the rows of the schema at `path`."""
     return not any(_Checker(lookup).entries_at(path, entry))
+
+
+INT64 = range(-(2**63), 2**63)
+
+
+def range_message(spec: KeySpec, value: Any, path: KeyPath | None = None) -> str | None:
+    """The fault of a value of the right type, if it has one. The message names `path`, or that of the row."""
+    key = ".".join(path or spec.path)
+    if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
+        least = f"at least {spec.minimum}" if spec.minimum else "non-negative"
+        return f"{key} must be {least}"
+    if spec.maximum is not None and isinstance(value, (int, float)) and value > spec.maximum:
+        return f"{key} cannot exceed {spec.maximum}"
+    if isinstance(value, float) and not isfinite(value):
+        return f"{key} must be a finite number"
+    if spec.choices and value and isinstance(value, str) and value not in spec.choices:
+        got = f"; got {quoted(value)}" if spec.says_value else ""
+        return f"{key} must be one of: {', '.join(spec.choices)}{got}"
+    return None
 
 
 _KIND_OF_TYPE: dict[KeyType, tuple[ValueKind, ...]] = {

@@ -1,7 +1,4 @@
-"""The first reason for which a text is no agent, and where it is written.
-
-For a file in which nothing is wrong its values are enough (plain_values.py), so a run imports this only for others.
-"""
+"""The first reason for which a text is no agent, and where it is written."""
 
 from __future__ import annotations
 
@@ -9,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from axe_lsp.agentfile.check.check import check
-from axe_lsp.agentfile.check.plain_values import DefinitionError
+from axe_lsp.agentfile.check.problem import DefinitionError
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 

@@ -1,4 +1,4 @@
-"""One problem of a file."""
+"""One problem of a file, and the error for a file with one."""
 
 from __future__ import annotations
 
@@ -59,3 +59,18 @@ def problem(
 ) -> Problem:
     order = _ORDER.get(spec.path, 0)
     return Problem(code, where, message, spec.path, order, fatal, found, meant=meant)
+
+
+class DefinitionError(ValueError):
+    """The text is no agent. The message is axe's; `is_parse_error` when it could not be decoded.
+
+    `line` and `column` count from 1, columns in code points.
+    """
+
+    def __init__(
+        self, message: str, line: int, column: int, *, is_parse_error: bool = False
+    ) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+        self.is_parse_error = is_parse_error

@@ -30,11 +30,6 @@ def segments_of(pattern: str) -> tuple[str, ...]:
     return segments
 
 
-def may_be_bad(pattern: str) -> bool:
-    """Whether it takes a closer look: only a class or an escape can be malformed."""
-    return "[" in pattern or "\\" in pattern
-
-
 def compile_segment(pattern: str) -> re.Pattern[str]:
     """Return a regular expression for one segment of a path. Raises BadPatternError.
 

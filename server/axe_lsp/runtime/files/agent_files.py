@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, load
-from axe_lsp.agentfile.check.plain_values import DefinitionError
+from axe_lsp.agentfile.check.problem import DefinitionError
 from axe_lsp.agentfile.lookup_order import (
     AGENT_FOLDERS,
     SUFFIX,
