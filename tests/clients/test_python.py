@@ -21,6 +21,8 @@ from axe_client import (
     Answer,
     Client,
     Inquiry,
+    MessageQueued,
+    MessagesGiven,
     Question,
     RunCancelledError,
     RunFailedError,
@@ -101,6 +103,24 @@ async def test_thoughts_come_apart_from_the_answer_and_one_that_is_cut_off_says_
     ends = [event.incomplete for event in seen if isinstance(event, (TurnEnd, AgentEnd))]
     assert ends == ["length", "length"]
     assert result.incomplete == "length"
+
+
+async def test_message_is_sent_to_a_run_that_works(
+    provider: ScriptedProvider, start: Start
+) -> None:
+    hold = Hold()
+    provider.script("solo", Scripted(Says("one"), hold=hold), Says("two"))
+    async with start() as client, client.run("solo") as run:
+        await hold.arrived()
+        message_id = await run.send("And more?", mode="after")
+        hold.release()
+        seen = [event async for event in run]
+        result = await run.result()
+    (queued,) = [event for event in seen if isinstance(event, MessageQueued)]
+    (given,) = [event for event in seen if isinstance(event, MessagesGiven)]
+    assert (queued.message_id, queued.mode, queued.from_) == (message_id, "after", "person")
+    assert (given.turn, given.message_ids, given.text) == (2, [message_id], "And more?")
+    assert result.content == "two"
 
 
 async def test_a_run_is_cancelled(provider: ScriptedProvider, start: Start) -> None:

@@ -60,6 +60,7 @@ class Crashes(NamedTuple):
             capture_output=True,
             text=True,
             timeout=120,
+            check=False,
         )
         return done.returncode, done.stdout, done.stderr
 

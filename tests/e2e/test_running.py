@@ -606,3 +606,49 @@ def test_a_run_whose_budget_is_used_up_fails_with_what_there_is(
     assert (partial["content"], partial["status"]) == ("Asking both.", "killed")
     assert partial["budget"] == {"maxTokens": 40, "usedTokens": 45, "exceeded": True}
     assert (end["status"], end["reason"], end["error"]) == ("killed", "budget", error["message"])
+
+
+# -- messages to a run that works
+
+
+def test_message_is_queued_changed_listed_and_given(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    project.write("solo", 'name = "solo"\nmodel = "openai/m-solo"\n')
+    provider.script("m-solo", Answer(Says("first"), hold=hold), Says("second"))
+    with project.editor() as editor:
+        request = start_run(editor, uri=editor.uri("solo"))
+        hold.wait_until_arrived()
+        run = wait_for_event(editor, "agent", kind="begin")["runId"]
+        sent = editor.client.request("axe/message", {"runId": run, "text": "In French."})
+        message = {"runId": run, "messageId": sent["messageId"]}
+        changed = editor.client.request("axe/changeMessage", {**message, "text": "In German."})
+        (queued,) = editor.client.request("axe/messages", {"runId": run})
+        (row,) = editor.client.request("axe/runs", {"status": "running"})
+        hold.release()
+        result = editor.client.result(request)
+        with pytest.raises(ServerError) as refused:
+            editor.client.request("axe/message", {"runId": run, "text": "Hello?"})
+        with pytest.raises(ServerError) as unknown:
+            editor.client.request("axe/message", {"runId": "0" * 32, "text": "Hello?"})
+    assert sent["state"] == "queued"
+    assert changed == {"changed": True}
+    assert (queued["text"], queued["mode"], queued["from"]) == ("In German.", "next", "person")
+    assert row["queued"] == 1
+    assert result["content"] == "second"
+    assert provider.asked("m-solo")[1].body["messages"][-1]["content"] == "In German."
+    assert (refused.value.code, refused.value.data) == (-32803, {"reason": "ended"})
+    assert unknown.value.data == {"reason": "unknown"}
+
+
+@pytest.mark.parametrize(
+    "params",
+    [{}, {"runId": "x"}, {"runId": "x", "text": " "}, {"runId": "x", "text": "t", "mode": "soon"}],
+)
+def test_message_without_a_text_or_with_an_unknown_mode_is_invalid(
+    project: Project, params: Json
+) -> None:
+    with project.editor() as editor, pytest.raises(ServerError) as refused:
+        editor.client.request("axe/message", params)
+    assert refused.value.code == -32602

@@ -70,7 +70,9 @@ def _chat_answer(message: dict[str, Any], model: str) -> None:
     _require(set(message) <= fields, f"Extra inputs are not permitted: {sorted(message)}")
     if DEEPSEEK in model:
         _require("reasoning_content" in message, "The `reasoning_content` must be passed back")
-    _require(message["content"] or message.get("tool_calls"), "an assistant message is empty")
+    # Mistral takes an empty one, which is how a message of the user can follow a result.
+    is_filled = message["content"] or message.get("tool_calls") or MISTRAL in model
+    _require(is_filled, "an assistant message is empty")
 
 
 def _anthropic(body: dict[str, Any], _model: str) -> None:

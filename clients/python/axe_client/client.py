@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from axe_client.connection import METHOD_NOT_FOUND, Connection, ServerError
-from axe_client.events import Event, read_event
+from axe_client.events import Event, MessageMode, read_event
 from axe_client.members import read
 from axe_client.results import (
     ChangedFile,
@@ -392,6 +392,17 @@ class Run:
             return read(RunResult, await asyncio.shield(self._answer))
         except ServerError as error:
             raise run_error(error) from None
+
+    async def send(self, text: str, *, mode: MessageMode = "next", run_id: str = "") -> str:
+        """Send a message to the run, or to one below it, and return the message's id.
+
+        It is given before the next request; with the mode "after" when the run would end, with "now" at once.
+        Raises ServerError if the run takes none, whose `data` has the `reason`.
+        """
+        await self.begun()
+        params = {"runId": run_id or self.id, "text": text, "mode": mode}
+        _, answer = self._connection.request("axe/message", params)
+        return str((await answer)["messageId"])
 
     def cancel(self) -> None:
         """End the run and everything below it, within a second."""

@@ -183,6 +183,8 @@ class Agent:
                     "additionalDirectories": {},
                 },
             },
+            # A prompt during an answer is a message to the agent that works.
+            "_meta": {"axe": {"steer": True}},
             "authMethods": [_KEY_IN_TERMINAL] if has_terminal else [],
         }
 

@@ -14,7 +14,6 @@ from axe_lsp.acp.client_connection import (
     AUTH_REQUIRED,
     INTERNAL_ERROR,
     INVALID_PARAMS,
-    INVALID_REQUEST,
     RequestError,
 )
 from axe_lsp.acp.client_editor import ClientEditor, EditorOfMessage
@@ -38,6 +37,7 @@ from axe_lsp.hosting.supervisor.supervisor import Runs
 from axe_lsp.runtime.agent_search import agent_search_in
 from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
 from axe_lsp.runtime.files.user_config import known_secrets, usable_config
+from axe_lsp.runtime.inbox import MessageRefusedError, NewMessage
 from axe_lsp.runtime.messages import Image
 from axe_lsp.runtime.resuming.saved_files import SavedFile
 from axe_lsp.runtime.run_log import decoded
@@ -140,10 +140,42 @@ class Session:
     # Messages.
 
     async def prompt(self, prompt: Prompt) -> str:
-        """Send a message; returns the StopReason. Raises RequestError."""
-        if self._turn is not None:
-            raise RequestError(INVALID_REQUEST, "a message of this session is still being answered")
+        """Send a message; returns the StopReason. Raises RequestError.
+
+        A message during an answer goes to the run that gives it, and both have the same end. One with pictures waits
+        until the answer is complete.
+        """
+        while (former := self._turn) is not None:
+            if not prompt.images and await self._steer(former, prompt.task):
+                return await former.outcome()
+            await former.over.wait()
         self._turn = turn = _Turn()
+        try:
+            turn.stop_reason = await self._answer(prompt, turn)
+        except RequestError as error:
+            turn.error = error
+            raise
+        else:
+            return turn.stop_reason
+        finally:
+            self._turn = None
+            turn.begun.set()
+            turn.over.set()
+
+    async def _steer(self, turn: _Turn, text: str) -> bool:
+        """Give the run that answers a message another one. Returns False if it takes none any more."""
+        await turn.begun.wait()
+        if turn.run is None:
+            return False
+        try:
+            await self._runs.request_messages(turn.run.id, NewMessage(text))
+        except MessageRefusedError as refused:
+            if refused.reason in ("ended", "unknown"):
+                return False
+            raise RequestError(INVALID_PARAMS, str(refused)) from refused
+        return True
+
+    async def _answer(self, prompt: Prompt, turn: _Turn) -> str:
         self._permissions.is_cancelled = False
         updates: Updates | None = None
         try:
@@ -170,7 +202,6 @@ class Session:
             if updates is not None:
                 updates.close()
                 self._cost = updates.cost
-            self._turn = None
 
     def cancel(self) -> None:
         """Stop what is going on."""
@@ -189,6 +220,7 @@ class Session:
         run = self._runs.start(start, ask=ask, editor=editor, client=self, go_on=True)
         self._runs.subscribe(updates.hear, run.id)
         turn.run = run
+        turn.begun.set()
         return run
 
     async def _ordered(self, prompt: Prompt, turn: _Turn) -> Start:
@@ -294,6 +326,17 @@ class _Turn:
         self.run: Run | None = None
         self.form: asyncio.Future[Mapping[str, Any] | None] | None = None
         self.is_cancelled = False
+        self.begun = asyncio.Event()
+        self.over = asyncio.Event()
+        self.stop_reason = "cancelled"
+        self.error: RequestError | None = None
+
+    async def outcome(self) -> str:
+        """Wait for the end, and return the StopReason. Raises RequestError."""
+        await self.over.wait()
+        if self.error is not None:
+            raise self.error
+        return self.stop_reason
 
     def cancel(self, runs: Runs) -> None:
         self.is_cancelled = True

@@ -62,7 +62,8 @@ _MARKS = {"completed": "✓", "failed": "✗"}
 class Call(Struct):
     """A tool call that the client has heard of. `log` is what the agent does that it has started.
 
-    `terminal` is the one of the client in which its command runs.
+    `terminal` is the one of the client in which its command runs. One that has started a side run (`is_side`) ends
+    with that.
     """
 
     id: str
@@ -78,6 +79,7 @@ class Call(Struct):
     terminal: str = ""
     log: list[Call] = field(default_factory=list)
     said: str = ""
+    is_side: bool = False
 
     @property
     def is_over(self) -> bool:
@@ -259,7 +261,7 @@ class Updates:
             run.in_copy = event.get("isolation") == "copy"
             self.runs[run_id] = run
         else:  # It goes on after its process has died, and what was open in it is over.
-            self._fail_open(run)
+            self._fail_open(run, goes_on=True)
             run.attempt += 1
             run.has_ended = False
         if parent:
@@ -274,6 +276,8 @@ class Updates:
         if run is not None:
             self._fail_open(run)
             run.has_ended = True
+            if run.call is not None and run.call.is_side and not run.call.is_over:
+                self.end_call(run.call, is_error=event["status"] != "completed")
             if run.parent:
                 self.child_ends(event["runId"], run, event)
 
@@ -396,6 +400,10 @@ class Updates:
         run = self.runs[event["runId"]]
         call = run.calls.get(event["callId"])
         if call is not None and not call.is_over:
+            child = self.runs.get(event.get("childRunId") or "")
+            if event.get("childRunId") and not (child is not None and child.has_ended):
+                call.is_side = True  # It has started a side run, and ends with that.
+                return
             if event["isError"]:  # What it has left in its file is not known.
                 for each in call.locations:
                     self._written.pop(each["path"], None)
@@ -442,10 +450,11 @@ class Updates:
         if members["status"] != "in_progress":
             run.compaction = ""
 
-    def _fail_open(self, run: Run) -> None:
+    def _fail_open(self, run: Run, *, goes_on: bool = False) -> None:
+        """End what is open in a run. Side runs of one that goes on do so as well."""
         self._tell_compaction(run, {"status": "failed"})
         for call in run.calls.values():
-            if not call.is_over:
+            if not call.is_over and not (goes_on and call.is_side):
                 self.end_call(call, is_error=True)
 
     def _call_of_no_event(self, question: Question) -> Call:

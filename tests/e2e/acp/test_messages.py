@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from base64 import b64encode
+from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.acp_client import AcpClient
+from support.bodies import messages_of, text_of
 from support.raw_client import NEVER, ServerError
 from support.scripted_provider import (
     Answer,
@@ -19,11 +23,61 @@ from support.scripted_provider import (
     ScriptedProvider,
 )
 from support.session import Project, agent_file
+from support.waiting import wait_until
 
 Json = Any
 
 
-def test_one_message_of_a_session_at_a_time_and_two_sessions_side_by_side(
+def test_prompt_during_an_answer_is_a_message_and_both_end_with_the_run(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("first"), hold=hold), Says("second"))
+    session = client.new_session("lead")
+    first = client.start_prompt(session, "One")
+    hold.wait_until_arrived()
+    second = client.start_prompt(session, "Two")
+    third = client.start_prompt(session, "Three")
+    client.request("session/list", {})  # Requests are taken in their order.
+    wait_until_queued(client, 2)
+    hold.release()
+    ends = [client.result(number) for number in (first, second, third)]
+    assert ends == [{"stopReason": "end_turn"}] * 3
+    assert client.said(session) == "firstsecond"
+    assert len(provider.asked("m-lead")) == 2
+    *_, said, message = messages_of(provider.asked("m-lead")[1].body)
+    assert [text_of(said), text_of(message)] == ["first", "TwoThree"]
+
+
+def test_cancel_ends_the_answer_and_the_messages_to_it(
+    client: AcpClient, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    provider.script("m-lead", Answer(Says("never"), hold=hold))
+    session = client.new_session("lead")
+    first = client.start_prompt(session, "One")
+    hold.wait_until_arrived()
+    second = client.start_prompt(session, "Two")
+    wait_until_queued(client, 1)
+    client.notify("session/cancel", {"sessionId": session})
+    assert [client.result(number) for number in (first, second)] == [
+        {"stopReason": "cancelled"}
+    ] * 2
+
+
+def wait_until_queued(client: AcpClient, number: int) -> None:
+    """Wait until so many messages wait, as the history shows it to all."""
+    path = Path(client.project.environment["XDG_STATE_HOME"], "axe", "history.db")
+    query = "SELECT count(*) FROM steps WHERE kind = 'message'"
+
+    def are_queued() -> bool:
+        with closing(sqlite3.connect(path)) as connection:
+            return bool(connection.execute(query).fetchone()[0] >= number)
+
+    wait_until(are_queued)
+
+
+def test_two_sessions_are_answered_side_by_side(
     client: AcpClient, provider: ScriptedProvider
 ) -> None:
     hold = Hold()
@@ -31,9 +85,6 @@ def test_one_message_of_a_session_at_a_time_and_two_sessions_side_by_side(
     provider.script("m-writer", Says("second"))
     session, other = client.new_session("lead"), client.new_session("writer")
     number = client.start_prompt(session, "One")
-    with pytest.raises(ServerError, match="still being answered") as refused:
-        client.prompt(session, "Two")
-    assert refused.value.code == -32600
     assert client.prompt(other, "Two") == "end_turn"
     hold.release()
     assert client.result(number) == {"stopReason": "end_turn"}
