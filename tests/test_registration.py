@@ -10,8 +10,9 @@ from pathlib import Path
 import grimp
 import pytest
 
+from axe_lsp.agentfile.agent_definition import Params
 from axe_lsp.agentfile.schema.agent_keys import AGENT
-from axe_lsp.agentfile.schema.providers import PROVIDERS
+from axe_lsp.agentfile.schema.providers import PARAMS, PROVIDERS, WIRES, ParamSpec
 from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.daemon.daemon import Daemon
 from axe_lsp.features.rules import RULES
@@ -78,6 +79,21 @@ def test_row_of_a_tool_agrees_with_its_module(name: str) -> None:
     assert tool.definition.name == name
     assert tuple(tool.definition.parameters) == row.arguments, "`arguments` of the row"
     assert (tool.rehearse is not None) == (row.effect == "changes"), "`effect` of the row"
+
+
+@pytest.mark.parametrize("name", Params.__struct_fields__)
+def test_each_parameter_of_agent_files_is_sent_by_some_wire(name: str) -> None:
+    """`tests/runtime/providers/test_claimed_params.py` shows that what is claimed here is sent."""
+    assert AGENT.find(("params", name)) is not None, "add a row to agent_keys.py"
+    assert any(name in traits.params for traits in WIRES.values()), (
+        f"add a row for {name} to PARAMS in agentfile/schema/providers.py"
+    )
+
+
+@pytest.mark.parametrize("spec", PARAMS, ids=lambda spec: spec.name)
+def test_row_of_a_parameter_names_a_field_of_agents_and_wires(spec: ParamSpec) -> None:
+    assert spec.name in Params.__struct_fields__, "add a field to agentfile/agent_definition.py"
+    assert spec.fields.keys() <= WIRES.keys()
 
 
 def test_vs_code_stores_the_key_of_every_provider_that_needs_one() -> None:

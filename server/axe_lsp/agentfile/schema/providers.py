@@ -1,4 +1,4 @@
-"""The providers of models: a row for each provider, and one for each wire format; the `provider/model-name` of an agent.
+"""The providers of models: rows of providers, wire formats and parameters; the `provider/model-name` of an agent.
 
 A new provider of a known wire is one row here. A new wire is a row here and a module in
 `runtime/providers/wires`. Addresses, variables and headers are those of axe 1.8, and of the
@@ -92,27 +92,112 @@ def is_secret_variable(name: str) -> bool:
     return upper.endswith(_SECRET_ENDINGS) or upper in _SECRET_VARIABLES
 
 
-_ALWAYS = frozenset({"max_tokens", "temperature", "top_p", "effort", "response_format", "extra"})
+class ParamSpec(Struct, frozen=True):
+    """A parameter: its field in each wire that has it.
+
+    `refusal` is a pattern of the errors of a server that refuses it, after which it is left out. `is_sampling`: a
+    model that thinks by a budget does not take it. Without a value in the agent file, which is the default of
+    `agent_definition.Params`, it is not sent.
+    """
+
+    name: str
+    fields: Mapping[Wire, str]
+    refusal: str = ""
+    is_sampling: bool = False
+
+
+PARAMS = (
+    ParamSpec(
+        "temperature",
+        {
+            "openai-responses": "temperature",
+            "openai-chat": "temperature",
+            "anthropic": "temperature",
+            "gemini": "temperature",
+            "bedrock": "temperature",
+            "ollama": "temperature",
+        },
+        # Not the words for a number that is too high, which the user has to know.
+        r"(?is)unsupported.*temperature"
+        r"|temperature.*(unsupported|not support|not allowed|deprecated)",
+        is_sampling=True,
+    ),
+    ParamSpec(
+        "top_p",
+        {
+            "openai-responses": "top_p",
+            "openai-chat": "top_p",
+            "anthropic": "top_p",
+            "gemini": "topP",
+            "bedrock": "topP",
+            "ollama": "top_p",
+        },
+        r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)"
+        r"|temperature.*top_?p.*cannot both",  # Claude 4.5 takes one of them.
+        is_sampling=True,
+    ),
+    ParamSpec(
+        "top_k",
+        {"anthropic": "top_k", "gemini": "topK", "ollama": "top_k"},
+        r"(?i)top_?k.*(unsupported|not support|not allowed|not permitted|deprecated)",
+        is_sampling=True,
+    ),
+    ParamSpec(
+        "seed",
+        {"openai-chat": "seed", "gemini": "seed", "ollama": "seed"},
+        # Not in the name of a model, such as bytedance-seed/seed-1.6.
+        r"(?i)unsupported.*(?<![\w/-])seed(?![\w/-])"
+        r"|(?<![\w/-])seed(?![\w/-]).*(unsupported|not support|not allowed|not permitted)",
+    ),
+    ParamSpec(
+        "stop",
+        {
+            "openai-chat": "stop",
+            "anthropic": "stop_sequences",
+            "gemini": "stopSequences",
+            "bedrock": "stopSequences",
+            "ollama": "stop",
+        },
+        r"(?i)unsupported.*'stop'"
+        r"|\bstop(_?sequences)?\b.*(unsupported|not support|not allowed|not permitted)",
+    ),
+    ParamSpec("num_ctx", {"ollama": "num_ctx"}),
+)
+"""The parameters of `[params]` that a request has as one field with the same value.
+
+Each wire writes the other ones in its own way: `_ALWAYS` and `_BUDGET`.
+"""
+
+
+def params_of(wire: Wire) -> frozenset[str]:
+    """Return the names of the parameters that have a field in a wire."""
+    return frozenset(spec.name for spec in PARAMS if wire in spec.fields)
+
+
+_ALWAYS = frozenset({"max_tokens", "effort", "response_format", "extra"})
+"""The parameters that all wires have."""
+
+_BUDGET = frozenset({"thinking_budget"})
 
 WIRES: Mapping[Wire, WireTraits] = {
     "openai-responses": WireTraits(
         "bearer",
-        _ALWAYS,
+        _ALWAYS | params_of("openai-responses"),
         fallback="openai-chat",
         own_fields=frozenset({"summary", "include", "prompt_cache_key"}),
         least_output=16,
     ),
-    "openai-chat": WireTraits("bearer", _ALWAYS | {"seed", "stop"}),
+    "openai-chat": WireTraits("bearer", _ALWAYS | params_of("openai-chat")),
     "anthropic": WireTraits(
         "x-api-key",
-        _ALWAYS | {"thinking_budget", "top_k", "stop"},
+        _ALWAYS | _BUDGET | params_of("anthropic"),
         json_object=False,
         call_ids=r"[a-zA-Z0-9_-]+",
         tool_names=r"[a-zA-Z0-9_-]{1,128}",
     ),
     "gemini": WireTraits(
         "x-goog-api-key",
-        _ALWAYS | {"thinking_budget", "top_k", "seed", "stop"},
+        _ALWAYS | _BUDGET | params_of("gemini"),
         efforts=("low", "medium", "high"),
         call_ids=r"[a-zA-Z0-9_-]+",
         tool_names=r"[a-zA-Z_][a-zA-Z0-9_.:-]{0,127}",
@@ -120,7 +205,7 @@ WIRES: Mapping[Wire, WireTraits] = {
     ),
     "bedrock": WireTraits(
         "bearer",
-        _ALWAYS | {"thinking_budget", "stop"},
+        _ALWAYS | _BUDGET | params_of("bedrock"),
         json_object=False,
         names_model=False,
         keyless_auth="sigv4",
@@ -130,7 +215,7 @@ WIRES: Mapping[Wire, WireTraits] = {
     ),
     "ollama": WireTraits(
         "bearer",
-        _ALWAYS | {"top_k", "seed", "stop", "num_ctx"},
+        _ALWAYS | params_of("ollama"),
         schema_with_tools=False,
         tool_names=r"(?s).+",
         has_call_ids=False,

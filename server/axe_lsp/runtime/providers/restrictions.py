@@ -9,39 +9,20 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator
 from functools import lru_cache
-from typing import Literal
+from typing import Any
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import Params
-from axe_lsp.agentfile.schema.providers import EFFORTS, PROVIDERS, WIRES, Wire, WireTraits
+from axe_lsp.agentfile.schema.providers import EFFORTS, PARAMS, PROVIDERS, WIRES, Wire, WireTraits
 from axe_lsp.agentfile.schema.services import EMPTY_FIELDS
 from axe_lsp.runtime.errors import ProviderError
 from axe_lsp.runtime.messages import Json, Message, Request, Response
 from axe_lsp.runtime.providers.tool_schemas import RefusedTool, offered_tools, refused_tool
 
-Field = Literal[
-    "max_tokens",
-    "temperature",
-    "top_p",
-    "top_k",
-    "seed",
-    "stop",
-    "tools",
-    "think",
-    "budget",
-    "images",
-    "response_format",
-    "effort",
-    "tools_with_effort",
-    "summary",
-    "include",
-    "prompt_cache_key",
-    "cache_control",
-    "stream_options",
-]
-"""The parameters to omit or change. `tools_with_effort`: tools need effort none. `budget`: the model
+Field = str
+"""A part of requests to omit or change: a key of `_REFUSALS`. `tools_with_effort`: tools need effort none. `budget`: the model
 decides itself how long it thinks."""
 
 _LONG = 2
@@ -83,9 +64,9 @@ def accepted(request: Request, restrictions: Restrictions) -> Request:
         request = replace(request, system=system, server_instructions="")
     if "temperature" in restrictions.refused:
         request = replace(request, temperature=None)
-    unset = {"top_p": None, "top_k": None, "seed": None, "stop": ()}
-    if refused := {name: none for name, none in unset.items() if name in restrictions.refused}:
-        params = replace(params, **refused)
+    names = [spec.name for spec in PARAMS if spec.name in restrictions.refused]
+    if names:
+        params = replace(params, **{name: getattr(_UNSET, name) for name in names})
     if params.effort:
         params = replace(params, effort=_effort(params.effort, restrictions))
     if params != request.params:
@@ -382,25 +363,7 @@ _IN_A_STREAM = 0
 
 _REFUSALS: dict[Field, str] = {
     "max_tokens": "max_completion_tokens",
-    # Not what is said of a number that is too high, which the user has to know.
-    "temperature": (
-        r"(?is)unsupported.*temperature"
-        r"|temperature.*(unsupported|not support|not allowed|deprecated)"
-    ),
-    "top_p": (
-        r"(?is)unsupported.*top_?p|top_?p.*(unsupported|not support|not allowed|deprecated)"
-        r"|temperature.*top_?p.*cannot both"  # Claude 4.5 takes one of them.
-    ),
-    "top_k": r"(?i)top_?k.*(unsupported|not support|not allowed|not permitted|deprecated)",
-    # Not in the name of a model, such as bytedance-seed/seed-1.6.
-    "seed": (
-        r"(?i)unsupported.*(?<![\w/-])seed(?![\w/-])"
-        r"|(?<![\w/-])seed(?![\w/-]).*(unsupported|not support|not allowed|not permitted)"
-    ),
-    "stop": (
-        r"(?i)unsupported.*'stop'"
-        r"|\bstop(_?sequences)?\b.*(unsupported|not support|not allowed|not permitted)"
-    ),
+    **{spec.name: spec.refusal for spec in PARAMS if spec.refusal},
     "tools": "does not support tools",
     "budget": r"(?i)(thinking\.type\.enabled.?|thinking budget) is not supported",
     "think": "does not support thinking",
@@ -447,15 +410,18 @@ def _was_sent(field: Field, request: Request, restrictions: Restrictions) -> boo
 
 
 def _asked(request: Request) -> dict[Field, bool]:
-    """Which of the parameters that may be left out an agent names."""
-    params = request.params
-    return {
-        "temperature": request.temperature is not None,
-        "top_p": params.top_p is not None,
-        "top_k": params.top_k is not None,
-        "seed": params.seed is not None,
-        "stop": bool(params.stop),
-    }
+    """Return for each parameter that may be left out whether an agent sets it."""
+    return {spec.name: is_set(request, spec.name) for spec in PARAMS if spec.refusal}
+
+
+def is_set(request: Request, name: str) -> bool:
+    """Return whether an agent sets a parameter of `PARAMS`."""
+    return bool(param_value(request, name) != getattr(_UNSET, name))
+
+
+def param_value(request: Request, name: str) -> Any:
+    """Return the value of a parameter of `PARAMS`."""
+    return request.temperature if name == "temperature" else getattr(request.params, name)
 
 
 def window_told(error: ProviderError, request: Request, size: int) -> int | None:

@@ -15,6 +15,7 @@ from urllib.parse import urlencode, urlsplit
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.schema.providers import PARAMS, Wire
 from axe_lsp.runtime.messages import (
     Delta,
     Image,
@@ -27,7 +28,7 @@ from axe_lsp.runtime.messages import (
     ToolParameter,
 )
 from axe_lsp.runtime.plain_text import decode, valid_text
-from axe_lsp.runtime.providers.restrictions import Restrictions
+from axe_lsp.runtime.providers.restrictions import Restrictions, is_set, param_value
 
 _DEEPEST = 100
 """Levels of a call's arguments. All that reads them goes down level by level, and Python not for ever."""
@@ -299,6 +300,29 @@ def _items_of(value: Json) -> Iterable[Json]:
     if isinstance(value, dict):
         return value.values()
     return value if isinstance(value, list) else ()
+
+
+def plain_params(request: Request, wire: Wire, *, has_budget: bool = False) -> dict[str, Json]:
+    """Return the fields for the parameters of `PARAMS` that are set; no sampling if the model thinks by a budget."""
+    specs = (
+        spec for spec in PARAMS if wire in spec.fields and not (has_budget and spec.is_sampling)
+    )
+    values = (
+        (spec, param_value(request, spec.name)) for spec in specs if is_set(request, spec.name)
+    )
+    return {
+        spec.fields[wire]: list(value) if isinstance(value, tuple) else value
+        for spec, value in values
+    }
+
+
+def sampling_of(request: Request, wire: Wire) -> list[str]:
+    """Return the names of the sampling parameters that are set and that the wire has."""
+    return [
+        spec.name
+        for spec in PARAMS
+        if spec.is_sampling and wire in spec.fields and is_set(request, spec.name)
+    ]
 
 
 def stated(fields: Mapping[str, Json]) -> dict[str, Json]:

@@ -30,8 +30,10 @@ from axe_lsp.runtime.providers.wire import (
     Shape,
     WireError,
     has_content,
+    plain_params,
     read_call,
     returned_parts,
+    sampling_of,
     stated,
     tool_schema,
     with_arguments,
@@ -105,7 +107,7 @@ def path(_model: str, _stream: bool) -> str:
 def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
     mark = _MARK if caches(request, restrictions) else {}
-    params, thinking = request.params, thinking_of(request, restrictions)
+    thinking = thinking_of(request, restrictions)
     known = known_model(f"anthropic/{request.model}")
     default = min(known.max_output, LONG_ANSWER) if known else DEFAULT_MAX_TOKENS
     longest = request.max_tokens or default
@@ -120,11 +122,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
         body["system"] = marked if mark else request.system
     if thinking:
         body["thinking"] = thinking
-    sampling = {"temperature": request.temperature, "top_p": params.top_p, "top_k": params.top_k}
-    if not budget:  # A model that thinks by a budget takes none of these.
-        body.update(stated(sampling))
-    if params.stop:
-        body["stop_sequences"] = list(params.stop)
+    body.update(plain_params(request, "anthropic", has_budget=bool(budget)))
     if output := _output_config(request, restrictions):
         body["output_config"] = output
     if request.tools:
@@ -189,12 +187,7 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
                 f"params.thinking_budget is {budget}, and {_LEAST_BUDGET} is asked for, the lowest "
                 "number that the API takes"
             )
-        sampling = {
-            "temperature": request.temperature,
-            "top_p": params.top_p,
-            "top_k": params.top_k,
-        }
-        told += [without_thinking(name) for name, value in sampling.items() if value is not None]
+        told += map(without_thinking, sampling_of(request, "anthropic"))
     return told
 
 

@@ -35,10 +35,11 @@ from axe_lsp.runtime.providers.wire import (
     WireError,
     has_content,
     parse_json,
+    plain_params,
     read_call,
     returnable,
     returned_parts,
-    stated,
+    sampling_of,
     to_json,
     tool_schema,
     with_arguments,
@@ -105,9 +106,7 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
     budget = request.params.thinking_budget
     if budget is not None and "budget" in restrictions.refused:
         return [without_budget(request.model)]
-    sampling = {"temperature": request.temperature, "top_p": request.params.top_p}
-    asked = [name for name, value in sampling.items() if value is not None]
-    return [*map(anthropic.without_thinking, asked)] if budget else []
+    return [*map(anthropic.without_thinking, sampling_of(request, "bedrock"))] if budget else []
 
 
 def _is_claude(model: str) -> bool:
@@ -124,14 +123,8 @@ def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
 def _inference(request: Request, budget: int) -> dict[str, Json]:
     """Limits and sampling. A model that thinks by a budget takes no sampling, and needs more room."""
     longest = request.max_tokens
-    sampling = {"temperature": request.temperature, "topP": request.params.top_p}
-    return stated(
-        {
-            "maxTokens": (longest if longest > budget else budget + longest) if longest else None,
-            **({} if budget else sampling),
-            "stopSequences": list(request.params.stop) or None,
-        }
-    )
+    limit = {"maxTokens": longest if longest > budget else budget + longest} if longest else {}
+    return {**limit, **plain_params(request, "bedrock", has_budget=bool(budget))}
 
 
 def _tools(request: Request) -> list[Json]:

@@ -31,9 +31,9 @@ from axe_lsp.runtime.providers.wire import (
     Node,
     Shape,
     WireError,
+    plain_params,
     returnable,
     returned_parts,
-    stated,
     tool_schema,
     usable_arguments,
     without_budget,
@@ -127,16 +127,8 @@ def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[st
 
 
 def _sampling(request: Request) -> dict[str, Json]:
-    params = request.params
-    fields: dict[str, Json] = {
-        "temperature": request.temperature,
-        "maxOutputTokens": request.max_tokens or None,
-        "topP": params.top_p,
-        "topK": params.top_k,
-        "seed": params.seed,
-        "stopSequences": list(params.stop) or None,
-    }
-    return stated(fields)
+    limit = {"maxOutputTokens": request.max_tokens} if request.max_tokens else {}
+    return {**limit, **plain_params(request, "gemini")}
 
 
 def _form(request: Request) -> dict[str, Json]:

@@ -19,8 +19,8 @@ from axe_lsp.runtime.providers.wire import (
     given_messages,
     has_content,
     parse_json,
+    plain_params,
     read_call,
-    stated,
 )
 
 MODELS_PATH = "api/tags"
@@ -67,17 +67,8 @@ def head(request: Request, stream: bool, _restrictions: Restrictions) -> dict[st
 
 
 def _options(request: Request) -> dict[str, Json]:
-    params = request.params
-    named = {
-        "temperature": request.temperature,
-        "num_predict": request.max_tokens or None,
-        "num_ctx": params.num_ctx,
-        "top_p": params.top_p,
-        "top_k": params.top_k,
-        "seed": params.seed,
-        "stop": list(params.stop) or None,
-    }
-    return stated(named)
+    limit = {"num_predict": request.max_tokens} if request.max_tokens else {}
+    return {**limit, **plain_params(request, "ollama")}
 
 
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:

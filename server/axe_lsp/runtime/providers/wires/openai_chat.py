@@ -37,6 +37,7 @@ from axe_lsp.runtime.providers.wire import (
     given_messages,
     has_content,
     parse_arguments,
+    plain_params,
     read_call,
     stated,
     to_json,
@@ -91,15 +92,12 @@ def path(_model: str, _stream: bool) -> str:
 
 def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
     """The body of a request without its messages."""
-    limit, params = request.max_tokens or None, request.params
+    limit = request.max_tokens or None
     # OpenAI's own models want the new name, the newer ones no other. Stand-ins know the old one.
     is_new = restrictions.current or "max_tokens" in restrictions.refused
     has_options = stream and "stream_options" not in restrictions.refused
     optional: dict[str, Json] = {
-        "temperature": request.temperature,
-        "top_p": params.top_p,
-        "seed": params.seed,
-        "stop": list(params.stop) or None,
+        **plain_params(request, "openai-chat"),
         "max_completion_tokens" if is_new else "max_tokens": limit,
         **_encode_effort(request, restrictions),
         "response_format": _encode_format(request.response_format),
