@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.agentfile.agent_definition import load
-from axe_lsp.runtime.unsupported import unsupported_warning
+from axe_lsp.runtime.prepare import unsupported_warning
 from support.engines import agent, bench
 from support.scripted_provider import Answer, Says, ScriptedProvider, calls_agent
 

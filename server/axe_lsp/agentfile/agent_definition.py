@@ -15,7 +15,7 @@ from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES, AgentType, filled_by
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath
 from axe_lsp.agentfile.schema.tools import tools_meant
-from axe_lsp.agentfile.text.toml_values import values_of
+from axe_lsp.agentfile.text.reading import values_of
 
 
 class SubAgentsConfig(Struct, frozen=True, omit_defaults=True):

@@ -14,8 +14,7 @@ from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
 from axe_lsp.agentfile.other_programs import SETTINGS_FILE, program_of
 from axe_lsp.agentfile.schema.agent_keys import KEYS
 from axe_lsp.agentfile.text.nearest import nearest
-from axe_lsp.agentfile.text.toml_values import values_of
-from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.text.reading import NotUtf8Error, decode_utf8, values_of
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, homes_of_dialects

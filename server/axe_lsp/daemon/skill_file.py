@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.text.reading import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, skill_path
 from axe_lsp.runtime.files.regular_files import is_file, is_folder, read_file

@@ -48,7 +48,14 @@ from axe_lsp.runtime.mcp.remote_tools import RemoteTools
 from axe_lsp.runtime.messages import Json, Response, Tool
 from axe_lsp.runtime.outcome import end_event, result_of, status_of
 from axe_lsp.runtime.plain_text import os_fault, shown_path
-from axe_lsp.runtime.prepare import Prepared, prepare, reads_much
+from axe_lsp.runtime.prepare import (
+    Prepared,
+    prepare,
+    reads_much,
+    sandbox_of,
+    sandbox_warning,
+    unsupported_warning,
+)
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying, retry_of
 from axe_lsp.runtime.run_log import First, StoredMessage
@@ -62,7 +69,6 @@ from axe_lsp.runtime.safety.trust import TrustRequest, may_call, senders_of, sha
 from axe_lsp.runtime.services import Tree
 from axe_lsp.runtime.tools.editor import EditorOfRun, changing_disk
 from axe_lsp.runtime.tools.tool import RemoteCopy, Watch, Workplace
-from axe_lsp.runtime.unsupported import sandbox_of, sandbox_warning, unsupported_warning
 from axe_lsp.runtime.usage import BudgetLimit
 
 if TYPE_CHECKING:

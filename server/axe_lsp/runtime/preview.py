@@ -11,11 +11,10 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.json_data import Json, JsonStruct, to_json
 from axe_lsp.runtime.messages import Tool
-from axe_lsp.runtime.prepare import Prepared
+from axe_lsp.runtime.prepare import Prepared, unsupported_warning
 from axe_lsp.runtime.prompt import Prompt, system_prompt
 from axe_lsp.runtime.runs import DEFAULT_TIMEOUT
 from axe_lsp.runtime.structured.schemas import canonical_json
-from axe_lsp.runtime.unsupported import unsupported_warning
 
 
 class Preview(JsonStruct, frozen=True):

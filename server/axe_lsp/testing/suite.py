@@ -25,8 +25,7 @@ from axe_lsp.agentfile.schema.test_keys import TESTS
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import LineIndex, TextRange, quoted
-from axe_lsp.agentfile.text.toml_values import values_of
-from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.text.reading import NotUtf8Error, decode_utf8, values_of
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import is_folder, read_file, real_path

@@ -15,9 +15,9 @@ from typing import Any
 import tomli
 
 from axe_lsp.agentfile.text.ranges import Difference, LineIndex, TextRange, difference
+from axe_lsp.agentfile.text.reading import judge, values_of
 from axe_lsp.agentfile.text.redefinitions import redefinitions
 from axe_lsp.agentfile.text.toml import SyntaxProblem, parse_rest, parse_tree
-from axe_lsp.agentfile.text.toml_values import judge, values_of
 from axe_lsp.agentfile.text.tree import Document, Entry, Value, ValueKind
 
 

@@ -39,8 +39,7 @@ from axe_lsp.agentfile.other_programs import (
 )
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.toml_values import values_of
-from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.text.reading import NotUtf8Error, decode_utf8, values_of
 from axe_lsp.runtime.errors import AgentFileError, ConfigError
 from axe_lsp.runtime.files.folders import (
     Environment,

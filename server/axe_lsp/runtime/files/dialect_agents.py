@@ -19,7 +19,7 @@ from axe_lsp.agentfile.agent_definition import AgentDefinition, valid_values
 from axe_lsp.agentfile.codex_agent import codex_agent, codex_objection
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.other_programs import AGENTS, CODEX, VIBE, Program
-from axe_lsp.agentfile.text.toml_values import values_of
+from axe_lsp.agentfile.text.reading import values_of
 from axe_lsp.agentfile.vibe_agent import is_subagent, prompt_file, vibe_agent, vibe_objection
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.plain_text import shown_path

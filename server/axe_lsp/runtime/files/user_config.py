@@ -35,7 +35,7 @@ from axe_lsp.agentfile.schema.providers import (
     is_secret_variable,
 )
 from axe_lsp.agentfile.text.ranges import quoted
-from axe_lsp.agentfile.text.utf8 import NotUtf8Error, decode_utf8
+from axe_lsp.agentfile.text.reading import NotUtf8Error, decode_utf8
 from axe_lsp.runtime.errors import ConfigError, MissingKeyError
 from axe_lsp.runtime.files.folders import Environment, config_folder
 from axe_lsp.runtime.files.regular_files import read_file
