@@ -293,7 +293,7 @@ it is the folder `~/.cache/axe/home`, so that no program reads start-up files of
 So a command that leaves a folder such as `.npm` in the working directory changes `HOME` for the next one. Programs
 keep caches in `~/.cache/axe/home`, which axe-lsp never trims; delete it whenever no agent runs. A command may
 take ten minutes; of more than 100 KB of output the model gets the beginning and the end; processes that it leaves running end with it. `grep` and `find_files` skip ignored
-files and `.git`, and find hidden files. They use [ripgrep](https://github.com/BurntSushi/ripgrep) if it is installed,
+files, `.git`, and (unless a path names it) `axe/tests`, and find hidden files. They use [ripgrep](https://github.com/BurntSushi/ripgrep) if it is installed,
 else a slower search of axe-lsp with the same results; each search ends after 60 seconds. `url_fetch` accesses the `allowed_hosts`, or
 any host if there are none, and never private addresses. Agents of a workspace need [trust](security.md#trust) for it and for `web_search`, which uses Tavily with the key in `TAVILY_API_KEY`.
 

@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+from collections import Counter
 from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
@@ -138,8 +139,28 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> Schedul
     return ByFile(config, log)
 
 
+MOST_REASONS = 5
+
+
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Why something had to be tried again: each such failure is a fault of the test or of the program."""
+    """Why something had to be tried again: each such failure is a fault of the test or of the program.
+
+    And how many tests were skipped for which reasons, in five lines at most.
+    """
+    reasons = Counter(
+        report.longrepr[2].removeprefix("Skipped: ")
+        for report in terminalreporter.stats.get("skipped", ())
+        if isinstance(report.longrepr, tuple)
+    )
+    if reasons:
+        terminalreporter.section("skipped")
+    listed = reasons.most_common(MOST_REASONS if len(reasons) <= MOST_REASONS else MOST_REASONS - 1)
+    for reason, number in listed:
+        terminalreporter.write_line(f"{number:>5} {reason}")
+    if rest := sum(reasons.values()) - sum(number for _, number in listed):
+        terminalreporter.write_line(
+            f"{rest:>5} for {len(reasons) - len(listed)} other reasons; -rs lists them"
+        )
     for report in terminalreporter.stats.get("rerun", ()):
         terminalreporter.section(f"first try of {report.nodeid}")
         terminalreporter.write_line(report.longreprtext)

@@ -77,6 +77,21 @@ def test_a_case_has_the_files_of_prompts(
     assert code == 0, out
 
 
+def test_case_of_newest_run_that_searches_the_project_replays(
+    home: Home, project: Project, provider: ScriptedProvider
+) -> None:
+    project.edit("axe/agents/lead.toml", "tools = [", 'tools = ["grep", "find_files", ')
+    project.write("src/a.py", "a = 1\n")
+    calls = [Call("grep", {"pattern": "Search"}), Call("find_files", {"pattern": "**/*.toml"})]
+    provider.script("m-lead", Says(calls=calls), Says("found"))
+    assert home.call("run", "lead", "-p", "Search it")[0] == 0
+
+    code, out, _ = home.call("test", "new")
+
+    assert code == 0, out
+    assert home.call("test")[0] == 0
+
+
 def test_a_case_of_a_run_that_wanted_to_change_files_replays_the_results_of_tools(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:

@@ -360,6 +360,7 @@ def test_toml_of_other_programs_is_not_taken_for_agents(tmp_path: Path, run: Run
     code, out, err = run(str(loose))
     assert (code, out) == (0, "")
     assert "no agent files below" in err
+    assert run("--strict", str(loose))[0] == 2
     assert run(str(loose / "Cargo.toml"))[0] == 1  # Who names a file means it.
 
 

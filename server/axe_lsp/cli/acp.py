@@ -16,7 +16,7 @@ from axe_lsp.serving import server_process, stdio
 
 _WAITS = """\
 axe-lsp acp waits for messages of an editor on standard input. Ctrl-D ends it.
-docs/acp.md says how editors start it."""
+`axe-lsp help acp` says how editors start it."""
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -114,7 +114,8 @@ def main(arguments: Sequence[str]) -> int:
         print(f"axe-lsp check: {shown} is a recording, not an agent file", file=sys.stderr)
     for path in markdown:
         print(f"axe-lsp check: {visible(_about_markdown(path))}", file=sys.stderr)
-    if not files and not recordings and not markdown:
+    is_nothing_checked = not (files or recordings or markdown)
+    if is_nothing_checked:
         looked = ", ".join(map(str, chosen.paths))
         print(
             f"axe-lsp check: no agent files below {looked} (agent folders are {_agent_folders()}; "
@@ -124,7 +125,7 @@ def main(arguments: Sequence[str]) -> int:
     FORMATS[chosen.format](files, sys.stdout)
     found = (each.severity for file in files for each in file.findings)
     worst = min(found, default=Severity.HINT)
-    if markdown:
+    if markdown or (is_nothing_checked and chosen.strict):
         return ExitCode.CONFIG
     return (
         PROBLEMS

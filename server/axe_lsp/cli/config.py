@@ -12,7 +12,7 @@ from pathlib import Path
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.folders import config_folder
 from axe_lsp.runtime.files.user_config import load_user_config
@@ -73,6 +73,10 @@ def main(arguments: Sequence[str]) -> int:
         complain(error)
         return 1
     print(folder)
+    if command == "init":
+        tell_person(
+            "`axe-lsp config key anthropic` stores an API key in config.toml there; `axe-lsp init` creates an agent."
+        )
     return 0
 
 

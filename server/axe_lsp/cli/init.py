@@ -32,7 +32,7 @@ You answer questions about this project. Look into its files before you answer, 
 that you have used.
 """
 
-# Tools that only read. docs/agent-files.md lists all tools.
+# Tools that only read. `axe-lsp help agent-files` lists all tools.
 tools = ["list_directory", "find_files", "grep", "read_file"]
 '''
 

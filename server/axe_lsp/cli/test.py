@@ -19,6 +19,7 @@ from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory
 from axe_lsp.cli.streams import complain, shown
 from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
+from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
 from axe_lsp.runtime.files.default_model import named_model
 from axe_lsp.runtime.files.folders import working_folder
@@ -137,7 +138,12 @@ def _new(arguments: Sequence[str]) -> int:
         prog="axe-lsp test new",
         description="Make a case and its recording from a run of the history. Nothing is overwritten.",
     )
-    parser.add_argument("run", metavar="RUN", help="the id of a run, or the beginning of it")
+    parser.add_argument(
+        "run",
+        metavar="RUN",
+        nargs="?",
+        help="the id of a run, or the beginning of it (default: the newest of this folder)",
+    )
     parser.add_argument(
         "--into",
         metavar="FILE",
@@ -146,7 +152,7 @@ def _new(arguments: Sequence[str]) -> int:
     )
     options = parser.parse_args(arguments)
     try:
-        run = remembered(options.run)
+        run = remembered(options.run, spellings("."))
         here = working_folder()
         made = write_case(run, here / options.into if options.into is not None else None)
         suite = load_suite(made.file, _shown(made.file, here), _project(made.file, here))
@@ -266,7 +272,7 @@ def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
             folder = shown_path(root / TEST_FOLDERS[0])
             raise ConfigError(
                 f"there are no tests: no .toml file in {folder}. `axe-lsp test new RUN` makes one from a run of "
-                "the history, and docs/testing.md describes the files"
+                "the history, and `axe-lsp help testing` describes the files"
             )
     suites = {
         file: load_suite(file, _shown(file, here), _project(file, here), names)
@@ -335,7 +341,7 @@ def _parser() -> Parser:
     parser = _Parser(
         prog="axe-lsp test",
         description="Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, "
-        "so no key and no network is needed. docs/testing.md describes the files. "
+        "so no key and no network is needed. `axe-lsp help testing` describes the files. "
         "`axe-lsp test new RUN` makes a case from a run of the history.",
     )
     _add_selection(parser)

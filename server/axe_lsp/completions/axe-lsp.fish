@@ -120,7 +120,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l strict -d 'exit with 1 af
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l strict-axe -d 'report as errors what axe ignores or refuses'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l severity -x -d 'the severity of a diagnostic code, such as name-mismatch=off: error, warning, information, hint, off'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check; and test $_shtab_axe_lsp_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'files, or folders to search for agents (default: the current folder)'
-complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a test -d 'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a test -d 'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. `axe-lsp help testing` describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l agent -xka "(axe-lsp agents list --names 2>/dev/null)" -d 'only tests of this agent'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l changed -x -d 'only cases whose file, agents, skills, workspace or recording have changed since a commit of git (default: HEAD), or since its merge base with HEAD'

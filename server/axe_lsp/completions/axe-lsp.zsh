@@ -32,7 +32,7 @@ _shtab_axe_lsp_commands() {
     run:'Run an agent and print its answer.'
     schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` and `axe-lsp run --json=full` print.'
     serve:'The language server for axe agent files, for any LSP client.'
-    test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. docs/testing.md describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
+    test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. `axe-lsp help testing` describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes; for tools for the web, until what the agent can read changes.'
     undo:'Put back the files that write_file and edit_file have changed in a run. A file that has changed since is left. The effects of commands are not undone.'
     version:'print the version'

@@ -22,7 +22,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.former_runs import known_steps, order_of
-from axe_lsp.hosting.history.queries import find_run, tree_events
+from axe_lsp.hosting.history.queries import named_or_newest, tree_events
 from axe_lsp.hosting.notifications import event_of
 from axe_lsp.hosting.protocol import Start
 from axe_lsp.runtime.errors import ConfigError
@@ -59,10 +59,10 @@ class Remembered(Struct, frozen=True):
         return observed(self.events)[0]
 
 
-def remembered(beginning: str) -> Remembered:
-    """The root run whose id begins so. Blocks. Raises RunError."""
+def remembered(beginning: str | None, folders: tuple[str, ...] = ()) -> Remembered:
+    """The root run whose id begins so, or the newest of `folders`. Blocks. Raises RunError."""
     with opened_history() as connection:
-        run, root = find_run(connection, beginning)
+        run, root = named_or_newest(connection, beginning, folders, "kept")
         if run != root:
             raise HistoryError(
                 f"{beginning} is a run that another one called; name its root {root[:8]}"

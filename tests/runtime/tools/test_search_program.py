@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from axe_lsp.runtime.tools import search as search_module
-from axe_lsp.runtime.tools.search import Query, search
+from axe_lsp.runtime.tools.search import Query, named_folders, search
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from support.processes import bearing
 from support.tools import needs_ripgrep
@@ -126,7 +126,12 @@ _PATTERNS = st.sampled_from(
     ]
 )
 _QUERIES = st.builds(
-    Query, st.sampled_from([".", "src", "a"]), _PATTERNS, _GLOBS, st.booleans(), st.booleans()
+    Query,
+    st.sampled_from([".", "src", "a"]),
+    _PATTERNS,
+    _GLOBS,
+    st.booleans(),
+    st.sampled_from([(), (".git",)]),
 )
 
 
@@ -176,10 +181,29 @@ async def test_hidden_files_are_searched_and_ignored_ones_are_not(
         (tmp_path / path).write_bytes(content)
     lines = await found(tmp_path, Query(".", "foo"), with_ripgrep=with_ripgrep)
     assert [line.split(":")[0] for line in lines] == FOUND
-    in_git = await found(tmp_path, Query(".git", "foo", names_git=True), with_ripgrep=with_ripgrep)
+    in_git = await found(tmp_path, Query(".git", "foo", names=(".git",)), with_ripgrep=with_ripgrep)
     assert in_git == [".git/config:1:foo"]
     ci = await found(tmp_path, Query(".", None, (".github/**",)), with_ripgrep=with_ripgrep)
     assert ci == [".github/workflows/ci.yml"]
+
+
+@pytest.mark.parametrize("with_ripgrep", [False, pytest.param(True, marks=needs_ripgrep)])
+async def test_tests_of_agents_are_left_out_unless_they_are_named(
+    tmp_path: Path, with_ripgrep: bool
+) -> None:
+    """A recorded search would find its own recording in its replay."""
+    for path in (
+        "a.py",
+        "axe/agents/a.toml",
+        "axe/tests/a.toml",
+        "sub/axe/tests/recordings/b.toml",
+    ):
+        (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / path).write_text("foo\n")
+    lines = await found(tmp_path, Query(".", "foo"), with_ripgrep=with_ripgrep)
+    assert [line.split(":")[0] for line in lines] == ["a.py", "axe/agents/a.toml"]
+    query = Query("axe/tests", "foo", names=named_folders("axe/tests"))
+    assert await found(tmp_path, query, with_ripgrep=with_ripgrep) == ["axe/tests/a.toml:1:foo"]
 
 
 async def test_pattern_that_never_ends_is_ended_with_the_time(

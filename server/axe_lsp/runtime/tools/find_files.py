@@ -9,7 +9,7 @@ import anyio
 from axe_lsp.agentfile.text.globs import BadPatternError, matches, segments_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.search import Query, names_git, search
+from axe_lsp.runtime.tools.search import Query, named_folders, search
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, capped_lines, required
 
 
@@ -21,7 +21,7 @@ async def _find_files(call: ToolCall, workplace: Workplace) -> str:
     except BadPatternError as error:
         raise ToolError(f"invalid glob pattern {quoted(pattern)}: {error}") from error
     # Not by the globs of a query: those bring back what the ignore files leave out.
-    query = Query(above or ".", names_git=names_git(pattern))
+    query = Query(above or ".", names=named_folders(pattern))
     paths = await search(query, workplace)
     return await anyio.to_thread.run_sync(_matching, segments, paths, above)
 

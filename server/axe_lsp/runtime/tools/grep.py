@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
-from axe_lsp.runtime.tools.search import Query, names_git, search
+from axe_lsp.runtime.tools.search import Query, named_folders, search
 from axe_lsp.runtime.tools.tool import BuiltinTool, Workplace, capped_lines, is_true, required
 
 
@@ -14,7 +14,7 @@ async def _grep(call: ToolCall, workplace: Workplace) -> str:
         required(call, "pattern"),
         (glob,) if glob else (),
         ignore_case=is_true(call, "ignore_case"),
-        names_git=names_git(path, glob),
+        names=named_folders(path, glob),
     )
     lines = await search(query, workplace)
     return capped_lines(lines, "narrow the search") or "no matches"

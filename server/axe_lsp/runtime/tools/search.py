@@ -14,6 +14,7 @@ from pathlib import Path
 import anyio
 from msgspec import Struct
 
+from axe_lsp.agentfile.lookup_order import TEST_FOLDERS
 from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.plain_text import decode
 from axe_lsp.runtime.tools.commands import clean_environment, run_to_end
@@ -37,22 +38,23 @@ _LINES = (
     *("--max-columns=500", "--max-columns-preview"),
 )
 
-_GIT = ".git"
-"""The folder of a repository, in which nobody looks for files of a project."""
+_LEFT_OUT = (".git", *TEST_FOLDERS)
+"""Folders in which nobody looks for files of a project: that of a repository, and those of tests of agents. The latter
+hold answers of models: a recorded search that found them would differ from the same search in its own replay."""
 
 
 class Query(Struct, frozen=True):
     """A search below a `path`: for lines that match a `pattern`, or for all files if that is None.
 
-    Of several `globs` the last that matches a path counts; one with `!` leaves it out. The folder `.git` is left
-    out unless the query `names_git`.
+    Of several `globs` the last that matches a path counts; one with `!` leaves it out. The folders
+    `_LEFT_OUT` are left out, except those that the query `names`.
     """
 
     path: str
     pattern: str | None = None
     globs: tuple[str, ...] = ()
     ignore_case: bool = False
-    names_git: bool = False
+    names: tuple[str, ...] = ()
 
 
 async def search(query: Query, workplace: Workplace) -> list[str]:
@@ -61,7 +63,8 @@ async def search(query: Query, workplace: Workplace) -> list[str]:
     Hidden files are searched, and ignore files count.
     """
     below = await anyio.to_thread.run_sync(_seen_from_workplace, query.path, workplace)
-    globs = (*query.globs, *(() if query.names_git else (f"!{_GIT}",)))
+    left_out = (each for each in _LEFT_OUT if each not in query.names)
+    globs = (*query.globs, *(f"!**/{each}" for each in left_out))
     ripgrep = find_program("rg", workplace.environment)
     command = (
         _of_program(query, globs, below)
@@ -84,9 +87,10 @@ async def search(query: Query, workplace: Workplace) -> list[str]:
     return [line.removeprefix("./") for line in lines]
 
 
-def names_git(*paths: str) -> bool:
-    """Whether a path or a glob leads into the folder of a repository."""
-    return any(_GIT in each.replace("\\", "/").split("/") for each in paths)
+def named_folders(*paths: str) -> tuple[str, ...]:
+    """Return the folders that searches leave out and into which a path or a glob leads."""
+    joined = "/".join(f"/{path}/" for path in paths).replace("\\", "/")
+    return tuple(each for each in _LEFT_OUT if f"/{each}/" in joined)
 
 
 def _of_ripgrep(query: Query, globs: tuple[str, ...]) -> list[str]:
