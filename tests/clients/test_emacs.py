@@ -16,7 +16,7 @@ import pytest
 from axe_lsp.agentfile.agent_definition import load
 from support import agent_tests
 from support.agent_tests import PLAIN, TOO_FEW_TURNS
-from support.codex_project import write_codex_project
+from support.codex_project import write_claude_project, write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
 from support.first_hour import FirstHour
@@ -178,6 +178,13 @@ def test_an_mcp_server_is_started_and_asks_in_emacs(
     assert "May I go on?" in told
     result = provider.asked("m-bot")[1].body["messages"][-1]["content"]
     assert '"action": "accept"' in result
+
+
+@pytest.mark.editor
+def test_claude_agent_is_checked_in_emacs_without_settings(emacs: Path, tmp_path: Path) -> None:
+    reviewer = write_claude_project(tmp_path / "project")
+    _play(emacs, "markdown_agent.el", reviewer, clean_environment(tmp_path / "home"))
+    assert "tools: Read, Grep\n" in reviewer.read_text("utf-8")
 
 
 @pytest.mark.editor

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.codex_project import write_codex_project
+from support.codex_project import CLAUDE_AGENT, write_claude_project, write_codex_project
 from support.editors import current_code_server, missing, server_program
 from support.engines import agent
 from support.extension import TRUSTING, UNTRUSTING, put_server_into, set_in_workspace, vscode
@@ -227,6 +227,20 @@ def test_a_codex_project_is_checked_in_vscode_without_settings(
         window.wait_for_problems(["unknown-key [Ln 4, Col 1]", "unknown-key [Ln 5, Col 1]"])
         window.replace_text(reviewer.read_text("utf-8").replace("efort", "effort"))
         window.wait_for_problems(["unknown-key [Ln 4, Col 1]"])
+
+
+@pytest.mark.editor
+def test_claude_agent_is_checked_in_vscode_without_settings(
+    extension: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "review"
+    write_claude_project(project)
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, TRUSTING) as window:
+        window.open_file(".claude/agents/reviewer.md")
+        window.wait_for_problems(["unknown-tool [Ln 4, Col 14]"])
+        window.replace_text(CLAUDE_AGENT.replace("Greb", "Grep"))
+        window.wait_for_problems([])
 
 
 @pytest.mark.editor

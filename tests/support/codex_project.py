@@ -1,4 +1,4 @@
-"""A project of somebody who uses Codex and knows nothing of axe, with a mistake in each of two agents."""
+"""Projects of somebody who uses Codex or Claude Code and knows nothing of axe, with a mistake in each agent."""
 
 from __future__ import annotations
 
@@ -18,6 +18,25 @@ description = "Leads the review."
 developer_instructions = "Call the reviewer."
 modle = "gpt-5"
 """
+
+
+CLAUDE_AGENT = """\
+---
+name: reviewer
+description: Reviews a change.
+tools: Read, Greb
+---
+You review.
+"""
+
+
+def write_claude_project(folder: Path) -> Path:
+    """Make a project with an agent of Claude Code that names a tool wrong; return the agent's file."""
+    agents = folder / ".claude" / "agents"
+    agents.mkdir(parents=True)
+    reviewer = agents / "reviewer.md"
+    reviewer.write_text(CLAUDE_AGENT, encoding="utf-8")
+    return reviewer
 
 
 def write_codex_project(folder: Path) -> Path:

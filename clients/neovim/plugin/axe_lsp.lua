@@ -66,7 +66,7 @@ command('AxeRuns', 'runs', {
 local has_configurations = vim.fn.has('nvim-0.11') == 1
 
 vim.api.nvim_create_autocmd('FileType', {
-  pattern = 'toml',
+  pattern = { 'toml', 'markdown' },
   callback = function(event)
     local is_agent = require('axe_lsp.files').root(vim.api.nvim_buf_get_name(event.buf)) ~= nil
     local server = is_agent and require('axe_lsp.server')

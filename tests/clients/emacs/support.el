@@ -95,6 +95,7 @@
 (defun open-agent ()
   "Visit the agent that the test names, as a user who follows the README."
   (add-hook 'axe-agent-mode-hook #'eglot-ensure)
+  (add-hook 'axe-markdown-agent-mode-hook #'eglot-ensure)
   (find-file (getenv "AGENT"))
   (run-hooks 'post-command-hook)
   (wait-for "the server" #'eglot-managed-p))
