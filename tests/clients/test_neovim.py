@@ -388,6 +388,22 @@ def test_a_codex_project_is_checked_in_neovim_without_settings(nvim: Path, tmp_p
 
 
 @pytest.mark.editor
+def test_file_opened_again_or_changed_by_another_program_shows_its_problems_in_neovim(
+    nvim: Path, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    agents = project / "axe" / "agents"
+    agents.mkdir(parents=True)
+    (project / "pyproject.toml").write_text("[tool.x]\nname = 1\n")
+    (agents / "faulty.toml").write_text(
+        'name = "faulty"\nmodel = "ollama/m"\nsub_agents = ["nobody"]\nbogus = 1\n'
+    )
+    lead = agents / "lead.toml"
+    lead.write_text('name = "lead"\nmodel = "ollama/m"\nsub_agents = ["faulty"]\n')
+    _play(nvim, "reopen.lua", lead, clean_environment(tmp_path / "home"))
+
+
+@pytest.mark.editor
 def test_an_input_is_asked_for_and_lines_of_other_files_are_handed_over_in_neovim(
     nvim: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
