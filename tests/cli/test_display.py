@@ -321,7 +321,7 @@ async def test_a_warning_inside_an_answer_is_a_line_of_its_own(
     monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     made = argparse.ArgumentParser()
-    for option in ("--json", "--stream", "--verbose"):
+    for option in ("--json", "--stream", "--verbose", "--plain"):
         made.add_argument(option, action="store_true")
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 20, 40, 0, 0))

@@ -114,7 +114,7 @@ def test_a_type_of_the_file_that_is_called_like_a_built_in_one_is_offered_once()
 
 def test_keys_of_the_table_that_are_not_set() -> None:
     found = labels('name = "x"\n[sub_agents_config]\nmax_depth = 3\n<|>\n')
-    assert found[:4] == ["timeout", "parallel", "max_concurrent", "pass_context"]
+    assert found[:4] == ["timeout", "parallel", "max_concurrent", "background"]
     assert "max_depth" not in found
     assert "name" not in found
 
