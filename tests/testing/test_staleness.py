@@ -6,7 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
+from axe_lsp.agentfile.schema.tools import TOOLS
 from axe_lsp.runtime.recordings.file import load_recording
 from axe_lsp.testing import staleness, suite
 from axe_lsp.testing.staleness import stale_recordings
@@ -63,6 +65,24 @@ async def test_a_changed_agent_is_found_as_by_a_run(
     recorded.edit(path, old, new)
     assert told in reason(recorded)
     assert [each.verdict for each in await recorded.outcomes(file)] == ["stale"]
+
+
+@pytest.mark.parametrize(
+    ("since", "item", "verdict"),
+    [
+        ("0.2.0", "gre*", "passed"),
+        ("0.2.0", "grep", "stale"),
+        ("", "gre*", "stale"),
+    ],
+    ids=["recent tool by a glob", "recent tool by its name", "tool of the first release"],
+)
+async def test_recent_tool_that_only_a_glob_adds_leaves_recordings_valid(
+    recorded: Project, monkeypatch: pytest.MonkeyPatch, since: str, item: str, verdict: str
+) -> None:
+    monkeypatch.setitem(TOOLS, "grep", replace(TOOLS["grep"], since=since))
+    recorded.edit(_LEAD, '"write_file"]', f'"write_file", "{item}"]')
+    assert bool(reason(recorded)) == (verdict == "stale")
+    assert [each.verdict for each in await recorded.outcomes(recorded.case())] == [verdict]
 
 
 async def test_an_agent_that_its_caller_can_not_call_any_more_is_found_if_results_are_recorded(

@@ -263,8 +263,7 @@ class AgentRun:
         recorded = self._services.recorded
         if recorded is None or not prepared.definition.mcp_servers:
             return ()
-        own = [each.name for each in prepared.request.tools]
-        names = recorded.of_servers(self._order.ids, own)
+        names = recorded.of_servers(self._order.ids, prepared.request.tools)
         return tuple(Tool(each, "", schema={"type": "object"}) for each in names)
 
     async def _approve(self, request: ApprovalRequest) -> str:

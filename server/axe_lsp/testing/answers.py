@@ -18,7 +18,7 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Message, Request, Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider, ProviderHook
 from axe_lsp.runtime.recordings.recorder import Recorder
 from axe_lsp.runtime.recordings.recording import Given, RecordedTools, Recording
@@ -99,7 +99,7 @@ class RenamedTools(Struct, frozen=True):
     recorded: RecordedTools
     renaming: Renaming
 
-    def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
+    def of_servers(self, run: RunIds, own: Collection[Tool]) -> tuple[str, ...]:
         """The same names."""
         return self.recorded.of_servers(run, own)
 

@@ -25,7 +25,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.prepare import offered_tools
 from axe_lsp.runtime.recordings.file import load_recording
-from axe_lsp.runtime.recordings.recording import RecordedRun
+from axe_lsp.runtime.recordings.recording import RecordedRun, comparable_tools
 from axe_lsp.runtime.recordings.replay import differing_at, excerpt
 from axe_lsp.runtime.safety.redaction import redact
 
@@ -191,7 +191,7 @@ class _Changes:
             return  # Its children are looked up from a folder of the copied workspace.
         place = self._place(now) if not now.workdir else Caller()
         tools, _ = offered_tools(now, 0, now.max_depth, lambda name: self._loaded(name, place))
-        names = tuple(tool.name for tool in tools)
+        names = comparable_tools(tools, recorded)
         known = recorded[: len(names)] if now.mcp_servers else recorded
         if known != names:
             yield f"tools: recorded {', '.join(recorded) or 'none'}, now {', '.join(names) or 'none'}"

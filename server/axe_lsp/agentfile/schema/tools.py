@@ -20,7 +20,8 @@ class ToolSpec(Struct, frozen=True):
     """What the language features, runs, conversions and editors know of a tool.
 
     `arguments` are the names of its parameters. `kind` is its ToolKind in ACP. A file has to name a tool that
-    is not `in_globs`. axe refuses a file that names an `is_extension`.
+    is not `in_globs`. axe refuses a file that names an `is_extension`. `since` is the release of axe-lsp with which a
+    tool came, if it was not the first one: recordings of earlier releases lack the tool where a glob means it.
     """
 
     name: str
@@ -31,6 +32,7 @@ class ToolSpec(Struct, frozen=True):
     aliases: tuple[str, ...] = ()
     in_globs: bool = True
     is_extension: bool = False
+    since: str = ""
 
 
 ROWS = (

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from typing import Protocol
 
 from msgspec import Struct
 
 from axe_lsp.runtime.errors import ProviderErrorCategory
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.messages import Message, Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Message, Response, Tool, ToolCall, ToolResult
 
 
 class Sent(Struct, frozen=True):
@@ -74,7 +74,7 @@ class Recording(Struct, frozen=True):
 class RecordedTools(Protocol):
     """The tools of a recording, which stand in for those that would be executed."""
 
-    def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
+    def of_servers(self, run: RunIds, own: Collection[Tool]) -> tuple[str, ...]:
         """The names of the tools that a run had of MCP servers, beside its `own`."""
 
     def has_given(self, run: RunIds) -> bool:
@@ -85,6 +85,16 @@ class RecordedTools(Protocol):
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
         """The result of a call in a turn of a run, an error if the recording has none."""
+
+
+def comparable_tools(offered: Iterable[Tool], recorded: Collection[str]) -> tuple[str, ...]:
+    """Return the names of tools to compare with those of a recording.
+
+    A tool that came with a later release, and that the agent has by a glob alone, makes no recording stale.
+    """
+    return tuple(
+        tool.name for tool in offered if not (tool.is_recent and tool.name not in recorded)
+    )
 
 
 def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:

@@ -17,7 +17,7 @@ from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Delta, Response, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.recordings.recording import (
     NOTHING_GIVEN,
@@ -26,6 +26,7 @@ from axe_lsp.runtime.recordings.recording import (
     RecordedRun,
     RecordedTurn,
     Recording,
+    comparable_tools,
     news,
 )
 from axe_lsp.runtime.safety.redaction import redact
@@ -151,11 +152,11 @@ class Replay:
             self._runs.remove(candidates[best])
         return candidates[best]
 
-    def of_servers(self, run: RunIds, own: Collection[str]) -> tuple[str, ...]:
+    def of_servers(self, run: RunIds, own: Collection[Tool]) -> tuple[str, ...]:
         """The names of the tools that a run had of MCP servers: those that follow its `own`."""
-        before = tuple(own)
         for _, each in self._runs:
             tools = each.tools or ()
+            before = comparable_tools(own, tools)
             if (each.agent, each.depth) == (run.agent, run.depth) and tools[
                 : len(before)
             ] == before:
@@ -249,7 +250,8 @@ class _Compared:
         if run.system is not None and "system" in self._compared:
             yield "system", run.system, request.system
         if run.tools is not None and "tools" in self._compared:
-            yield "tools", ", ".join(run.tools), ", ".join(tool.name for tool in request.tools)
+            offered = comparable_tools(request.tools, run.tools)
+            yield "tools", ", ".join(run.tools), ", ".join(offered)
         if turn.sent is None or "sent" not in self._compared:
             return
         sent = news(request.messages)

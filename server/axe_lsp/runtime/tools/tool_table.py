@@ -8,8 +8,10 @@ from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.schema.tools import TOOLS
+from axe_lsp.agentfile.schema.tools import TOOLS, named_tools
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -70,7 +72,14 @@ def changed_file(call: ToolCall, workplace: Workplace) -> Path | None:
 
 def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
     """The tools that an agent is offered besides those for delegation, in the order of its file."""
-    return tuple(BUILTIN_TOOLS[name].definition for name in definition.ordinary_tools)
+    policy = definition.tool_policy
+    named = named_tools((*definition.tools, *policy.allow), policy.deny)
+    return tuple(
+        replace(BUILTIN_TOOLS[name].definition, is_recent=True)
+        if TOOLS[name].since and name not in named
+        else BUILTIN_TOOLS[name].definition
+        for name in definition.ordinary_tools
+    )
 
 
 def unknown_tool(name: str) -> str:
