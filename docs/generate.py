@@ -319,6 +319,7 @@ def command_line_page() -> str:
         "or with options of `axe-lsp serve` alone, `axe-lsp` is the language server.\n\n"
         "| exit code | |\n|---|---|\n"
         + "".join(f"| {code} | {meaning} |\n" for code, meaning in EXIT_CODES.items())
+        + "\nCtrl-C in the first tenth of a second, while Python itself starts, can print a traceback of Python.\n"
         + "\nErrors go to standard error. A hint below an error names the next step, or the place in an agent file. "
         "If neither `TERM` nor `CI` is set, there are no hints, so programs get exactly axe's messages.\n"
         + f"\n{sections}"
@@ -785,7 +786,8 @@ program after them.
   name a program or a place to write to are not allowed for them either, such as `npm test -- --globalSetup x`.
 - **All other programs**: plain arguments, and the options that the rule itself names. `run_command(gcc -O2 *)` allows
   `gcc -O2 a.c`, but not `gcc -O2 -wrapper x a.c`. A plain argument begins with no sign, and has no `=` and, except
-  for `https://`, no colon.
+  for `https://`, no colon. What a program does with plain arguments is not known: `cp -r` and `unzip` can overwrite files
+  in protected places that the command does not name.
 
 If a rule is about the program but does not allow the command, the question says which word is the reason, and has the
 narrowest rule that allows the command. Arguments that name a protected place are not allowed, except for programs

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import sys
-from typing import NoReturn
 
 OUT_OF_RESOURCES = 2
 """Exit code of a process that ends for that reason."""
@@ -31,7 +30,7 @@ def shortage(error: BaseException | None) -> str:
     return ""
 
 
-def end_process(reason: str) -> NoReturn:
+def end_process(reason: str) -> None:
     """End the process at once, with one sentence, where an exception would reach only the log of an event loop."""
     sys.stderr.write(f"axe-lsp: {reason}\n")
     sys.stderr.flush()
