@@ -61,6 +61,28 @@ async def test_user_is_not_asked_about_file_changed_since_it_was_read(agent: Age
         await agent.rehearse(content="four\n")
 
 
+async def test_file_grown_beyond_ten_megabytes_is_written_only_after_it_was_read_again(
+    agent: Agent,
+) -> None:
+    await agent.use("read_file")
+    agent.file.write_text("one\ntwo\n" * 2_000_000)
+    with pytest.raises(ToolError, match=REFUSAL):
+        await agent.rehearse(content="four\n")
+    with pytest.raises(ToolError, match=REFUSAL):
+        await agent.use("write_file", content="four\n")
+    await agent.use("read_file")
+    await agent.use("write_file", content="four\n")
+    assert agent.file.read_text() == "four\n"
+
+
+async def test_large_file_changed_at_its_beginning_is_not_written(agent: Agent) -> None:
+    agent.file.write_text("one\ntwo\n" * 2_000_000)
+    await agent.use("read_file")
+    agent.file.write_text("1\n" + "one\ntwo\n" * 2_000_000)
+    with pytest.raises(ToolError, match=REFUSAL):
+        await agent.use("write_file", content="four\n")
+
+
 async def test_file_is_written_after_it_was_read_again(agent: Agent) -> None:
     await agent.use("read_file")
     agent.file.write_text("three\n")

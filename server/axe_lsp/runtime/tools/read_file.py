@@ -16,9 +16,10 @@ from axe_lsp.runtime.files.context_files import BINARY_PROBE
 from axe_lsp.runtime.files.images import LARGEST_IMAGE, image_of, media_type
 from axe_lsp.runtime.messages import Tool, ToolCall, ToolParameter
 from axe_lsp.runtime.plain_text import decode
-from axe_lsp.runtime.tools.editor_files import LARGEST, read_in_editor
+from axe_lsp.runtime.tools.editor_files import read_in_editor
 from axe_lsp.runtime.tools.long_output import MAX_OUTPUT
 from axe_lsp.runtime.tools.paths import opened, place, speaking_of
+from axe_lsp.runtime.tools.seen_files import COMPARED_BYTES
 from axe_lsp.runtime.tools.tool import (
     BuiltinTool,
     Shown,
@@ -71,9 +72,7 @@ def _numbered(workplace: Workplace, path: str, offset: int, limit: int) -> str |
         file.seek(0)
         shown = _shown(file, offset, limit)
         file.seek(0)
-        content = file.read(LARGEST + 1)
-    if len(content) <= LARGEST:
-        workplace.seen_files.note(found, content)
+        workplace.seen_files.note(found, file.read(COMPARED_BYTES))
     return shown
 
 

@@ -13,6 +13,9 @@ from axe_lsp.runtime.plain_text import digest_of
 from axe_lsp.runtime.safety.redaction import REDACTED
 from axe_lsp.runtime.shortening import is_shortened
 
+COMPARED_BYTES = 10 * 1024 * 1024 + 1
+"""Bytes from the beginning of a file that decide if it has changed: one more than files have that are edited."""
+
 
 class FormerRead(Struct, frozen=True):
     """A call of `read_file` that a former process has executed, and its result."""
@@ -52,22 +55,26 @@ class SeenFiles:
 
     def note(self, place: Path, content: bytes) -> None:
         """Note the content of a file that the agent has read or written."""
-        self._digests[place] = digest_of(plain(content))
+        self._digests[place] = _digest(content)
         self._former_reads.pop(place, None)
 
     def note_edit(self, place: Path, before: bytes, after: bytes) -> None:
         """Note an edit of the agent, which shows it nothing of what others have changed in the file."""
-        if self._digests.get(place) == digest_of(plain(before)):
+        if self._digests.get(place) == _digest(before):
             self.note(place, after)
 
     def has_changed(self, place: Path, content: bytes) -> bool:
         """Return whether a file has another content now than when the agent has read or written it."""
         known = self._digests.get(place)
-        return known is not None and known != digest_of(plain(content))
+        return known is not None and known != _digest(content)
 
     def former_reads(self, place: Path) -> Sequence[FormerRead]:
         """Return the calls of a former process that have read a file, none if the agent has read or written it since."""
         return self._former_reads.get(place, ())
+
+
+def _digest(content: bytes) -> str:
+    return digest_of(plain(content[:COMPARED_BYTES]))
 
 
 _WRITERS = ("write_file", "edit_file")

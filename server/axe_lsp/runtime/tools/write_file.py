@@ -25,7 +25,7 @@ from axe_lsp.runtime.tools.editor_files import (
 )
 from axe_lsp.runtime.tools.paths import named_file, opened, place, speaking_of, writing
 from axe_lsp.runtime.tools.read_file import TOOL as READ_FILE
-from axe_lsp.runtime.tools.seen_files import SeenFiles
+from axe_lsp.runtime.tools.seen_files import COMPARED_BYTES, SeenFiles
 from axe_lsp.runtime.tools.tool import BuiltinTool, ToolError, Workplace, required
 
 
@@ -90,9 +90,10 @@ def _wanted(call: ToolCall) -> tuple[str, bytes]:
 def _change(workplace: Workplace, path: str, data: bytes, held: Open | None) -> Rehearsal:
     if_large = f"all of it would be replaced by\n{marked_lines('+', data)}"
     old = held.content if held is not None else _read(workplace, path)
-    if old is not None and len(old) <= MOST_COMPARED:
+    if old is not None:
         _require_unchanged(workplace, place(workplace, path), path, old)
-        data = in_style_of(old, data)
+        if len(old) <= MOST_COMPARED:
+            data = in_style_of(old, data)
     return rehearsal("write", named_file(workplace, path), old, data, if_large)
 
 
@@ -103,7 +104,7 @@ def _read(workplace: Workplace, path: str) -> bytes | None:
         if is_nothing(found):
             return None
         with opened(found) as file:
-            return file.read(MOST_COMPARED + 1)
+            return file.read(max(MOST_COMPARED + 1, COMPARED_BYTES))
 
 
 def _ready(workplace: Workplace, path: str) -> Path:
@@ -121,10 +122,11 @@ def _ready(workplace: Workplace, path: str) -> Path:
 def _write(workplace: Workplace, found: Path, path: str, data: bytes) -> bytes:
     """Write a file; return its content, which has the line endings that the file had before."""
     with writing(found, path):
-        before = content_of(found, LARGEST + 1)
-        if before is not None and len(before) <= LARGEST:
+        before = content_of(found, COMPARED_BYTES)
+        if before is not None:
             _require_unchanged(workplace, found, path, before)
-            data = in_style_of(before, data)
+            if len(before) <= LARGEST:
+                data = in_style_of(before, data)
         write_whole_file(found, data, follows_links=False)
     return data
 
