@@ -786,8 +786,8 @@ program after them.
   name a program or a place to write to are not allowed for them either, such as `npm test -- --globalSetup x`.
 - **All other programs**: plain arguments, and the options that the rule itself names. `run_command(gcc -O2 *)` allows
   `gcc -O2 a.c`, but not `gcc -O2 -wrapper x a.c`. A plain argument begins with no sign, and has no `=` and, except
-  for `https://`, no colon. What a program does with plain arguments is not known: `cp -r` and `unzip` can overwrite files
-  in protected places that the command does not name.
+  for `https://`, no colon. With plain arguments alone, `cp -r` and `unzip` can still overwrite files in protected
+  places that the command does not name.
 
 If a rule is about the program but does not allow the command, the question says which word is the reason, and has the
 narrowest rule that allows the command. Arguments that name a protected place are not allowed, except for programs
