@@ -56,6 +56,7 @@ from axe_lsp.runtime.prepare import (
     sandbox_warning,
     unsupported_warning,
 )
+from axe_lsp.runtime.recordings.recording import recorded_of
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying, retry_of
 from axe_lsp.runtime.run_log import First, StoredMessage
@@ -517,7 +518,8 @@ class AgentRun:
                 side_runs,
                 clock=self._scope.clock,
                 waits_at_end=config.at_end != "cancel",
-                recorded=self._services.recorded,
+                recorded=self._services.recorded
+                or recorded_of(self._tree.provider, prepared.model),
             ),
         )
 

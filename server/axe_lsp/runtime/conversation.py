@@ -15,7 +15,16 @@ from msgspec.structs import replace
 
 from axe_lsp.runtime.errors import FinalError
 from axe_lsp.runtime.incomplete import CUT_OFF, explained
-from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import (
+    NOTHING_GIVEN,
+    Given,
+    Message,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from axe_lsp.runtime.safety.redaction import redact
 from axe_lsp.runtime.shortening import (
     Shortened,
@@ -70,6 +79,8 @@ class Conversation:
         """The partial text of the last answer that will not be completed."""
         self.given_turn = 0
         """The turn whose request gives what has come, once that is decided."""
+        self.given = NOTHING_GIVEN
+        """What the request of that turn gives."""
 
     def offer(self, tools: tuple[Tool, ...]) -> None:
         """Offer other tools from now on."""
@@ -197,17 +208,17 @@ class Conversation:
         if self._ending.content or self._ending.original is not None:
             self._append(self._ending)
 
-    def give(self, turn: int, texts: Sequence[str]) -> None:
+    def give(self, turn: int, texts: Sequence[str], given: Given = NOTHING_GIVEN) -> None:
         """Add texts to the request of a turn, as user messages behind all others."""
-        self.given_turn = turn
+        self.given_turn, self.given = turn, given
         if not texts:
             return
         *messages, last = self.request.messages
         if last.role == "assistant":
             self._append(Message("user", given=tuple(texts)))
             return
-        given = replace(last, given=(*last.given, *texts))
-        self.request = replace(self.request, messages=(*messages, given))
+        changed = replace(last, given=(*last.given, *texts))
+        self.request = replace(self.request, messages=(*messages, changed))
         self._characters += sum(map(len, texts))
 
     def _check_turns(self) -> None:

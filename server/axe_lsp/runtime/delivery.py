@@ -13,6 +13,7 @@ from axe_lsp.runtime.events import AgentIdle, MessagesGiven, RunIds
 from axe_lsp.runtime.inbox import Inbox, until_first
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.clock import Clock
+from axe_lsp.runtime.messages import Given
 from axe_lsp.runtime.recordings.recording import RecordedTools
 from axe_lsp.runtime.run_log import Gave, RunLog
 
@@ -39,14 +40,14 @@ class Delivery:
         self._side_runs = side_runs
         self._clock = clock
         self._waits_at_end = waits_at_end
-        self._recorded = recorded
+        self.recorded = recorded
 
     async def before_request(self, conversation: Conversation) -> None:
         """Give what has come, before the next request."""
         turn = conversation.turns + 1
         if conversation.given_turn == turn:
             return
-        if self._recorded is not None:
+        if self.recorded is not None:
             await self._give_recorded(conversation, turn)
             return
         await self._give(conversation, turn, self._side_runs.ready)
@@ -58,7 +59,7 @@ class Delivery:
         """
         while True:
             turn, working = conversation.turns + 1, self._side_runs.working
-            if self._recorded is not None and self._recorded.has_given(self._ids):
+            if self.recorded is not None and self.recorded.has_given(self._ids):
                 if await self._give_recorded(conversation, turn, wakes=True):
                     return True
             elif await self._give(conversation, turn, self._side_runs.ready, wakes=True):
@@ -115,10 +116,10 @@ class Delivery:
     ) -> None:
         """Add texts to the conversation, keep the step, and report it."""
         texts = (*text_of_answers(sides), *messages)
-        conversation.give(turn, texts)
+        names = tuple(each.name for each in sides)
+        conversation.give(turn, texts, Given(names, messages))
         if not texts:
             return
-        names = tuple(each.name for each in sides)
         self._side_runs.gave(names)
         self._log.keep("gave", turn, data=Gave(names, ids, messages, wakes))
         text = "\n\n".join(texts)[: MessagesGiven.MAX_TEXT]
@@ -130,8 +131,8 @@ class Delivery:
         self, conversation: Conversation, turn: int, *, wakes: bool = False
     ) -> bool:
         """Give what the recorded request of the turn has given, once these side runs have ended."""
-        assert self._recorded is not None
-        given = self._recorded.given(self._ids, turn)
+        assert self.recorded is not None
+        given = self.recorded.given(self._ids, turn)
         sides = [side for side in map(self._side_runs.find, given.side_runs) if side is not None]
         for side in sides:
             while not side.has_answer:

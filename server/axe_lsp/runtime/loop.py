@@ -49,7 +49,15 @@ from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.budget import Ledger
 from axe_lsp.runtime.limits.clock import Clock, RunScope
 from axe_lsp.runtime.mcp.remote_tools import RemoteTool, RemoteTools
-from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolOutcome, ToolResult
+from axe_lsp.runtime.messages import (
+    NOTHING_GIVEN,
+    Delta,
+    Response,
+    Tool,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+)
 from axe_lsp.runtime.prepare import Prepared
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
 from axe_lsp.runtime.resuming.restore import INTERRUPTED, restore
@@ -532,6 +540,7 @@ def _exchange(conversation: Conversation, around: Surroundings, turn: int) -> Ex
         heard=around.clock.progress,
         waiting=around.clock.waiting,
         size=conversation.size,
+        given=conversation.given if conversation.given_turn == turn else NOTHING_GIVEN,
     )
 
 
@@ -683,7 +692,7 @@ async def _about_side_runs(around: Surroundings, turn: int, call: ToolCall) -> T
         around.clock,
         around.tree.send,
     )
-    ids, recorded = around.prepared.order.ids, around.tree.services.recorded
+    ids, recorded = around.prepared.order.ids, around.delivery.recorded
     if recorded is None:
         return await calls.execute(ids.run_id, turn, call)
     if call.name == STOP_AGENT:  # It would go on to a request that is not recorded.

@@ -141,6 +141,16 @@ class Message(Struct, frozen=True, omit_defaults=True):
     given: tuple[str, ...] = ()
 
 
+class Given(Struct, frozen=True):
+    """The side runs whose answers a request gives, by name, and the messages."""
+
+    side_runs: tuple[str, ...] = ()
+    messages: tuple[str, ...] = ()
+
+
+NOTHING_GIVEN = Given()
+
+
 class ResponseFormat(Struct, frozen=True, omit_defaults=True):
     """The form that the text of an answer shall have.
 

@@ -18,10 +18,18 @@ from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Message, Request, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import (
+    Given,
+    Message,
+    Request,
+    Response,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider, ProviderHook
 from axe_lsp.runtime.recordings.recorder import Recorder
-from axe_lsp.runtime.recordings.recording import Given, RecordedTools, Recording
+from axe_lsp.runtime.recordings.recording import RecordedTools, Recording
 from axe_lsp.runtime.recordings.replay import Deviation, Field, Replay
 
 WORKSPACE = "/axe-test-workspace"

@@ -10,14 +10,14 @@ import zlib
 from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AbstractContextManager, nullcontext
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from msgspec import Struct
 
 from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.json_data import JsonStruct
-from axe_lsp.runtime.messages import Delta, Request, Response
+from axe_lsp.runtime.messages import NOTHING_GIVEN, Delta, Given, Request, Response
 
 OnDelta = Callable[[Delta], None]
 """Takes a piece of the answer as it arrives. The texts together are the answer's text."""
@@ -40,7 +40,7 @@ class Exchange(Struct, frozen=True):
     `on_wait` takes the name of a provider that has no room for the request, and for how many
     seconds; 0 are as long as others take. `heard` is called whenever something arrives from the
     provider. Inside `waiting` the run needs to make no progress: it is known how long that takes,
-    or that others have to be ready first.
+    or that others have to be ready first. `given` are the answers of side runs and the messages that the request gives.
     """
 
     run: RunIds
@@ -57,6 +57,7 @@ class Exchange(Struct, frozen=True):
     on_wait: Callable[[str, float], object] = _nobody
     heard: Callable[[], object] = bool
     waiting: Callable[[], AbstractContextManager[object]] = nullcontext
+    given: Given = NOTHING_GIVEN
 
 
 class Provider(Protocol):
@@ -88,6 +89,11 @@ class InFront:
     def window(self, model: ModelName) -> int | None:
         """The context window that the other one knows."""
         return self._provider.window(model)
+
+    def recorded(self, model: ModelName) -> Any:
+        """The recording from which the other one answers, None if it answers from none."""
+        find = getattr(self._provider, "recorded", None)
+        return find(model) if find is not None else None
 
 
 ProviderHook = Callable[[Provider], Provider]

@@ -17,7 +17,7 @@ import tomli_w
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.errors import ConfigError, ProviderErrorCategory
 from axe_lsp.runtime.files.regular_files import read_file, read_place, write_whole_file
-from axe_lsp.runtime.messages import Json, Response, ToolCall
+from axe_lsp.runtime.messages import Given, Json, Response, ToolCall
 from axe_lsp.runtime.plain_text import os_fault
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
@@ -169,6 +169,7 @@ def _run(table: _Table) -> RecordedRun:
 def _turn(table: _Table) -> RecordedTurn:
     sent = table.take("sent", list)
     duration = table.take("duration_ms", int, 0)
+    given = _given(table)
     error = table.take("error", dict)
     answer = _answer(table) if error is None else _error(_Table(error, f"{table.where}, error"))
     table.done()
@@ -181,7 +182,16 @@ def _turn(table: _Table) -> RecordedTurn:
             for number, message in enumerate(sent, 1)
         ),
         duration,
+        given,
     )
+
+
+def _given(table: _Table) -> Given | None:
+    """What the request gives, None if the recording does not say so."""
+    names, messages = table.take("given", list), table.take("messages", list)
+    if names is None and messages is None:
+        return None
+    return Given(tuple(map(str, names or ())), tuple(map(str, messages or ())))
 
 
 def _answer(table: _Table) -> Response:
@@ -260,6 +270,10 @@ def _dump_turn(turn: RecordedTurn) -> dict[str, Any]:
     table: dict[str, Any] = {}
     if turn.sent is not None:
         table["sent"] = [_dump_sent(sent) for sent in turn.sent]
+    if turn.given is not None:
+        table["given"] = list(turn.given.side_runs)
+        if turn.given.messages:
+            table["messages"] = list(turn.given.messages)
     if isinstance(turn.answer, RecordedError):
         error = {"category": turn.answer.category, "message": turn.answer.message}
         return {**table, "duration_ms": turn.duration_ms, "error": error}

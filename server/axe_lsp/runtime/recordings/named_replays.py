@@ -13,6 +13,7 @@ from axe_lsp.runtime.files.regular_files import is_file
 from axe_lsp.runtime.messages import Response
 from axe_lsp.runtime.plain_text import shown_path
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta, Provider
+from axe_lsp.runtime.recordings.recording import RecordedTools, recorded_of
 
 
 def find_recording(name: str, workdir: Path, workspace: Path, environment: Environment) -> Path:
@@ -73,6 +74,12 @@ class NamedReplays:
     def window(self, model: ModelName) -> int | None:
         """The known context window: none, since a replay is never too long."""
         return None if model.provider == REPLAY_PROVIDER else self._otherwise.window(model)
+
+    def recorded(self, model: ModelName) -> RecordedTools | None:
+        """The recording of a model, or that of the other provider."""
+        if model.provider != REPLAY_PROVIDER:
+            return recorded_of(self._otherwise, model)
+        return recorded_of(self._replays.get(model.name), model)
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request."""

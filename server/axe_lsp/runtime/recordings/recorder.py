@@ -8,8 +8,9 @@ import anyio
 from msgspec import Struct, field
 from msgspec.structs import replace
 
+from axe_lsp.runtime.children.side_run_definitions import SIDE_RUN_TOOL_NAMES
 from axe_lsp.runtime.errors import ProviderError
-from axe_lsp.runtime.messages import Response
+from axe_lsp.runtime.messages import NOTHING_GIVEN, Given, Response
 from axe_lsp.runtime.providers.provider import Exchange, InFront, OnDelta, Provider
 from axe_lsp.runtime.recordings.recording import (
     RecordedError,
@@ -32,7 +33,7 @@ class _Progress(Struct, dict=True):
         if number > len(self.turns):
             self.turns.append(turn)
         else:
-            self.turns[-1] = replace(turn, sent=self.turns[-1].sent)
+            self.turns[-1] = replace(turn, sent=self.turns[-1].sent, given=self.turns[-1].given)
 
 
 class Recorder(InFront):
@@ -65,7 +66,11 @@ class Recorder(InFront):
         finally:
             if answer is not None:
                 duration_ms = round((anyio.current_time() - started) * 1000)
-                turn = RecordedTurn(answer, sent, duration_ms)
+                has_side_runs = any(
+                    tool.name in SIDE_RUN_TOOL_NAMES for tool in exchange.request.tools
+                )
+                given = exchange.given if has_side_runs or exchange.given != NOTHING_GIVEN else None
+                turn = RecordedTurn(answer, sent, duration_ms, given)
                 progress.remember(exchange.turn, turn)
         return answer
 
@@ -101,6 +106,9 @@ def _redacted_turn(turn: RecordedTurn, secrets: Collection[str]) -> RecordedTurn
     sent = tuple(
         replace(message, content=redact(message.content, secrets)) for message in turn.sent or ()
     )
+    if turn.given is not None:
+        messages = tuple(redact(text, secrets) for text in turn.given.messages)
+        turn = replace(turn, given=Given(turn.given.side_runs, messages))
     if isinstance(turn.answer, RecordedError):
         message = redact(turn.answer.message, secrets)
         return replace(turn, sent=sent, answer=replace(turn.answer, message=message))

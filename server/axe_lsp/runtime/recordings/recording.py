@@ -7,9 +7,10 @@ from typing import Protocol
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.schema.providers import ModelName
 from axe_lsp.runtime.errors import ProviderErrorCategory
 from axe_lsp.runtime.events import RunIds
-from axe_lsp.runtime.messages import Message, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import Given, Message, Response, Tool, ToolCall, ToolResult
 
 
 class Sent(Struct, frozen=True):
@@ -38,16 +39,6 @@ class RecordedTurn(Struct, frozen=True):
     sent: tuple[Sent, ...] | None = None
     duration_ms: int = 0
     given: Given | None = None
-
-
-class Given(Struct, frozen=True):
-    """The side runs whose answers a request gives, by name, and the messages."""
-
-    side_runs: tuple[str, ...] = ()
-    messages: tuple[str, ...] = ()
-
-
-NOTHING_GIVEN = Given()
 
 
 class RecordedRun(Struct, frozen=True):
@@ -95,6 +86,13 @@ def comparable_tools(offered: Iterable[Tool], recorded: Collection[str]) -> tupl
     return tuple(
         tool.name for tool in offered if not (tool.is_recent and tool.name not in recorded)
     )
+
+
+def recorded_of(provider: object, model: ModelName) -> RecordedTools | None:
+    """Return the recording from which a provider answers for a model, None if it answers from none."""
+    find = getattr(provider, "recorded", None)
+    recorded: RecordedTools | None = find(model) if find is not None else None
+    return recorded
 
 
 def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:

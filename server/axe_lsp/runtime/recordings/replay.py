@@ -17,11 +17,17 @@ from axe_lsp.runtime.errors import ProviderError, RunTimeoutError
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.user_config import known_secrets
-from axe_lsp.runtime.messages import Delta, Response, Tool, ToolCall, ToolResult
+from axe_lsp.runtime.messages import (
+    NOTHING_GIVEN,
+    Delta,
+    Given,
+    Response,
+    Tool,
+    ToolCall,
+    ToolResult,
+)
 from axe_lsp.runtime.providers.provider import Exchange, OnDelta
 from axe_lsp.runtime.recordings.recording import (
-    NOTHING_GIVEN,
-    Given,
     RecordedError,
     RecordedRun,
     RecordedTurn,
@@ -86,6 +92,10 @@ class Replay:
 
     def check(self, model: ModelName, workdir: Path) -> None:
         """Whatever the model is, no request leaves the house."""
+
+    def recorded(self, _model: ModelName) -> Replay:
+        """The recording itself, whatever the model is."""
+        return self
 
     def window(self, model: ModelName) -> int | None:
         """Nothing that is played back is too long."""
