@@ -181,6 +181,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
         # A recording answers in one process.
         elsewhere=None if live.is_recorded else partial(_run_in_process, live, approval, trust),
         machines=LateMachines(dict(os.environ), options.on),
+        is_recording=bool(options.record),
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
