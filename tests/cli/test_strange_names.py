@@ -92,7 +92,7 @@ def test_a_description_is_one_line_of_the_list(clone: Home) -> None:
         (("run", f"no{NO_UTF8}"), 2),
         (("run", "strange", "--skill", NO_UTF8), 2),
         (("run", "strange", "--workdir", NO_UTF8), 2),
-        (("history", "show", NO_UTF8), 1),
+        (("history", "show", NO_UTF8), 2),
     ],
 )
 def test_a_name_that_is_no_utf8_is_no_mistake_of_ours(

@@ -16,8 +16,9 @@ import zlib
 from base64 import b64encode
 from codecs import BOM_UTF8
 from collections import deque
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from urllib.parse import SplitResult, quote, unquote, urlsplit
 
 import httpcore2
@@ -195,6 +196,8 @@ class _Server:
     async def take_back(self, connection: _Connection) -> None:
         """Keep a connection for the next request, if it can have one."""
         if not connection.is_idle():
+            if not connection.is_closed():  # The task was cancelled before the answer was closed.
+                await connection.aclose()
             return
         if self._is_closed:
             await connection.aclose()
@@ -207,9 +210,9 @@ class _Server:
         self._is_closed = True
         if self._timer is not None:
             self._timer.cancel()
-        await self._tasks.stop(within=_CLOSING_SECONDS)
-        while self._idle:
-            await self._idle.popleft().aclose()
+        idle, self._idle = self._idle, deque()
+        stop = partial(self._tasks.stop, within=_CLOSING_SECONDS)
+        await _closed_all([*(each.aclose for each in idle), stop])
 
     async def _connect(self) -> _Connection:
         if self._proxy is not None:
@@ -298,18 +301,16 @@ class HttpClient:
         answer = HttpAnswer(response)
         try:
             yield answer
+            await answer.close()
         except BaseException:
             with CancelScope(shield=True):  # Even closing would not begin in a cancelled run.
-                await answer.close()
-                await route.server.take_back(connection)
+                await _closed_all([answer.close, partial(route.server.take_back, connection)])
             raise
-        await answer.close()
         await route.server.take_back(connection)
 
     async def close(self) -> None:
         """Close all connections."""
-        for server in self._servers.values():
-            await server.close()
+        await _closed_all([server.close for server in self._servers.values()])
 
     def _find_route(self, url: str) -> _Route:
         """Found once: runs send to the same few addresses all the time."""
@@ -334,6 +335,15 @@ class HttpClient:
         if place not in self._servers:
             self._servers[place] = _Server(origin, _as_proxy(proxy) if proxy else None)
         return self._servers[place]
+
+
+async def _closed_all(steps: Sequence[Callable[[], Awaitable[object]]]) -> None:
+    """Take all steps, also after one in which the task is cancelled. The last error is raised."""
+    if steps:
+        try:
+            await steps[0]()
+        finally:
+            await _closed_all(steps[1:])
 
 
 async def _asked(connection: _Connection, request: httpcore2.Request) -> httpcore2.Response:
