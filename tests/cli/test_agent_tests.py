@@ -137,7 +137,7 @@ def test_files_and_cases_are_chosen(home: Home, project: Project) -> None:
         ("--live --model m", 'invalid model format "m": expected provider/model-name'),
         ("--live --model opena/m", 'unsupported provider "opena": did you mean openai?'),
         ("--nonsense", "unrecognized arguments: --nonsense"),
-        ("new", "the following arguments are required: RUN"),
+        ("new", "no run in this folder is stored"),
         ("--live -n x", "argument -n: 'x' is not a whole number"),
     ],
 )

@@ -190,8 +190,10 @@ def copy_workspace(suite: Suite, target: Path) -> None:
                 raise ConfigError(f"{shown_path(path)} is a link that leads out of the workspace")
             try:
                 status = path.stat()
-            except FileNotFoundError:
-                continue  # It is a link to nothing.
+            except OSError as error:
+                if error.errno in (errno.ENOENT, errno.ELOOP):
+                    continue  # It is a link to nothing, or to itself.
+                raise
             if stat.S_ISDIR(status.st_mode):
                 continue
             if not stat.S_ISREG(status.st_mode):
