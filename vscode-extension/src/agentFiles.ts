@@ -55,9 +55,9 @@ export function isInAgentFolder(document: TextDocument): boolean {
   return isOneOf(AGENT_FILES, document) || furtherFolders().some((further) => resolve(further) === folder);
 }
 
-/** Whether the document is a file of tests, or settings of a project that may declare agents. */
-export function isSettings(document: TextDocument): boolean {
-  return isOneOf(SETTINGS_FILES, document);
+/** Whether the document is served by its place, in its own language: tests, settings, or an agent in Markdown. */
+export function isServedByPlace(document: TextDocument): boolean {
+  return isOneOf([...SETTINGS_FILES, ...MARKDOWN_FILES], document);
 }
 
 export function isTests(document: TextDocument): boolean {
@@ -71,7 +71,8 @@ function isOneOf(patterns: readonly string[], document: TextDocument): boolean {
 
 /** Whether some agent of the workspace lies in a folder of agents. */
 export async function hasAgents(): Promise<boolean> {
-  return furtherFolders().length > 0 || (await workspace.findFiles(`{${AGENT_FILES.join(',')}}`, undefined, 1)).length > 0;
+  const patterns = [...AGENT_FILES, ...MARKDOWN_FILES];
+  return furtherFolders().length > 0 || (await workspace.findFiles(`{${patterns.join(',')}}`, undefined, 1)).length > 0;
 }
 
 /** The setting `axe.agentPaths`, as the server reads it. */

@@ -2,7 +2,7 @@
 // commands (axe.run …) through the client; the names here are others.
 
 import { commands, languages, window, workspace, type ExtensionContext, type TextDocument } from 'vscode';
-import { hasAgents, isSettings } from './agentFiles';
+import { hasAgents, isServedByPlace } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { ApiKeys } from './apiKeys';
 import { Approvals } from './approvals';
@@ -94,7 +94,7 @@ export function activate(context: ExtensionContext): void {
  * that is opened while the folders are still being searched, too.
  */
 function firstAgent(context: ExtensionContext): Promise<void> {
-  const isOurs = (document: TextDocument) => languages.match(LANGUAGES, document) > 0 || isSettings(document);
+  const isOurs = (document: TextDocument) => languages.match(LANGUAGES, document) > 0 || isServedByPlace(document);
   return new Promise((resolve, reject) => {
     context.subscriptions.push(workspace.onDidOpenTextDocument((document) => isOurs(document) && resolve()));
     if (workspace.textDocuments.some(isOurs)) {
