@@ -176,7 +176,7 @@ def test_an_agent_asks_in_helix_before_it_changes_something(
     assert "the user said no" in provider.requests[-1].raw.decode()
 
     terminal.type(b" xh")
-    sees(terminal, "30 + 15    manager")
+    sees(terminal, "30 + 15    project  manager")
 
 
 @pytest.mark.editor
@@ -220,9 +220,10 @@ def test_what_the_configuration_names_exists() -> None:
     languages = tomli.loads((CLIENT / "languages.toml").read_text("utf-8"))
     server = languages["language-server"]["axe-lsp"]
     assert [server["command"], *server["args"]] == [server_program().name, "--stdio"]
-    (language,) = languages["language"]
+    language, markdown = languages["language"]
     assert language["name"] == LANGUAGE_ID
-    assert (CLIENT / "runtime" / "queries" / language["name"] / "highlights.scm").exists()
+    for each in (language, markdown):
+        assert (CLIENT / "runtime" / "queries" / each["name"] / "highlights.scm").exists()
     project = Path("/home/me/project")
     for place in ("axe/agents/a.toml", ".axe/agents/a.toml", ".config/axe/config.toml"):
         assert any((project / place).match(each["glob"]) for each in language["file-types"])
