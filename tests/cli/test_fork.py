@@ -166,12 +166,20 @@ def test_what_can_not_be_forked_is_refused_with_the_reason(
         code, out, err = home.call("resume", run, "--from-turn", turn)
         assert (code, out) == (1, "")
         assert f"{turn!r} is not the number of a turn" in err
-    assert "--from-turn needs the run" in refused("--from-turn", "1")
     assert "--model needs --from-turn" in refused(run, "--model", "openai/other")
     provider.script("m", Refuses(401))
     home.call("run", "solo", "-p", "fails")
     failed = listed(home)[0]["runId"]
     assert "has no answer" in refused(failed, "--from-turn", "1")
+
+
+def test_newest_run_is_forked_when_none_is_named(
+    home: Home, provider: ScriptedProvider, former: dict[str, Any]
+) -> None:
+    provider.script("m", Says("Again."))
+    code, out, _ = home.call("resume", "--from-turn", "1")
+    assert code == 0
+    assert "Again." in out
 
 
 def listed(home: Home) -> list[dict[str, Any]]:
