@@ -67,7 +67,7 @@ def test_the_hint_at_an_agent_file_names_a_command_that_works(home: Home) -> Non
 
 @pytest.mark.parametrize(
     "command",
-    ["run solo", "run '.claude/agents/solo.md'", "run other.md", "check .claude/agents/*.md"],
+    ["run solo", "run '.claude/agents/solo.md'", "run other.md", "check other.md"],
 )
 def test_an_agent_of_claude_code_leads_to_its_conversion(home: Home, command: str) -> None:
     home.environment["TERM"] = "xterm"
