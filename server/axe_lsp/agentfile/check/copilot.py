@@ -34,10 +34,6 @@ from axe_lsp.agentfile.text.ranges import TextRange, quoted
 _LONGEST_BODY = 30_000
 _DROPPED = "Copilot CLI does not load this file"
 
-_text_or_texts = shapes.either(
-    "a text or a list of texts", shapes.text, shapes.list_of(shapes.text)
-)
-
 
 def _tools(field: Field, path: tuple[str, ...]) -> Iterator[Fault]:
     if field.text is None:

@@ -52,11 +52,6 @@ def without_front_matter(lookup: Lookup, message: str) -> Iterator[Problem]:
         yield Problem("syntax", parse.first_line, fault, (), 0)
 
 
-_SIGN = re.compile(
-    r"^\ufeff?[\s>`#<]*(?:-{2,}[ \t]*\r?$|(?:name|description)[ \t]*[:=])", re.MULTILINE
-)
-
-
 def is_meant_as_agent(text: str) -> bool:
     """Whether a text has signs of an agent: markers, or a line with a name or a description."""
     head = text[:4000]

@@ -72,10 +72,6 @@ def _tool(field: Field, path: KeyPath) -> Iterator[Fault]:
         )
 
 
-def _local_number(field: Field, path: KeyPath) -> Iterator[Fault]:
-    yield from shapes.number(field, path)
-
-
 def _card(field: Field, path: KeyPath) -> Iterator[Fault]:
     yield from shapes.text(field, path)
     try:
@@ -111,7 +107,7 @@ _SHAPES: Mapping[str, Shape] = {
     "display_name": shapes.text,
     "model": shapes.text,
     "tools": shapes.list_of(_tool),
-    "temperature": _local_number,
+    "temperature": shapes.number,
     "max_turns": shapes.positive,
     "timeout_mins": shapes.positive,
     "mcp_servers": shapes.map_of(_SERVER),

@@ -77,7 +77,7 @@ def _keys(file: AgentFile, line: _Line, offset: int) -> Iterator[Completion]:
     assert file.open is not None
     written = {path[0] for path in file.open.paths if path}
     text = file.open.parse.text
-    end = offset + len(_WORD_AFTER.match(text, offset)[0])  # type: ignore[index]
+    end = _word_end(text, offset)
     has_colon = re.match(r"[ \t]*:", text[end : end + 20]) is not None
     typed = text[line.start : end]
     for spec in file.schema.keys_of(()):
@@ -91,6 +91,12 @@ def _keys(file: AgentFile, line: _Line, offset: int) -> Iterator[Completion]:
         yield Completion(
             name, CompletionKind.KEY, where, plain, snippet, detail, key_markdown(spec)
         )
+
+
+def _word_end(text: str, offset: int) -> int:
+    """Return where the word ends that a cursor is in."""
+    match = _WORD_AFTER.match(text, offset)
+    return match.end() if match is not None else offset
 
 
 def _placeholder(spec: KeySpec) -> str:
@@ -110,7 +116,7 @@ def _values(file: AgentFile, line: _Line, offset: int) -> Iterator[Completion]:
         words = ("true", "false")
     match = _WORD.search(line.typed)
     start = line.start + match.start() if match is not None else offset
-    end = offset + len(_WORD_AFTER.match(text, offset)[0])  # type: ignore[index]
+    end = _word_end(text, offset)
     listed = (
         set(re.findall(r"[\w*./-]+", text[line.start : start]))
         if spec.type is KeyType.STRINGS
