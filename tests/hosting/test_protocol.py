@@ -124,14 +124,18 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
         "tuple": ({"id": "1"},),
         "Mapping": {"a": 1},
     }
+    tuples = {
+        "sources": (Source("https://example.org", "A page"),),
+        "side_runs": ("lint",),
+        "message_ids": ("m1",),
+    }
     own = {
         each.name: samples.get(given(each.type).__name__) or get_args(given(each.type))[0]
         for each in msgspec.structs.fields(kind)
         if each.name != "run" and each.name != "status"
     }
     status = {"status": "killed", "limit": "tokens"} if kind is AgentEnd else {}
-    if "sources" in own:
-        own["sources"] = (Source("https://example.org", "A page"),)
+    own |= {name: value for name, value in tuples.items() if name in own}
     event = kind(run=CHILD, **{**own, **status})
     arrived = protocol.read_from_host(encode(notification(event)))
     assert isinstance(arrived, Notification)

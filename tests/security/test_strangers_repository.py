@@ -732,7 +732,7 @@ print("looked into", looked, dict(os.environ))
     code, _, err = _call(home, [*as_user, *COMMAND, "run", "lead", "--yes"])
     assert code == 0, err
     told = json.dumps(provider.asked("m-apart")[-1].body)
-    assert "looked into 3" in told, "the command, what prepares hosts, and the host"
+    assert "looked into 2" in told, "the command and the host"
     assert "OPEN" not in told
     assert not any(secret in told for secret in (TOKEN, AWS, ANTHROPIC))
 

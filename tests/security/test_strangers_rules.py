@@ -272,7 +272,7 @@ def test_yes_denies_a_protected_place_and_names_the_rule(
     provider.script("m-helper", *(Says(calls=[each]) for each in calls), Says("done"))
     code, out, err = home.call("run", "helper", "--yes")
     assert (code, out) == (0, "done")
-    assert "the rule `write_file(.envrc)` allows it" in err
+    assert "--allow 'write_file(.envrc)' allows it" in err
     assert not (home.work / ".envrc").exists()
     assert (home.work / "a.txt").read_text() == "x"
 

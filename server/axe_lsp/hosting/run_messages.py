@@ -5,11 +5,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.notifications import Message
-from axe_lsp.runtime.children.isolation import Stoppable
 from axe_lsp.runtime.inbox import MessageEdit, MessageRefusedError, NewMessage
+
+if TYPE_CHECKING:
+    # A host that waits has not imported what only runs need.
+    from axe_lsp.runtime.children.isolation import Stoppable
 
 _NUMBERS = itertools.count(1)
 """The numbers of requests, which are unique among all hosts."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from axe_lsp.runtime.children.side_runs import SideRun, SideRuns, text_of_answers
+from axe_lsp.runtime.children.side_runs import SideRun, SideRuns, text_of_answers, until_first
 from axe_lsp.runtime.conversation import Conversation
 from axe_lsp.runtime.events import AgentIdle, MessagesGiven, RunIds
-from axe_lsp.runtime.inbox import Inbox, until_first
+from axe_lsp.runtime.inbox import Inbox
 from axe_lsp.runtime.journal import Journal
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Given

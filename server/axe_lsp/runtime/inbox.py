@@ -5,11 +5,11 @@ Each message is a step of its run, so that one that was accepted is not lost whe
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Literal
 
-import anyio
 from msgspec.structs import replace
 
 from axe_lsp.runtime.events import (
@@ -101,7 +101,7 @@ class Inbox:
         self._accepted = set(log.message_ids)
         self._number = log.last_message_number
         self._interruptions: list[Interruption] = []
-        self._arrival = anyio.Event()
+        self._arrival = asyncio.Event()
         self.is_open = True
 
     @property
@@ -120,10 +120,10 @@ class Inbox:
         return any(each.mode == "now" for each in self._queued.values())
 
     @property
-    def arrival(self) -> anyio.Event:
+    def arrival(self) -> asyncio.Event:
         """The event that is set when the next message comes that does not wait for the end."""
         if self._arrival.is_set() and not self.has_urgent:
-            self._arrival = anyio.Event()
+            self._arrival = asyncio.Event()
         return self._arrival
 
     async def accept(self, message: NewMessage) -> str:
@@ -225,15 +225,3 @@ class Inbox:
         if mode == "now":
             for interruption in tuple(self._interruptions):
                 interruption.happen()
-
-
-async def until_first(*events: anyio.Event) -> None:
-    """Wait for the first of some events."""
-    async with anyio.create_task_group() as tasks:
-
-        async def wait(event: anyio.Event) -> None:
-            await event.wait()
-            tasks.cancel_scope.cancel()
-
-        for event in events:
-            tasks.start_soon(wait, event)

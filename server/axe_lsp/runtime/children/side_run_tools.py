@@ -15,8 +15,8 @@ from axe_lsp.runtime.children.side_run_definitions import (
     USUAL_WAIT,
     WAIT_AGENTS,
 )
-from axe_lsp.runtime.children.side_runs import SideRun, SideRuns, excerpt_of_answer
-from axe_lsp.runtime.inbox import Inbox, MessageRefusedError, NewMessage, until_first
+from axe_lsp.runtime.children.side_runs import SideRun, SideRuns, excerpt_of_answer, until_first
+from axe_lsp.runtime.inbox import Inbox, MessageRefusedError, NewMessage
 from axe_lsp.runtime.limits.clock import Clock
 from axe_lsp.runtime.messages import Json, ToolCall, ToolOutcome, ToolResult
 from axe_lsp.runtime.plain_text import short_digest

@@ -6,6 +6,7 @@ moment before a request of the caller, or by one of the tools of `side_run_tools
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import (
     AsyncIterator,
     Callable,
@@ -213,7 +214,7 @@ class SideRuns(PastSideRuns):
         self.slots = anyio.Semaphore(most) if most else None
         """The slots of side runs and blocking calls together, None if blocking calls need none."""
         self._slots = self.slots or anyio.Semaphore(USUAL_LIMIT)
-        self._change = anyio.Event()
+        self._change = asyncio.Event()
 
     @asynccontextmanager
     async def open(self) -> AsyncIterator[None]:
@@ -243,10 +244,10 @@ class SideRuns(PastSideRuns):
         return tuple(each for each in self if each.has_answer and not each.is_given)
 
     @property
-    def change(self) -> anyio.Event:
+    def change(self) -> asyncio.Event:
         """The event that is set when the next side run has ended."""
         if self._change.is_set():
-            self._change = anyio.Event()
+            self._change = asyncio.Event()
         return self._change
 
     def starts(self, call: ToolCall) -> bool:
@@ -328,3 +329,15 @@ async def _outcome_of(call: ToolCall, order: Order, start: Start, empty: str) ->
         return ToolOutcome(ToolResult(call.id, text, is_error=True), run_id)
     result = replace(result_of_child(call, child, empty), is_error=child.incomplete in REFUSED)
     return ToolOutcome(result, run_id)
+
+
+async def until_first(*events: asyncio.Event) -> None:
+    """Wait for the first of some events."""
+    async with anyio.create_task_group() as tasks:
+
+        async def wait(event: asyncio.Event) -> None:
+            await event.wait()
+            tasks.cancel_scope.cancel()
+
+        for event in events:
+            tasks.start_soon(wait, event)
