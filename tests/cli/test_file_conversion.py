@@ -120,7 +120,7 @@ def test_a_broken_file_is_named_and_the_others_are_converted(
     put(project, claude="---\nname: a\nwords\n---\n", codex=CODEX)
     assert main(["import", "."]) == 1
     assert (
-        "axe-lsp import: .claude/agents/reviewer.md:3: this line is neither"
+        "axe-lsp import: .claude/agents/reviewer.md:3: there should be a key"
         in capsys.readouterr().err
     )
     assert (project / "axe/agents/fixer.toml").is_file()

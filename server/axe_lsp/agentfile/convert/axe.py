@@ -180,7 +180,7 @@ AXE = Format(
     "axe",
     "axe/agents",
     ".toml",
-    is_markdown=False,
+    syntax=None,
     keys={
         "name": "name",
         "description": "description",

@@ -23,6 +23,7 @@ from axe_lsp.agentfile.convert.formats import (
 )
 from axe_lsp.agentfile.convert.intermediate import CHANGING, slug
 from axe_lsp.agentfile.convert.model_names import read_model, write_effort, write_model
+from axe_lsp.agentfile.text.front_matter import CLAUDE_SYNTAX
 
 _CALL = re.compile(r"(?:Agent|Task)(?:\((.*)\))?", re.DOTALL)
 _PATTERN = re.compile(r"(\w+)\(.*\)", re.DOTALL)
@@ -163,7 +164,7 @@ CLAUDE = Format(
     "Claude Code",
     ".claude/agents",
     ".md",
-    is_markdown=True,
+    syntax=CLAUDE_SYNTAX,
     keys={
         "name": "name",
         "description": "description",

@@ -82,7 +82,7 @@ CODEX = Format(
     "Codex",
     other_programs.CODEX.agents[0],
     ".toml",
-    is_markdown=False,
+    syntax=None,
     keys={
         "name": "name",
         "description": "description",

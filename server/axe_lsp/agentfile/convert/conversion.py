@@ -59,7 +59,8 @@ def convert(
     format keeps beside its agents, such as a prompt, "" if there is none. Raises ConversionError for a file that
     can't be read.
     """
-    written = read_markdown(text) if source.is_markdown else read_toml(Parse(text))
+    syntax = source.syntax
+    written = read_markdown(text, syntax) if syntax is not None else read_toml(Parse(text))
     return convert_file(written, stem, source, target, model, beside=beside)
 
 

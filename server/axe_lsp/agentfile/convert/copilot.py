@@ -18,6 +18,7 @@ from axe_lsp.agentfile.convert.formats import (
 )
 from axe_lsp.agentfile.convert.intermediate import CHANGING
 from axe_lsp.agentfile.convert.model_names import read_model
+from axe_lsp.agentfile.text.front_matter import COPILOT_SYNTAX
 
 _NO_LIST = "without a list it would have to name all agents"
 _DELEGATION = {"agent", "custom-agent", "task"}
@@ -85,7 +86,7 @@ COPILOT = Format(
     "GitHub Copilot",
     ".github/agents",
     ".agent.md",
-    is_markdown=True,
+    syntax=COPILOT_SYNTAX,
     keys={
         "name": "name",
         "description": "description",

@@ -21,6 +21,7 @@ from axe_lsp.agentfile.mcp_servers import (
     folder_fault,
     written_server,
 )
+from axe_lsp.agentfile.text.front_matter import Syntax
 
 _MISSING = object()
 PLAIN: Mapping[str, tuple[tuple[type, ...], str]] = {
@@ -213,7 +214,8 @@ Write = Callable[[Writing], None]
 class Format(Struct, frozen=True):
     """A format.
 
-    `keys` has the dotted key of each field that the format has; "" is the body of a Markdown file.
+    `keys` has the dotted key of each field that the format has; "" is the body of a Markdown file, whose front matter is read
+    by its `syntax`.
     `tools` has the tools of axe that each name stands for, in the order in which they are written;
     `tool_aliases` are names that are only read. `readers` and `writers` are the rules for fields whose
     values differ. `server_tools` are the names that stand for all tools of the server `{}`. `required` fields are made up if they are missing.
@@ -225,7 +227,7 @@ class Format(Struct, frozen=True):
     title: str
     folder: str
     suffix: str
-    is_markdown: bool
+    syntax: Syntax | None
     keys: Mapping[str, str]
     tools: Mapping[str, frozenset[str]] = field(default_factory=dict)
     tool_aliases: Mapping[str, frozenset[str]] = field(default_factory=dict)
@@ -235,6 +237,11 @@ class Format(Struct, frozen=True):
     required: frozenset[str] = frozenset()
     why_lost: Mapping[str, str] = field(default_factory=dict)
     why_unwritten: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def is_markdown(self) -> bool:
+        """Whether agents are Markdown with a front matter."""
+        return self.syntax is not None
 
 
 def tools_of(*pairs: tuple[str, str]) -> dict[str, frozenset[str]]:

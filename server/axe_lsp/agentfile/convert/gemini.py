@@ -18,6 +18,7 @@ from axe_lsp.agentfile.convert.formats import (
 )
 from axe_lsp.agentfile.convert.intermediate import ConversionError, slug
 from axe_lsp.agentfile.convert.model_names import read_model, write_model
+from axe_lsp.agentfile.text.front_matter import GEMINI_SYNTAX
 
 
 def _read_tools(reading: Reading) -> None:
@@ -61,7 +62,7 @@ GEMINI = Format(
     "Gemini CLI",
     ".gemini/agents",
     ".md",
-    is_markdown=True,
+    syntax=GEMINI_SYNTAX,
     keys={
         "name": "name",
         "description": "description",

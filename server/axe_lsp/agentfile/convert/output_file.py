@@ -5,17 +5,20 @@ Both syntaxes, TOML and Markdown with front matter, are read into this form and 
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.convert.intermediate import ConversionError
-from axe_lsp.agentfile.convert.yaml_subset import read_yaml, yaml_lines
+from axe_lsp.agentfile.text.front_matter import MarkdownParse, Syntax, mend_claude
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.splices import literal
 from axe_lsp.agentfile.text.tree import walk
+from axe_lsp.agentfile.text.yaml import Timestamp
 
 
 class OutputFile(Struct):
@@ -36,17 +39,21 @@ class OutputFile(Struct):
 def read_toml(parse: Parse) -> OutputFile:
     """Raises ConversionError with the line of the first problem."""
     if parse.values is None:
-        first = min(parse.problems, key=lambda each: each.range)
-        line = parse.lines.line_at(first.range.start) + 1
-        raise ConversionError(f"not valid TOML: {first.message}", line)
-    return OutputFile(dict(parse.values), list(_toml_comments(parse)))
+        raise _first_fault(parse, "not valid TOML: ")
+    return OutputFile(dict(parse.values), list(_comments(parse)))
 
 
-def _toml_comments(parse: Parse) -> Iterator[tuple[str, str]]:
+def _first_fault(parse: Parse, prefix: str = "") -> ConversionError:
+    first = min(parse.problems, key=lambda each: each.range)
+    line = parse.lines.line_at(first.range.start) + 1
+    return ConversionError(f"{prefix}{first.message}", line)
+
+
+def _comments(parse: Parse) -> Iterator[tuple[str, str]]:
     """Each comment with the key below it, on its line, or around it."""
     entries = sorted((each.entry.range.end, ".".join(each.path)) for each in walk(parse.document))
     index = 0
-    for comment in parse.document.comments:
+    for comment in sorted(parse.document.comments):
         while index < len(entries) and not _is_for(parse, entries[index][0], comment.start):
             index += 1
         yield entries[index][1] if index < len(entries) else "", comment.of(parse.text)
@@ -145,24 +152,39 @@ def _comments_of(written: OutputFile, path: str) -> Iterator[str]:
 
 # -- Markdown with front matter
 
-_FRONT_MATTER = re.compile(
-    r"---[ \t]*(\r\n|\n|\r)((?s:.*?)(?:\r\n|\n|\r))??---[ \t]*(?:\r\n|\n|\r|\Z)"
-)
-_BLANK_LINE = re.compile(r"\r\n|\n|\r")
+_END_OF_MARKER = re.compile(r"[ \t]*(?:(?:\r\n|\n|\r)(?:\r\n|\n|\r)?|\Z)")
+"""The rest of the line of the marker at the end, and an empty line below it."""
 
 
-def read_markdown(text: str) -> OutputFile:
-    """The front matter and the text below it. Raises ConversionError."""
-    text = text.removeprefix("\ufeff")
-    match = _FRONT_MATTER.match(text)
-    if match is None:
-        if re.match(r"---[ \t]*(?:[\r\n]|\Z)", text):
+def read_markdown(text: str, syntax: Syntax) -> OutputFile:
+    """Return the front matter and the text below it. Raises ConversionError.
+
+    A program without a second try gets that of Claude Code: a colon in a description keeps no agent from being converted.
+    """
+    parse = MarkdownParse(text, replace(syntax, mend=syntax.mend or mend_claude))
+    if parse.parts.matter is None:
+        if re.match(r"\ufeff?---[ \t]*(?:[\r\n]|\Z)", text):
             raise ConversionError("the front matter is never closed: there is no second `---`", 1)
-        return OutputFile(body=text)
-    front = read_yaml(match[2] or "", first_line=2)
-    body = text[match.end() :]
-    separator = _BLANK_LINE.match(body)
-    return OutputFile(front.values, front.comments, body[separator.end() :] if separator else body)
+        return OutputFile(body=text.removeprefix("\ufeff"))
+    if parse.problems:
+        raise _first_fault(parse)
+    values = dict(parse.values) if isinstance(parse.values, Mapping) else {}
+    body = parse.body
+    separator = _END_OF_MARKER.match(body)
+    return OutputFile(
+        {key: _plain(value) for key, value in values.items()},
+        list(_comments(parse)),
+        body[separator.end() :] if separator else body,
+    )
+
+
+def _plain(value: Any) -> Any:
+    """A value of YAML, whose dates no format but its own has, with their text in place of them."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.text if isinstance(value, Timestamp) else value
 
 
 def write_markdown(written: OutputFile) -> str:
@@ -180,3 +202,44 @@ def under(values: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
     for name in path:
         values = values.setdefault(name, {})
     return values
+
+
+# -- YAML
+
+_SAFE = re.compile(r"[A-Za-z](?:[\w ./()-]*[\w./()-])?", re.ASCII)
+_RESERVED = frozenset(["y", "n", "yes", "no", "on", "off", "true", "false", "null"])
+_NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+def yaml_scalar(value: object) -> str:
+    """A value on one line that every YAML parser reads as this value, also those of YAML 1.1."""
+    if isinstance(value, str):
+        if _SAFE.fullmatch(value) and value.lower() not in _RESERVED:
+            return value
+        return _in_quotes(value)
+    if isinstance(value, (list, tuple)):
+        return f"[{', '.join(_in_flow(each) for each in value)}]"
+    return json.dumps(value)
+
+
+def _in_flow(value: object) -> str:
+    return _in_quotes(value) if isinstance(value, str) else yaml_scalar(value)
+
+
+def _in_quotes(text: str) -> str:
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _NOT_IN_YAML.sub(lambda match: f"\\u{ord(match.group()):04x}", quoted)
+
+
+def yaml_lines(key: str, value: object, indent: str = "") -> list[str]:
+    """The lines of `key: value`; mappings and lists of mappings go below the key."""
+    name = f"{indent}{yaml_scalar(key)}:"
+    if isinstance(value, Mapping) and value:
+        return [name, *(line for k, v in value.items() for line in yaml_lines(k, v, indent + "  "))]
+    if isinstance(value, list) and value and isinstance(value[0], Mapping):
+        lines = [name]
+        for item in value:
+            inner = [line for k, v in item.items() for line in yaml_lines(k, v, indent + "    ")]
+            lines += [f"{indent}  - {inner[0].lstrip()}", *inner[1:]]
+        return lines
+    return [f"{name} {yaml_scalar(value) if not isinstance(value, Mapping) else '{}'}"]

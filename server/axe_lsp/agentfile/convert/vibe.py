@@ -118,7 +118,7 @@ VIBE = Format(
     "Mistral Vibe",
     other_programs.VIBE.agents[0],
     ".toml",
-    is_markdown=False,
+    syntax=None,
     keys={
         "name": "display_name",
         "description": "description",
