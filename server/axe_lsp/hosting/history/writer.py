@@ -252,7 +252,8 @@ class HistoryWriter:
         is_awaited = any(entry.on_disk is not None for entry in entries)
         try:
             self._write(batch, through=is_awaited)
-            self._has_warned, self._warned_last, self.is_failing = False, "", False
+            # The same run is not told again: what was lost stays lost.
+            self._has_warned, self.is_failing = False, False
         except RunError as error:
             self.is_failing = True
             self._warn_once(batch, error)
