@@ -7,6 +7,7 @@ import os
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 from functools import partial
@@ -14,6 +15,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+import tomli
 
 from axe_lsp import __version__
 from axe_lsp.cli import main as main_module
@@ -40,29 +42,74 @@ def test_a_misspelt_command_is_corrected(capsys: pytest.CaptureFixture[str]) -> 
 
 
 _INTERRUPTED_AT = """
-import os, signal, sys
+import atexit, os, signal, sys
+from importlib import import_module
 
 class Interrupt:
     def find_spec(self, name, path, target=None):
-        if name == sys.argv[1]:
+        if name == place:
             os.kill(os.getpid(), signal.SIGINT)
 
-from axe_lsp.cli.main import main
+place, entry, *sys.argv[1:] = sys.argv[1:]
 sys.meta_path.insert(0, Interrupt())
-sys.exit(main(sys.argv[2:]))
+if place == "exit":
+    atexit.register(os.kill, os.getpid(), signal.SIGINT)
+module, _, function = entry.partition(":")
+sys.exit(getattr(import_module(module), function)())
 """
-"""A program that gets Ctrl-C when it imports a module."""
+"""A program that gets Ctrl-C when it imports a module, or when Python exits."""
+
+_ENTRY = tomli.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["axe-lsp"]
+
+
+def interrupted_at(place: str, *arguments: str) -> tuple[int, bytes, bytes]:
+    """Return exit code, output and errors of a command that is interrupted at a place."""
+    command = [sys.executable, "-c", _INTERRUPTED_AT, place, _ENTRY, *arguments]
+    done = subprocess.run(
+        command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=60
+    )
+    return done.returncode, done.stdout, done.stderr
 
 
 @pytest.mark.process
 @pytest.mark.parametrize("name", COMMANDS)
 def test_ctrl_c_during_the_imports_of_a_command_prints_no_traceback(name: str) -> None:
     for module in ("axe_lsp.cli.streams", "axe_lsp.runtime.errors", module_of(name)):
-        command = [sys.executable, "-c", _INTERRUPTED_AT, module, name]
-        done = subprocess.run(
-            command, check=False, capture_output=True, stdin=subprocess.DEVNULL, timeout=60
-        )
-        assert (done.returncode, done.stdout, done.stderr) == (130, b"", b""), module
+        assert interrupted_at(module, name) == (130, b"", b""), module
+
+
+@pytest.mark.process
+@pytest.mark.parametrize(
+    ("module", "code"),
+    [
+        # The system ends the process until there is a handler; shells report 130.
+        ("axe_lsp.cli", -signal.SIGINT),
+        ("axe_lsp.cli.main", 130),
+        ("axe_lsp.tuning", 130),
+        ("axe_lsp.shortages", 130),
+    ],
+)
+def test_ctrl_c_during_the_first_imports_prints_no_traceback(module: str, code: int) -> None:
+    assert interrupted_at(module, "version") == (code, b"", b"")
+
+
+@pytest.mark.process
+def test_ignored_ctrl_c_stays_ignored_during_imports() -> None:
+    # As in the background of a script.
+    command = shlex.join(
+        [sys.executable, "-c", _INTERRUPTED_AT, "axe_lsp.tuning", _ENTRY, "--version"]
+    )
+    done = subprocess.run(
+        ["sh", "-c", f"trap '' INT; {command}"], check=False, capture_output=True, timeout=60
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.process
+def test_ctrl_c_after_the_command_prints_no_traceback_and_keeps_its_output() -> None:
+    code, out, errors = interrupted_at("exit", "version")
+    assert (code, errors) == (130, b"")
+    assert out.startswith(b"axe-lsp version ")
 
 
 @pytest.mark.parametrize("arguments", [["version"], ["--version"]])

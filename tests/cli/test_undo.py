@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 from contextlib import closing
+from pathlib import Path
 
 import pytest
 
@@ -133,3 +134,39 @@ def test_killed_undo_leaves_no_temporary_file_behind_the_next_one(home: Home, ch
     assert leftovers, "one that was killed has left its file"
     assert there == {"a.txt", users}
     assert (home.work / "a.txt").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize(
+    "next_command", [["history", "list"], ["undo", "--dry-run"], ["run", "lead", "-p", "on"]]
+)
+def test_temporary_file_of_a_killed_undo_is_removed_by_any_command_with_the_history(
+    home: Home, changed: str, provider: ScriptedProvider, next_command: list[str]
+) -> None:
+    provider.script("m", Says("done"))
+    leftover = _killed_with_leftover(home, "undo", changed, "--yes")
+    assert home.call(*next_command)[0] == 0
+    assert not leftover.exists()
+
+
+def _killed_with_leftover(home: Home, *arguments: str) -> Path:
+    """Kill a command at the first step that leaves a temporary file; return the file."""
+    before = {*home.work.iterdir()}
+    for step in range(20):
+        command = [sys.executable, "-c", _KILLED_AT, str(step), *arguments]
+        done = subprocess.run(command, check=False, cwd=home.work, env=home.environment)
+        assert done.returncode == -signal.SIGKILL
+        if leftovers := {*home.work.iterdir()} - before:
+            (leftover,) = leftovers
+            return leftover
+    raise AssertionError("no step has left a temporary file")
+
+
+def test_temporary_file_of_a_killed_run_is_removed_by_the_next_command(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add({"lead": LEAD})
+    write = Call("write_file", {"path": "a.txt", "content": "one\n"})
+    provider.script("m", *(Says(calls=[write]) for _ in range(20)))
+    leftover = _killed_with_leftover(home, "run", "lead", "-p", "go", "--yes")
+    assert home.call("history", "list")[0] == 0
+    assert not leftover.exists()

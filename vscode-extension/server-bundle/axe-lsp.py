@@ -14,6 +14,6 @@ sys.path[:0] = packages
 # For the process that makes the runs, which is the same Python.
 os.environ["PYTHONPATH"] = os.pathsep.join(packages)
 
-from axe_lsp.cli.main import main  # noqa: E402  it is found only now
+from axe_lsp.__main__ import main  # noqa: E402  it is found only now
 
 sys.exit(main())

@@ -5,16 +5,14 @@ Only the module of the subcommand is imported, so `axe-lsp run` does not pay for
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import threading
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
-from types import FrameType
 
 from axe_lsp import tuning
+from axe_lsp.cli import INTERRUPTED, end_on_interrupt, raise_on_interrupt
 from axe_lsp.shortages import OUT_OF_RESOURCES, shortage
 
 COMMANDS = {
@@ -60,9 +58,6 @@ _KEPT_TO_ITSELF = ("acp", "chat", "gc", "hands", "mcp", "resume", "test")
 """Commands that may run for long while commands of agents run, and have keys in their environment. `serve` and
 `run` see to that themselves, a moment after their start."""
 
-INTERRUPTED = 130
-"""Exit code after Ctrl-C, as shells expect it (128 + SIGINT)."""
-
 BROKEN_PIPE = 141
 """Exit code when nobody reads the output any more (128 + SIGPIPE)."""
 
@@ -73,9 +68,8 @@ OUTPUT_LOST = 1
 def main(arguments: Sequence[str] | None = None) -> int:
     """The entry point; returns the exit code."""
     tuning.command_begins()
-    is_default = signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    if is_default and threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, _end_at_once)
+    if threading.current_thread() is threading.main_thread():
+        end_on_interrupt()
     try:
         return _main(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
@@ -88,7 +82,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _forget_unfinished_work()
         return OUT_OF_RESOURCES
     finally:
-        _interrupt_again()
+        raise_on_interrupt()
         tuning.command_ends()
 
 
@@ -96,17 +90,6 @@ def _forget_unfinished_work() -> None:
     """Keep Python from reporting each coroutine and event loop that the error has left unfinished."""
     warnings.simplefilter("ignore")
     sys.unraisablehook = lambda _: None
-
-
-def _end_at_once(_number: int, _frame: FrameType | None) -> None:
-    """Handle Ctrl-C during the imports of a command, which would turn a KeyboardInterrupt into other exceptions."""
-    os._exit(INTERRUPTED)
-
-
-def _interrupt_again() -> None:
-    """Have Ctrl-C raise KeyboardInterrupt, as commands and asyncio expect."""
-    if signal.getsignal(signal.SIGINT) is _end_at_once:
-        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def _main(arguments: list[str]) -> int:
@@ -179,7 +162,7 @@ def _call(name: str, arguments: list[str]) -> int:
         forbid_inspection()
     try:
         command = import_module(module_of(name)).main
-        _interrupt_again()
+        raise_on_interrupt()
         code: int = command(arguments)
     except RunError as error:
         complain(error)

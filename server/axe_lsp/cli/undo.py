@@ -11,6 +11,7 @@ from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import agrees, complain
 from axe_lsp.hosting.history.database import HistoryError
+from axe_lsp.hosting.history.dead_runs import sign_of_undo
 from axe_lsp.hosting.history.former_runs import undoable
 from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ExitCode, RunError
@@ -48,7 +49,8 @@ def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
     question = f"Put back {counted(len(wanted), 'file')}"
     if not options.yes and not agrees(question, "--yes puts the files back without a question"):
         return LEFT
-    done = list(undo(wanted))
+    with sign_of_undo(root):
+        done = list(undo(wanted))
     failed = [each for each in done if each.reason]
     for each in failed:
         print(f"left {_path(each)}: {each.reason}")

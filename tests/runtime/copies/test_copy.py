@@ -328,7 +328,28 @@ def _is_refused_or_left_out(folder: Path, environment: dict[str, str], name: str
     if refusal:
         assert f"{name} is not a file, or has more than 1024 MB, and git waits" in refusal
     else:
-        assert name == ".git" or (folder / name).is_symlink()
+        assert name.endswith(".git") or (folder / name).is_symlink()
+
+
+@pytest.mark.parametrize("name", ["objects", ".git", ".git/modules/sub/HEAD", "elsewhere/HEAD"])
+def test_pipe_in_place_of_an_object_or_a_file_of_a_submodule_is_refused_by_name(
+    repository: Repository, environment: dict[str, str], tmp_path: Path, name: str
+) -> None:
+    top = repository.folder
+    path = top / name if name != ".git" else top / "sub/.git"
+    if name == "objects":
+        head = git(top, "rev-parse", "HEAD")
+        path = top / ".git/objects" / head[:2] / head[2:]
+    else:
+        other = Repository(tmp_path / "other", {"x.txt": "x\n"})
+        repository.git("submodule", "add", "-q", str(other.folder), "sub")
+    if name == "elsewhere/HEAD":
+        path = tmp_path / name
+        (top / ".git/modules/sub").rename(path.parent)
+        (top / "sub/.git").write_text(f"gitdir: {path.parent}\n")
+    path.unlink()
+    os.mkfifo(path)
+    _is_refused_or_left_out(top, environment, "/".join(path.parts[-2:]))
 
 
 @pytest.mark.parametrize("file", ["HEAD", "commondir", "gitdir", "index"])

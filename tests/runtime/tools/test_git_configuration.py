@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.runtime.tools import git_configuration
 from axe_lsp.runtime.tools.git_configuration import configured_programs
 from axe_lsp.runtime.tools.tool import Workplace
+from support.repositories import Repository
 
 pytestmark = pytest.mark.process
 
@@ -76,3 +78,17 @@ async def test_hook_is_an_obstacle_only_for_commands_that_do_not_run_hooks_anywa
 
 async def test_folder_without_a_repository_has_no_obstacle(tmp_path: Path) -> None:
     assert await remark(tmp_path) == ""
+
+
+@pytest.mark.parametrize("name", ["config", "HEAD", "index", "modules/sub/config"])
+async def test_pipe_in_place_of_a_file_of_git_is_named_without_a_wait_for_git(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(git_configuration, "_SECONDS", 10_000.0)
+    repository = Repository(tmp_path / "top", {"a.txt": "a\n"})
+    other = Repository(tmp_path / "other", {"x.txt": "x\n"})
+    repository.git("submodule", "add", "-q", str(other.folder), "sub")
+    path = repository.folder / ".git" / name
+    path.unlink()
+    os.mkfifo(path)
+    assert f"{path} is not a file" in await remark(repository.folder)

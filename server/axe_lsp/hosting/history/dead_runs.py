@@ -8,12 +8,13 @@ from __future__ import annotations
 import os
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 from msgspec.structs import replace
 
 from axe_lsp.hosting.history.database import (
+    WriterLock,
     empty_history,
     fault,
     faults_named,
@@ -29,10 +30,14 @@ from axe_lsp.hosting.history.rows import Batch, Bookkeeping, Origin, write
 from axe_lsp.hosting.history.steps import has_steps, milliseconds
 from axe_lsp.hosting.notifications import notification
 from axe_lsp.hosting.run_tree import RunTree
+from axe_lsp.runtime.files.opening import opened_folder
 from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.memory import forget_run
 
 _ERROR = "the process that executed this run has died, and the run with it. Run the agent again"
+
+_UNDO = "undo-"
+"""The beginning of the name of the sign of a process that undoes a run."""
 
 _RESUMABLE = "the process that executed this run has died; `axe-lsp resume {run:.8}` continues it"
 
@@ -52,24 +57,66 @@ def opened_history() -> Iterator[sqlite3.Connection]:
 
 
 def end_runs_of_the_dead(connection: sqlite3.Connection, folder: Path) -> None:
-    """See to it that every run that is shown as running is. `folder` holds the signs of life."""
+    """See to it that every run that is shown as running is. `folder` holds the signs of life.
+
+    Temporary files that dead processes have left in place of files of runs are removed.
+    """
+    _clean_up_after_undo(connection, folder)
     writers = connection.execute("SELECT DISTINCT writer FROM runs WHERE status = 'running'")
     for (writer,) in writers.fetchall():
         if not is_locked(folder, writer):
+            ended: list[str] = []
             with transaction(connection):
                 # It may have gone and come back. Then its sign was there before it wrote again.
                 if not is_locked(folder, writer):
-                    _end_runs_of(connection, writer)
+                    ended = _end_runs_of(connection, writer)
+            for root in ended:
+                _remove_temporary_files(connection, root)
             remove_lock(folder, writer)
 
 
-def _end_runs_of(connection: sqlite3.Connection, writer: str) -> None:
-    roots = connection.execute(
+def _end_runs_of(connection: sqlite3.Connection, writer: str) -> list[str]:
+    """End the runs of a writer. Return the ids of their roots."""
+    rows = connection.execute(
         "SELECT DISTINCT root_run_id FROM runs WHERE status = 'running' AND writer = ?", (writer,)
     )
-    for (root,) in roots.fetchall():
+    roots = [root for (root,) in rows.fetchall()]
+    for root in roots:
         _end_tree(connection, root)
         release(connection, root, writer)
+    return roots
+
+
+@contextmanager
+def sign_of_undo(root: str) -> Iterator[None]:
+    """Hold a sign that the files of a root run are being put back. If the process dies, the next reader cleans up."""
+    lock = None
+    with suppress(OSError):  # Without a sign, only the next change of the same file cleans up.
+        lock = WriterLock(lock_folder(history_file(os.environ)), f"{_UNDO}{root}")
+    try:
+        yield
+    finally:
+        if lock is not None:
+            lock.end()
+
+
+def _clean_up_after_undo(connection: sqlite3.Connection, folder: Path) -> None:
+    for sign in sorted(folder.glob(f"{_UNDO}*")):
+        if not is_locked(folder, sign.name):
+            _remove_temporary_files(connection, sign.name.removeprefix(_UNDO))
+            remove_lock(folder, sign.name)
+
+
+def _remove_temporary_files(connection: sqlite3.Connection, root: str) -> None:
+    """Remove the temporary files that a dead process has left beside the files that a root run has changed."""
+    paths = connection.execute(
+        "SELECT DISTINCT json_extract(data, '$.path') FROM steps WHERE root_run_id = ? AND kind = 'saved'",
+        (root,),
+    )
+    for (path,) in paths.fetchall():
+        place = Path(path)
+        with suppress(OSError, ValueError), opened_folder(place.parent) as folder:
+            folder.remove_abandoned(place.name)
 
 
 def _end_tree(connection: sqlite3.Connection, root: str) -> None:

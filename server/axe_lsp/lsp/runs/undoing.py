@@ -8,6 +8,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.hosting.history.dead_runs import sign_of_undo
 from axe_lsp.hosting.history.former_runs import undoable
 from axe_lsp.lsp.runs import running
 from axe_lsp.lsp.runs.run_params import warn_of_unknown
@@ -35,7 +36,7 @@ async def _undo(session: Session, run_id: str, agreed: Mapping[str, str] | None)
 
 
 def _outcome(run_id: str, agreed: Mapping[str, str] | None) -> Json:
-    _, known = undoable(run_id)
+    root, known = undoable(run_id)
     try:
         plans = plan_undo(known)
     except ValueError as error:
@@ -46,7 +47,8 @@ def _outcome(run_id: str, agreed: Mapping[str, str] | None) -> Json:
     same = [
         plan for plan in chosen if plan.reason or digest_of_file(plan.now) == agreed[str(plan.path)]
     ]
-    done = list(put_back(same))
+    with sign_of_undo(root):
+        done = list(put_back(same))
     left = [{"path": str(each.path), "reason": each.reason} for each in done if each.reason]
     others = [
         {"path": str(plan.path), "reason": "it has changed since"}

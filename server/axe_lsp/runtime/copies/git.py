@@ -11,17 +11,15 @@ from __future__ import annotations
 
 import os
 import shutil
-import stat
 import subprocess
 import tempfile
 import threading
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from contextvars import ContextVar
 from itertools import chain
 from pathlib import Path
-from time import monotonic
 from typing import TypeVar
 
 import anyio
@@ -29,10 +27,10 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.runtime.files.git_files import LARGEST_OF_GIT, GitWaitsError, output_of_git
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.search_path import find_program, with_search_path
-from axe_lsp.runtime.files.workspace_folders import GIT
-from axe_lsp.runtime.plain_text import decode, shown_path
+from axe_lsp.runtime.plain_text import decode
 
 _LIMIT = 600.0
 """Seconds for one call."""
@@ -83,18 +81,6 @@ _LINK_TO_REPOSITORY = "160000"
 
 STOPPED: ContextVar[threading.Event | None] = ContextVar("STOPPED", default=None)
 """Set when the caller no longer waits for a thread that works with git."""
-
-_GLANCE = 0.1
-"""Seconds after which it is looked at."""
-
-_READ_BY_GIT = frozenset({".gitignore", ".gitattributes", ".gitmodules"})
-"""The names of files that git reads, in any folder, to list the files of a repository."""
-
-_LARGEST_OF_GIT = 1024 * 1024 * 1024
-"""Bytes of a file, other than an object, that git may read as a whole. The index of 200,000 files has 30 MB."""
-
-_LARGEST_POINTER = 64 * 1024
-"""Bytes of a file that names a git folder."""
 
 
 class GitError(Exception):
@@ -202,7 +188,7 @@ def make_own(
         exclude.write_text("\n".join(_NOT_COPIED))
         return OwnGit(str(folder), str(folder / "objects"), _inherited(environment))
     users = Path(repository.common, "info", "exclude")
-    exclude.write_bytes(read_file(users, _LARGEST_OF_GIT) if users.is_file() else b"")
+    exclude.write_bytes(read_file(users, LARGEST_OF_GIT) if users.is_file() else b"")
     objects = str(Path(repository.common, "objects"))
     return OwnGit(str(folder), objects, _inherited(environment), repository.ignored)
 
@@ -614,72 +600,16 @@ def _git(
 
 
 def _ended(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[bytes, bytes]:
-    """Return the output of git until its end, which comes early if the thread is `STOPPED`.
-
-    Raise UnreadableFileError if git waits for the writer of a pipe in a folder.
-    """
-    stopped, until = STOPPED.get(), monotonic() + _LIMIT
-    is_searched = folder is None
-    while not (stopped is not None and stopped.is_set()) and monotonic() < until:
-        with suppress(subprocess.TimeoutExpired):
-            return process.communicate(timeout=_GLANCE)
-        if folder is not None and not is_searched:
-            is_searched = True
-            if (unreadable := next(_unreadable_for_git(folder), None)) is not None:
-                process.kill()
-                raise UnreadableFileError(
-                    f"{shown_path(unreadable)} is not a file, or has more than {_LARGEST_OF_GIT // 2**20} MB, "
-                    "and git waits for its content"
-                )
-    process.kill()
-    raise GitError("git was ended")
-
-
-def _unreadable_for_git(folder: Path) -> Iterator[Path]:
-    """Yield each path that git reads to list the files of a folder, and that is no regular file or too large."""
-    top = next((each for each in (folder, *folder.parents) if os.path.lexists(each / GIT)), None)
-    if top is not None:
-        yield from filter(_is_unreadable, (top / GIT,))
-        for git_folder in _git_folders(top / GIT):
-            yield from _unreadable_below(git_folder, None)
-        between = (each for each in (folder, *folder.parents) if top in each.parents or each == top)
-        above = (each / name for each in between for name in sorted(_READ_BY_GIT))
-        yield from filter(_is_unreadable, above)
-    yield from _unreadable_below(folder, _READ_BY_GIT | {GIT})
-
-
-def _git_folders(link: Path) -> Iterator[Path]:
-    """Yield the git folder of a worktree, which may be named by a file, and the one of all its worktrees."""
-    git_folder = link
+    """Return the output of git until its end, which comes early if the thread is `STOPPED`."""
+    stopped = STOPPED.get()
+    is_stopped = stopped.is_set if stopped is not None else lambda: False
     try:
-        if not link.is_dir():
-            pointer = os.fsdecode(read_file(link, _LARGEST_POINTER)).removeprefix("gitdir:").strip()
-            git_folder = link.parent / pointer
-        yield git_folder
-        common = os.fsdecode(read_file(git_folder / "commondir", _LARGEST_POINTER)).strip()
-        yield git_folder / common
-    except (OSError, ValueError):
-        return
-
-
-def _unreadable_below(folder: Path, names: frozenset[str] | None) -> Iterator[Path]:
-    """Yield what git can't read below a folder, of files with these names or of all but objects."""
-    for above, folders, files in os.walk(folder):
-        if names is None and Path(above) == folder:
-            folders[:] = [name for name in folders if name != "objects"]
-            folders += [f"objects{os.sep}info"]
-        for name in files if names is None else sorted(names.intersection(files)):
-            if _is_unreadable(path := Path(above, name)):
-                yield path
-
-
-def _is_unreadable(path: Path) -> bool:
-    try:
-        status = path.stat()
-    except OSError:
-        return False
-    is_file = stat.S_ISREG(status.st_mode) or stat.S_ISDIR(status.st_mode)
-    return not is_file or status.st_size > _LARGEST_OF_GIT
+        output = output_of_git(process, folder, _LIMIT, is_stopped)
+    except GitWaitsError as error:
+        raise UnreadableFileError(str(error)) from error
+    if output is None:
+        raise GitError("git was ended")
+    return output
 
 
 _Result = TypeVar("_Result")

@@ -91,6 +91,10 @@ class OpenFolder(Struct, frozen=True):
                 self.remove(new)
             raise
 
+    def remove_abandoned(self, name: str) -> None:
+        """Remove the temporary file by which a killed process was about to replace a file of this name."""
+        self._remove_abandoned(temporary_name(name))
+
     def _created_beside(self, name: str, mode: int) -> tuple[str, int]:
         """Create the file that will replace `name`; return its name and a descriptor.
 
@@ -98,8 +102,8 @@ class OpenFolder(Struct, frozen=True):
         a killed process has left. Another writer at the same time gets a name that nobody knows.
         """
         creating = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        self.remove_abandoned(name)
         new = temporary_name(name)
-        self._remove_abandoned(new)
         with suppress(FileExistsError):
             descriptor = self.open(new, creating, mode)
             if _lock(descriptor) is not False and self._is_at(new, descriptor):

@@ -17,6 +17,7 @@ import anyio
 from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
+from axe_lsp.runtime.files.git_files import GitWaitsError, output_of_git
 from axe_lsp.runtime.files.search_path import find_program
 from axe_lsp.runtime.safety.command_rules import GitCommand, git_command_of
 from axe_lsp.runtime.tools.commands import clean_environment
@@ -193,6 +194,10 @@ _MOST_REPOSITORIES = 50
 class _GitFailedError(Exception):
     """git has failed, or took too long."""
 
+    def __init__(self, code: int | None) -> None:
+        super().__init__(code)
+        self.code = code
+
 
 class _Git(Struct, frozen=True):
     """git in a folder. It starts nothing of the repository."""
@@ -202,20 +207,23 @@ class _Git(Struct, frozen=True):
     environment: Mapping[str, str]
 
     def __call__(self, *arguments: str) -> bytes:
-        """Return the output. Raises _GitFailedError."""
+        """Return the output. Raises GitWaitsError, and _GitFailedError with the exit code if git has ended."""
         try:
-            ended = subprocess.run(
+            process = subprocess.Popen(
                 [self.program, "-c", "core.fsmonitor=false", *arguments],
                 cwd=self.folder,
                 env={**self.environment, "GIT_OPTIONAL_LOCKS": "0"},
                 stdin=subprocess.DEVNULL,
-                capture_output=True,
-                timeout=_SECONDS,
-                check=True,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
             )
-        except (OSError, ValueError, subprocess.SubprocessError) as error:
-            raise _GitFailedError from error
-        return ended.stdout
+        except (OSError, ValueError) as error:
+            raise _GitFailedError(None) from error
+        with process:
+            output = output_of_git(process, self.folder, _SECONDS)
+        if output is None or process.returncode:
+            raise _GitFailedError(process.returncode if output is not None else None)
+        return output[0]
 
 
 async def configured_programs(command: str, workplace: Workplace) -> str:
@@ -248,6 +256,8 @@ def _remark(git: _Git, command: GitCommand) -> str:
             left += _submodules(each)
     except _GitFailedError:
         return "the repository's configuration can't be read"
+    except GitWaitsError as error:
+        return str(error)
     return ""
 
 
@@ -256,7 +266,7 @@ def _is_repository(git: _Git) -> bool:
         git("rev-parse", "--git-dir")
     except _GitFailedError as error:
         # In a folder without a repository git reads no configuration that the folder brings.
-        if isinstance(error.__cause__, subprocess.CalledProcessError):
+        if error.code is not None:
             return False
         raise
     return True
