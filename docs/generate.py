@@ -215,7 +215,7 @@ outside the workspace that a `workdir` names.
 
 On the command line, the workspace folder is the nearest folder, from the current one upwards, that has `axe/agents` or
 `.axe/agents`; if there is none, it is the current folder. The search ends at the top of a Git repository, below the home
-folder, and at agents that belong to another user of the machine. An agent of the workspace works in the workspace
+folder, and at agents that belong to another user of the machine. Agents below the root of a file system are not searched. An agent of the workspace works in the workspace
 folder; any other agent works in the current folder. `axe-lsp run PATH` runs the agent file at a path that ends in
 `.toml`: a file in `axe/agents` works in its own workspace. [Trust](security.md) applies to the folder in which the agent works.
 
@@ -546,7 +546,7 @@ conversion to Codex reports that.
 {tools}
 
 - Codex has no list of tools. An agent without `run_command` gets `features.shell_tool = false`, and one that changes
-  nothing gets `sandbox_mode = "read-only"`; Codex 0.169 ignores the latter, which is reported.
+  nothing gets `sandbox_mode = "read-only"`; Codex 0.169 ignores the latter, which is reported, and axe-lsp obeys it.
 - Codex and Vibe agents are imported with the tools that a [run](dialects.md#runs) gives them.
 - In the other programs an agent without a list has all tools. Imported, it gets those that axe has, as a list; exported, it
   gets an empty list where the agent has no tools.

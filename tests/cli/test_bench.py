@@ -24,3 +24,5 @@ def test_an_installed_package_says_where_the_benchmarks_are(
 ) -> None:
     assert main([], checkout=tmp_path) == NOT_HERE
     assert "clone the repository" in capsys.readouterr().err
+    assert main(["--help"], checkout=tmp_path) == 0
+    assert "clone the repository" in capsys.readouterr().err

@@ -524,6 +524,33 @@ def test_warnings_fail_a_strict_check(agents: Path, run: Run) -> None:
     assert run("--strict")[0] == 0
 
 
+def test_subfolder_without_agents_checks_those_of_its_project(
+    agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(agents, "lint", "zzz = 1\n")
+    inner = agents.parents[1] / "src" / "core"
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    code, out, _ = run("--strict")
+    assert (code, out.startswith(f"{agents / 'lint.toml'}:3:1: warning[unknown-key]")) == (1, True)
+    assert run("--strict", ".")[0] == 2, "a folder that is named is meant"
+
+    write(inner / "axe" / "agents", "own", "")
+    assert run("--strict") == (0, "No problems in 1 file.\n", "")
+
+
+def test_subfolder_of_project_says_whose_agents_are_checked(
+    agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(agents, "lint", "")
+    inner = agents.parents[1] / "src"
+    inner.mkdir()
+    monkeypatch.chdir(inner)
+    monkeypatch.setenv("TERM", "xterm")
+    project = agents.parents[1]
+    assert run()[2] == f"No agents below this folder; these are those of {project}.\n"
+
+
 @pytest.mark.parametrize("output", ["human", "json"])
 def test_where_there_are_no_agents_nothing_is_called_good(
     tmp_path: Path, run: Run, output: str

@@ -68,6 +68,21 @@ def test_agents_are_exported_by_name_to_the_folder_of_the_program(project: Path)
     assert (project / "out" / "two.md").is_file()
 
 
+@pytest.mark.parametrize("program", ["claude", "codex", "copilot", "gemini", "vibe"])
+def test_strict_check_has_no_finding_in_exported_agent(
+    project: Path, capsys: pytest.CaptureFixture[str], program: str
+) -> None:
+    folder = project / "axe" / "agents"
+    folder.mkdir(parents=True)
+    text = 'description = "Reads."\nmodel = "ollama/x"\nsystem_prompt = "Go."\ntools = ["grep", "read_file"]\n'
+    (folder / "one.toml").write_text(f'name = "one"\n{text}')
+
+    assert main(["export", "--to", program]) == 0
+    code = main(["check", "--strict"])
+
+    assert (code, capsys.readouterr().out.splitlines()[-1]) == (0, "No problems in 2 files.")
+
+
 def test_nothing_is_replaced_unasked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     put(project, claude=CLAUDE)
     there = project / "axe" / "agents" / "code-reviewer.toml"

@@ -19,6 +19,32 @@ def told(home: Home, *arguments: str) -> str:
         return " ".join(terminal.end()[1])
 
 
+@pytest.mark.parametrize("columns", [24, 40, 80])
+@pytest.mark.parametrize(
+    "arguments", [["run", "nobody-here"], ["check", "--strict"], ["run", "solo", "--modle", "x"]]
+)
+def test_messages_on_narrow_terminal_break_between_words(
+    home: Home, arguments: list[str], columns: int
+) -> None:
+    command = [*COMMAND, *arguments]
+    with Terminal(command, home.environment, home.work, columns=2000) as wide:
+        words = " ".join(wide.end()[1]).split()
+    with Terminal(command, home.environment, home.work, columns=columns) as terminal:
+        rows = terminal.end()[1]
+
+    broken = {word for row in rows for word in row.split()} - set(words)
+    # What is longer than a row, such as a command in backticks, is left to the terminal.
+    assert not [word for word in broken if not _is_part_of_long(word, rows, columns)]
+    assert "".join("".join(rows).split()) == "".join(words)
+
+
+def _is_part_of_long(word: str, rows: list[str], columns: int) -> bool:
+    """Whether a word begins after a row that is full, or ends one."""
+    number = next(n for n, row in enumerate(rows) if word in row.split())
+    row_before = rows[number - 1] if number else ""
+    return len(rows[number]) == columns or len(row_before) == columns
+
+
 @pytest.mark.parametrize("command", [["run"], ["agents", "show"], ["gc"]])
 @pytest.mark.parametrize("name", ["sollo", "solo.toml"])
 def test_a_wrong_name_leads_to_the_right_one(home: Home, command: list[str], name: str) -> None:

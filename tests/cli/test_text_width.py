@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from axe_lsp.cli.text_width import cells, cut, one_line, shown_cells
+from axe_lsp.cli.text_width import cells, cut, folded, one_line, shown_cells
 
 
 @pytest.mark.parametrize(
@@ -63,3 +63,24 @@ def test_what_is_cut_fits_and_says_so(text: str, room: int, expected: str) -> No
 def test_a_line_is_one_line_and_obeyed_by_no_terminal() -> None:
     assert one_line(" a\tb\r\n  c \N{LINE SEPARATOR} d ") == "a b c d"
     assert one_line("\x1b[31mred\x9b2J \x07\N{RIGHT-TO-LEFT OVERRIDE}end") == "[31mred2J end"
+
+
+@pytest.mark.parametrize(
+    ("text", "lines"),
+    [
+        ("a short line", ["a short line"]),
+        ("words that do not fit into one line", ["words that do not", "fit into one line"]),
+        ("first\n  an indented line of words", ["first", "  an indented line", "of words"]),
+        ("run `axe-lsp check a.toml` to see it.", ["run", "`axe-lsp check a.toml`", "to see it."]),
+        (
+            "so --allow 'run_command(git status)' helps",
+            ["so", "--allow 'run_command(git status)'", "helps"],
+        ),
+        ("日本語日本 日本語日本 x", ["日本語日本", "日本語日本 x"]),
+        ("an-address-without-any-blank-in-it", ["an-address-without-any-blank-in-it"]),
+    ],
+)
+def test_folded_text_is_broken_between_words_and_keeps_commands(
+    text: str, lines: list[str]
+) -> None:
+    assert folded(text, 18).split("\n") == lines

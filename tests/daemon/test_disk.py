@@ -33,6 +33,15 @@ def test_agents_are_found_in_folders_of_every_project_below_a_root(tmp_path: Pat
     assert sorted(_found(tmp_path)) == sorted([near, hidden, deep])
 
 
+def test_root_of_file_system_is_not_searched_below_its_own_agent_folders(tmp_path: Path) -> None:
+    agent = _agent(tmp_path / "axe/agents/a.toml")
+    root = Path(tmp_path.anchor)
+
+    assert agent not in _found(root)
+    assert agent not in disk.loose_agents_in(root)
+    assert agent in _found(tmp_path.parent)
+
+
 @pytest.mark.parametrize("folder", ["node_modules/x", ".git", "venv", "build", ".cache"])
 def test_dependencies_and_hidden_folders_are_not_entered(tmp_path: Path, folder: str) -> None:
     _agent(tmp_path / folder / "axe/agents/a.toml")

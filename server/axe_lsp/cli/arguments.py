@@ -98,7 +98,9 @@ def allow_rule(text: str) -> str:
     if fault := rule_fault(text):
         raise argparse.ArgumentTypeError(f"{visible(text)!r} {fault}")
     if warning := rule_warning(text):
-        print(f"Warning: {visible(text)!r} {warning}", file=sys.stderr)
+        from axe_lsp.cli.streams import print_message
+
+        print_message(f"Warning: {visible(text)!r} {warning}")
     return text
 
 
@@ -186,7 +188,10 @@ class Parser(argparse.ArgumentParser):
         """Leave with the message, and the name that was probably meant."""
         near = self._suggestion(message)
         hint = f"; did you mean `{near}`?" if near else ""
-        print(f"{self.prog}: {message}{hint} (see `{self.prog} --help`)", file=sys.stderr)
+        # Imported late, as few command lines have a fault.
+        from axe_lsp.cli.streams import print_message
+
+        print_message(f"{self.prog}: {message}{hint} (see `{self.prog} --help`)")
         raise SystemExit(self.usage_error)
 
     def _suggestion(self, message: str) -> str | None:

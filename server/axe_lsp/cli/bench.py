@@ -28,7 +28,7 @@ def main(arguments: Sequence[str], checkout: Path = _CHECKOUT) -> int:
             "of axe-lsp, install it with `pip install -e .`, and run `axe-lsp bench` from there",
             file=sys.stderr,
         )
-        return NOT_HERE
+        return 0 if {"-h", "--help"}.intersection(arguments) else NOT_HERE
     environment = {**os.environ, "PYTHONPATH": str(tests)}
     command = [sys.executable, "-m", "benchmarks", *arguments]
     return subprocess.run(command, env=environment, check=False).returncode

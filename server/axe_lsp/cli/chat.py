@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.cli import interruption
 from axe_lsp.cli.arguments import Parser, add_agent, add_permissions
 from axe_lsp.cli.run_report import tell_how_to_go_on
-from axe_lsp.cli.streams import columns_of, complain
+from axe_lsp.cli.streams import columns_of, complain, print_message
 from axe_lsp.cli.text_width import cut
 from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.dead_runs import opened_history
@@ -112,7 +112,7 @@ def _typed_messages(editor: LineEditor) -> Iterator[str]:
             if was_interrupted:
                 return
             was_interrupted = True
-            print("Ctrl-C again, or Ctrl-D, ends the conversation.", file=sys.stderr)
+            print_message("Ctrl-C again, or Ctrl-D, ends the conversation.")
             continue
         was_interrupted = False
         if message:

@@ -22,7 +22,7 @@ from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import LineIndex
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.check_formats import FORMATS, Checked
-from axe_lsp.cli.streams import obeys_escapes
+from axe_lsp.cli.streams import obeys_escapes, print_message, tell_person
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.links import real_uris
 from axe_lsp.daemon.outside_facts import PathContext, Searched, find_out
@@ -44,7 +44,7 @@ from axe_lsp.runtime.files.workspace_folders import (
     workplace,
     workspace_above,
 )
-from axe_lsp.runtime.plain_text import visible
+from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places, Scope
@@ -92,7 +92,7 @@ def main(arguments: Sequence[str]) -> int:
     """Check the files and print what is wrong with them."""
     chosen = _parser().parse_args(arguments)
     try:
-        paths = [_place(path) for path in chosen.paths]
+        paths = [_place(path) for path in chosen.paths] or [_default_folder()]
         markdown = [
             path
             for path in paths
@@ -107,20 +107,19 @@ def main(arguments: Sequence[str]) -> int:
         finally:
             progress.end()
     except ConfigError as error:
-        print(f"axe-lsp check: {visible(str(error))}", file=sys.stderr)
+        print_message(f"axe-lsp check: {visible(str(error))}")
         return error.exit_code
     for path in recordings:
         shown = visible(_shown(path, _here()))
-        print(f"axe-lsp check: {shown} is a recording, not an agent file", file=sys.stderr)
+        print_message(f"axe-lsp check: {shown} is a recording, not an agent file")
     for path in markdown:
-        print(f"axe-lsp check: {visible(_about_markdown(path))}", file=sys.stderr)
+        print_message(f"axe-lsp check: {visible(_about_markdown(path))}")
     is_nothing_checked = not (files or recordings or markdown)
     if is_nothing_checked:
-        looked = ", ".join(map(str, chosen.paths))
-        print(
+        looked = ", ".join(map(str, chosen.paths)) or "."
+        print_message(
             f"axe-lsp check: no agent files below {looked} (agent folders are {_agent_folders()}; "
-            "other files can be named). " + ways_to_agents(chosen.paths),
-            file=sys.stderr,
+            "other files can be named). " + ways_to_agents(paths)
         )
     FORMATS[chosen.format](files, sys.stdout)
     found = (each.severity for file in files for each in file.findings)
@@ -331,9 +330,9 @@ def _parser() -> Parser:
         "paths",
         nargs="*",
         type=Path,
-        default=[Path()],
         metavar="PATH",
-        help="files, or folders to search for agents (default: the current folder)",
+        help="files, or folders to search for agents (default: the current folder; without agents below it, "
+        "the nearest folder above that has some, as for `axe-lsp run`)",
     )
     parser.add_argument(
         "--format", choices=sorted(FORMATS), default="human", help="output format (default: human)"
@@ -374,6 +373,16 @@ def _place(given: Path) -> Path:
         return path
     end = len(path.parts) - path.parts[::-1].index("..")
     return Path(*path.parts[:end]).resolve().joinpath(*path.parts[end:])
+
+
+def _default_folder() -> Path:
+    """The current folder, or the workspace above if no agent lies below the current folder."""
+    folder = working_folder()
+    above = workspace_above(folder, os.environ)
+    if above == folder or any(_files(folder, disk.agent_files_in)):
+        return folder
+    tell_person(f"No agents below this folder; these are those of {shown_path(above)}.")
+    return above
 
 
 _FilesIn = Callable[[Path], Sequence[Path]]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,7 +15,7 @@ from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.mentions import attach
 from axe_lsp.cli.run import in_workspace
 from axe_lsp.cli.run_report import CallDetails, report_failure
-from axe_lsp.cli.streams import complain
+from axe_lsp.cli.streams import complain, print_message
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.run_claims import require_kept
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file
@@ -114,9 +113,9 @@ class Conversation:
             complain(error)
             return int(error.exit_code)
         for note in mentioned.notes:
-            print(note, file=sys.stderr)
+            print_message(note)
         for file in mentioned.files:
-            print(f"attached {visible(file.path)} ({file.size:,} bytes)", file=sys.stderr)
+            print_message(f"attached {visible(file.path)} ({file.size:,} bytes)")
             self.attached[file.path] = None
         text = f"{self.note}\n\n{mentioned.message}" if self.note else mentioned.message
         self.note = ""

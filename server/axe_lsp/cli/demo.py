@@ -23,6 +23,7 @@ from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.display import open_display
+from axe_lsp.cli.streams import complain, print_message
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import AgentFolders
@@ -54,7 +55,7 @@ def main(arguments: Sequence[str]) -> int:
         else:
             _show(example, pace=0 if options.fast else 1)
     except RunError as error:
-        print(error, file=sys.stderr)
+        complain(error)
         return int(error.exit_code)
     return 0
 
@@ -94,7 +95,7 @@ def _copy(example: Example, folder: Path) -> None:
 
 
 def _show(example: Example, pace: float) -> None:
-    print(example.introduction + _RECORDED, file=sys.stderr, flush=True)
+    print_message(example.introduction + _RECORDED)
     with TemporaryDirectory(prefix="axe-lsp-demo-") as name:
         folder = Path(name) / example.suggested_copy
         copy_example(example, folder)

@@ -41,6 +41,7 @@ from axe_lsp.cli.streams import (
     Display,
     columns_of,
     is_coloured,
+    message_lines,
     open_terminal,
     shown,
 )
@@ -360,7 +361,7 @@ class _Output:
 
     def warn(self, text: str) -> None:
         """Something that the user should know."""
-        warning = shown(f"Warning: {text}", sys.stderr)
+        warning = message_lines(f"Warning: {text}")
         if not (self._progress and self._has_tools):  # Else it is told below the text of the turn.
             self._leave_line()
         self.display.say(warning)

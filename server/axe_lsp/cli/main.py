@@ -145,7 +145,9 @@ def _dispatch(name: str, arguments: list[str]) -> int:
         print(_overview(), end="")
         return 0
     if name not in COMMANDS:
-        print(_unknown(name), file=sys.stderr)
+        from axe_lsp.cli.streams import print_message
+
+        print_message(_unknown(name))
         return 1
     return _call(name, arguments)
 

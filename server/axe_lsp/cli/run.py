@@ -22,7 +22,14 @@ from axe_lsp.cli.arguments import (
     tokens,
 )
 from axe_lsp.cli.run_report import CallDetails, report_failure
-from axe_lsp.cli.streams import compact, has_text, is_pipe_or_file, piped_text, text_beside_prompt
+from axe_lsp.cli.streams import (
+    compact,
+    has_text,
+    is_pipe_or_file,
+    piped_text,
+    print_message,
+    text_beside_prompt,
+)
 from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file, spellings
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
@@ -247,7 +254,7 @@ def _report_missing_text(options: argparse.Namespace, prompt: str) -> None:
 
 
 def _warn(text: str) -> None:
-    print(f"Warning: {text}", file=sys.stderr)
+    print_message(f"Warning: {text}")
 
 
 def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json: bool) -> None:

@@ -161,7 +161,7 @@ def complain(error: RunError) -> None:
     """Say why a command has failed, and what helps."""
     import shlex
 
-    print(shown(str(error), sys.stderr), file=sys.stderr)
+    print_message(str(error))
     if isinstance(error, MissingKeyError) and error.provider:
         command = f"axe-lsp config key {shlex.quote(error.provider)}"
         tell_person(f"`{command}` asks for it, and stores it.")
@@ -169,7 +169,7 @@ def complain(error: RunError) -> None:
         tell_person(error.hint)
         return
     place = f"{error.hint}. " if error.hint else ""
-    tell = tell_person if error.has_words_of_axe else _tell
+    tell = tell_person if error.has_words_of_axe else print_message
     tell(f"{place}`axe-lsp check {shlex.quote(error.path)}` shows it.")
 
 
@@ -178,6 +178,13 @@ def columns_of(stream: TextIO) -> int:
     with suppress(OSError):
         return os.get_terminal_size(stream.fileno()).columns
     return 80
+
+
+def rows_of(stream: TextIO) -> int:
+    """The height of the terminal as it is now; any text fits into a pipe."""
+    with suppress(OSError):
+        return os.get_terminal_size(stream.fileno()).lines
+    return sys.maxsize
 
 
 def shown(text: str, stream: TextIO) -> str:
@@ -193,7 +200,7 @@ def compact(value: object) -> str:
 def tell_person(text: str) -> None:
     """A hint on standard error, also in a pipe and in CI. Programs without a person get what axe writes."""
     if text and has_person():
-        _tell(text)
+        print_message(text)
 
 
 def has_person() -> bool:
@@ -202,8 +209,20 @@ def has_person() -> bool:
     return sys.stderr.isatty() or bool(os.environ.get("TERM") or os.environ.get("CI"))
 
 
-def _tell(text: str) -> None:
-    print(shown(text, sys.stderr), file=sys.stderr)
+def print_message(text: str) -> None:
+    """Print a message on standard error, on a terminal without control characters and broken between words."""
+    print(message_lines(text), file=sys.stderr)
+
+
+def message_lines(text: str) -> str:
+    """Return a message as standard error gets it; pipes get it as it is."""
+    if not sys.stderr.isatty():
+        return text
+    # Imported late: a command without a terminal counts milliseconds.
+    from axe_lsp.cli.text_width import folded
+
+    # The last column stays free, as terminals differ in what they do there.
+    return folded(harmless(text), columns_of(sys.stderr) - 1)
 
 
 def _opened(mode: int) -> TextIO:
@@ -286,10 +305,9 @@ def _as_text(data: bytes) -> str:
     text = decode(data)
     bad = text.count("\N{REPLACEMENT CHARACTER}") - data.count(_REPLACEMENT)
     if bad > 0:
-        print(
+        print_message(
             f"Warning: standard input is not UTF-8; U+FFFD stands for bad bytes ({bad:,} times). "
-            "`iconv -f latin1` converts Latin-1",
-            file=sys.stderr,
+            "`iconv -f latin1` converts Latin-1"
         )
     return text
 

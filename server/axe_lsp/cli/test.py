@@ -17,7 +17,7 @@ from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser, add_allow, dollars, runs
 from axe_lsp.cli.interruption import run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory
-from axe_lsp.cli.streams import complain, shown
+from axe_lsp.cli.streams import complain, print_message
 from axe_lsp.cli.test_formats import FORMATS, Report, diff_lines
 from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ConfigError, ExitCode, RunError
@@ -207,7 +207,7 @@ async def _program_agrees(outcome: Outcome, before: str, after: str) -> bool:
 
 
 def _warn(text: str) -> None:
-    print(shown(f"Warning: {text}", sys.stderr), file=sys.stderr)
+    print_message(f"Warning: {text}")
 
 
 async def _run(session: CaseSession, format_: str, *, remembers: bool) -> int:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from functools import partial
 
 ELLIPSIS = "…"
 
 _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
 _JOINER = "\N{ZERO WIDTH JOINER}"
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
+
+_WORDS = re.compile(r"""(\s*)(--allow\s(?:'[^']*'|"'")+|[^\s`]*`[^`]*`\S*|\S+)""")
+"""The blanks before a word, and the word."""
 
 
 def cells(text: str) -> int:
@@ -37,6 +41,26 @@ def cut(text: str, room: int) -> str:
             break
         kept += character
     return kept.rstrip() + ELLIPSIS if room > 0 else ""
+
+
+def folded(text: str, width: int) -> str:
+    """`text` with its lines broken between words where they take more than `width` cells.
+
+    What is to be copied stays whole: a command in backticks, and `--allow` with its quoted rule.
+    """
+    return "\n".join(map(partial(_folded_line, width=width), text.split("\n")))
+
+
+def _folded_line(line: str, width: int) -> str:
+    if cells(line) <= width:
+        return line
+    rows = [""]
+    for blanks, word in _WORDS.findall(line):
+        if rows[-1].strip() and cells(rows[-1] + blanks + word) > width:
+            rows.append(word)
+        else:
+            rows[-1] += blanks + word
+    return "\n".join(rows)
 
 
 def padded(text: str, width: int) -> str:

@@ -22,7 +22,7 @@ _shtab_axe_lsp_commands() {
     export:'Convert agents to files of another program, in its own folder of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     gc:'Have a model look for patterns in an agent'"'"'s memory, then trim the memory to the agent'"'"'s last_n entries (or max_entries, if last_n is 0).'
     hands:'execute tools for agents on another machine; ssh or Dask starts it'
-    help:'Show a page of the documentation, or the help of a command. Without a topic, list the pages.'
+    help:'Show a page of the documentation, or the help of a command. Without a topic, list the pages. Long pages open in the pager: `PAGER`, or less.'
     history:'The stored runs of all processes.'
     import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
@@ -161,7 +161,7 @@ _shtab_axe_lsp_check_options=(
   "--strict[exit with 1 after warnings, too]"
   "--strict-axe[report as errors what axe ignores or refuses]"
   "*--severity[the severity of a diagnostic code, such as name-mismatch\=off\: error, warning, information, hint, off]:CODE=LEVEL:"
-  "(*)::files, or folders to search for agents (default\: the current folder):_files"
+  "(*)::files, or folders to search for agents (default\: the current folder\; without agents below it, the nearest folder above that has some, as for \`axe-lsp run\`):_files"
 )
 
 # guard to ensure default positional specs are added only once per session

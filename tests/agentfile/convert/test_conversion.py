@@ -100,6 +100,7 @@ def test_an_agent_without_tools_has_none_anywhere(other: str) -> None:
     if other == "codex":
         assert values["features"] == {"shell_tool": False}
         assert values["sandbox_mode"] == "read-only"
+        assert "# axe: ignore[no-effect]" in result.text
         assert any("can't be kept from patching" in note.text for note in result.notes)
     elif other == "vibe":  # Where an empty list would mean all tools.
         assert values["disabled_tools"] == ["*"]
@@ -563,3 +564,15 @@ def test_the_default_of_a_copy_is_not_written() -> None:
     head = 'name = "it"\nmodel = "anthropic/m"\n'
     result = to("axe", f'{head}[isolation]\nmode = "copy"\nchanges = "ask"\n')
     assert values_of(result)["isolation"] == {"mode": "copy"}
+
+
+def test_comment_that_suppresses_diagnostic_is_not_converted() -> None:
+    text = """name = "a"
+# Answers.
+description = "b" # axe: ignore[name-mismatch]
+model = "openai/x"
+system_prompt = "c"
+"""
+    result = to("claude", text)
+    assert "# Answers." in result.text
+    assert "axe: ignore" not in result.text

@@ -1,7 +1,7 @@
 """Agent roles of the Codex CLI, as version 0.169 reads them.
 
 `features.shell_tool` takes effect in a role. `sandbox_mode` does not: the child runs in the sandbox of
-its parent. It is written all the same, as it says what the agent is meant for. There is no list of tools.
+its parent. It is written all the same, as axe-lsp obeys it. There is no list of tools.
 Source: openai/codex, `codex-rs/core/src/config/agent_roles.rs`, and recorded runs.
 """
 
@@ -20,6 +20,9 @@ from axe_lsp.agentfile.convert.model_names import (
 )
 
 _WRITING = CHANGING - {"run_command"}
+
+_WHY_READ_ONLY = "# axe: ignore[no-effect] for axe-lsp, which obeys it"
+"""The comment that keeps an exported file free of diagnostics."""
 
 
 def _read_model(reading: Reading) -> None:
@@ -62,6 +65,7 @@ def _write_tools(writing: Writing) -> None:
     has, key = set(writing.agent.tools), writing.keys["tools"]
     if not has & CHANGING:
         writing.set("sandbox_mode", READ_ONLY)
+        writing.written.comments.append(("sandbox_mode", _WHY_READ_ONLY))
         text = '`sandbox_mode = "read-only"`, which Codex 0.169 ignores: the sandbox of the session decides'
         writing.notes.mapped(key, text)
     if "run_command" not in has:

@@ -138,10 +138,18 @@ def _write(reading: Reading, stem: str, target: Format) -> Writing:
     return writing
 
 
+_SUPPRESSION = "# axe: ignore["
+
+
 def _carry_comments(written: OutputFile, reading: Reading, writing: Writing) -> None:
-    """Give each comment to the new key of its field; those of lost keys are at the end."""
+    """Give each comment to the new key of its field; those of lost keys are at the end.
+
+    Comments that suppress a diagnostic are left out: the new format has other diagnostics.
+    """
     fields = {key: name for name, key in reading.format.keys.items()}
     for path, text in written.comments:
+        if text.startswith(_SUPPRESSION):
+            continue
         known = path
         while known not in fields and "." in known:
             known = known.rpartition(".")[0]

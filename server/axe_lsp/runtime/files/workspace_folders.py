@@ -111,13 +111,13 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
     """The folders of axe's agents in a workspace folder, near ones first, and those of `others`.
 
     Hidden folders other than `.axe` and the layers of `others`, folders of dependencies and linked folders
-    are not entered.
+    are not entered. The root of a file system is not searched below its own agent folders, which would take minutes.
     """
     layers: dict[str, list[Program]] = {}
     for program in others:
         layers.setdefault(program.layer, []).append(program)
     level, looked_into = [root], 0
-    for _ in range(_MAX_DEPTH):
+    for _ in range(1 if root == root.parent else _MAX_DEPTH):
         below: list[Path] = []
         for folder in level:
             looked_into += 1
@@ -135,7 +135,8 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
 
 def files_below(folder: Path, *suffixes: str) -> Iterator[Path]:
     """The files in a folder and below it, where agents are searched: not in hidden folders or dependencies."""
-    for place, folders, names in islice(os.walk(folder), MOST_FOLDERS):
+    most = 1 if folder == folder.parent else MOST_FOLDERS
+    for place, folders, names in islice(os.walk(folder), most):
         folders[:] = sorted(filter(_is_entered, folders))
         wanted = sorted(name for name in names if name.endswith(suffixes))
         yield from (path for name in wanted if (path := Path(place, name)).is_file())
