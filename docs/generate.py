@@ -492,7 +492,7 @@ def _tool_names(of: Format, tool: str) -> str:
 _CONVERTING = """\
 # Converting agents
 
-`axe-lsp import` converts agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agents of axe.
+`axe-lsp import` converts agents of Codex, Claude Code, GitHub Copilot, Gemini CLI, opencode and Mistral Vibe to agents of axe.
 `axe-lsp export` converts agents to files of these programs.
 
 ```sh
@@ -554,6 +554,8 @@ conversion to Codex reports that.
   workspace.
 - A tool with a limit on its arguments, such as `Bash(git:*)`, is left out, as axe has no such limits. If a part of a tool
   is denied, the whole tool is left out.
+- In opencode the last rule of `permission` that matches counts. A tool whose rules deny some of its arguments is left out;
+  exported, tools that change something get `ask`.
 - `allowed_hosts` has no counterpart, so `url_fetch` is left out with it. The types `explore` and `plan` protect the
   workspace, which other programs do not do, so they are exported without tools that change something.
 - Sub-agents are exported only for agents that may change everything: Claude Code and Copilot may let an agent start
@@ -568,8 +570,8 @@ The formats were read in the documentation and the code of the programs:
 Mistral Vibe 3.0.3. Gemini CLI accepts `mcp_servers`, not the `mcpServers` of its documentation. Exported agents were loaded with Codex 0.169,
 Gemini CLI 0.61 and `claude plugin validate` of Claude Code 2.1.197.
 
-Front matter that is not valid YAML, such as a description with an unquoted colon, is imported as it is meant. Some programs,
-Claude Code among them, ignore all keys of such a file.
+Front matter is read as its program reads it. A value with an unquoted colon or the like is imported as it is meant, also
+where the program would not load the file.
 """
 
 

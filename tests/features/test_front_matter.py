@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.code_action import code_actions
-from axe_lsp.features.code_lens import code_lenses
+from axe_lsp.features.code_lens import LensKind, code_lenses
 from axe_lsp.features.completion.completion import completion
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.features.document_symbol import document_symbols
@@ -151,6 +151,12 @@ _PIECES = [
 ]
 
 
+@pytest.mark.parametrize("program", list(FOLDERS))
+def test_outline_has_a_key_without_a_value(program: str) -> None:
+    names = [each.name for each in document_symbols(opened("---\ntools:\n---\n", program).file)]
+    assert "tools" in names
+
+
 @given(
     st.lists(st.sampled_from(_PIECES), max_size=25).map("".join),
     st.sampled_from(list(FOLDERS)),
@@ -168,7 +174,10 @@ def test_no_feature_fails_on_any_text(text: str, program: str, data: Any) -> Non
         assert 0 <= token.range.start < token.range.end <= length
     assert selections(file, offset)[-1] == TextRange(0, length)
     assert inlay_hints(file, TextRange(0, length)) == []
-    assert code_lenses(snapshot, file) == []
+    assert [each.kind for each in code_lenses(snapshot, file)][:2] == [
+        LensKind.RUN,
+        LensKind.PREVIEW,
+    ]
     hover(snapshot, file, offset)
     document_symbols(file)
     folding(file)

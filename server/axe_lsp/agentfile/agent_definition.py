@@ -137,13 +137,15 @@ class TaskConfig(Struct, frozen=True, omit_defaults=True):
 class Source(Struct, frozen=True, omit_defaults=True):
     """An agent file: its path, its text, and the user's own file of the same name that it hides, or "".
 
-    `dialect` is the name of its dialect, "" for axe's own.
+    `dialect` is the name of its dialect, "" for axe's own. `twins` are the agents of the same name of programs that are looked
+    up later: the names of the programs, and the files.
     """
 
     path: str
     text: str
     shadows: str = ""
     dialect: str = ""
+    twins: tuple[tuple[str, str], ...] = ()
 
 
 class AgentDefinition(Struct, frozen=True, omit_defaults=True):

@@ -237,7 +237,7 @@ def kinds() -> Iterator[FileKind]:
 def agent_globs() -> Iterator[str]:
     """The globs of agent files in TOML: `**/.codex/agents/**/*.toml`."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in AGENT_FOLDERS)
-    yield from (glob for each in other_programs.PROGRAMS for glob in _globs_of(each))
+    yield from (glob for each in other_programs.IN_TOML for glob in _globs_of(each))
 
 
 def markdown_globs() -> Iterator[str]:

@@ -15,6 +15,10 @@ class Program(Struct, frozen=True):
     `home_variable` says. With `is_recursive`, folders below hold agents, too. `settings` is the name of the file of
     settings in the layer, "" if it has none that is read. `own_key` is at the top of its agents, and of no other program's;
     "" if there is none. Files whose names begin with `unread` are left out.
+
+    Of agents of one name in several layers, the one nearest to the working folder counts, the outermost one where
+    `outer_wins`, and the user's own before both where `user_wins`. Of several in one layer the first counts, or where
+    `last_wins` the last one.
     """
 
     name: str
@@ -27,6 +31,9 @@ class Program(Struct, frozen=True):
     settings: str = ""
     user_layer: str = ""
     unread: str = ""
+    outer_wins: bool = False
+    user_wins: bool = False
+    last_wins: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -59,11 +66,12 @@ CODEX = Program(
 )
 VIBE = Program("vibe", ".vibe", "VIBE_HOME", settings=SETTINGS_FILE)
 
-PROGRAMS = (CODEX, VIBE)
-"""The programs in the order in which a name is looked up, after axe's own agents."""
-
-CLAUDE = Program("claude", ".claude", "CLAUDE_CONFIG_DIR", is_recursive=True, suffix=".md")
-COPILOT = Program("copilot", ".github", is_recursive=True, suffix=".md", user_layer=".copilot")
+CLAUDE = Program(
+    "claude", ".claude", "CLAUDE_CONFIG_DIR", is_recursive=True, suffix=".md", last_wins=True
+)
+COPILOT = Program(
+    "copilot", ".github", is_recursive=True, suffix=".md", user_layer=".copilot", user_wins=True
+)
 OPENCODE = Program(
     "opencode",
     ".opencode",
@@ -72,15 +80,32 @@ OPENCODE = Program(
     folders=("agent", "agents", "mode", "modes"),
     suffix=".md",
     user_layer=".config/opencode",
+    outer_wins=True,
+    last_wins=True,
 )
-GEMINI = Program("gemini", ".gemini", suffix=".md", unread="_")
+GEMINI = Program("gemini", ".gemini", suffix=".md", unread="_", user_wins=True)
 GEMINI_COMMANDS = Program("gemini commands", ".gemini", is_recursive=True, folders=("commands",))
 CURSOR = Program("cursor", ".cursor", suffix=".md")
 
-CHECKED_ONLY = (CLAUDE, COPILOT, OPENCODE, GEMINI, GEMINI_COMMANDS, CURSOR)
-"""The programs whose files are checked, and not run."""
+IN_TOML = (CODEX, VIBE)
+IN_MARKDOWN = (CLAUDE, COPILOT, OPENCODE, GEMINI)
 
-ALL_PROGRAMS = (*PROGRAMS, *CHECKED_ONLY)
+PROGRAMS = (*IN_TOML, *IN_MARKDOWN)
+"""The programs whose agents are run, in the order in which a name is looked up, after axe's own agents."""
+
+ALL_PROGRAMS = (*PROGRAMS, GEMINI_COMMANDS, CURSOR)
+
+
+def stem_of(file_name: str) -> str:
+    """Return the name of an agent's file without its ending: `review` of `review.agent.md`."""
+    stem, dot, ending = file_name.rpartition(".")
+    return stem.removesuffix(".agent") if ending == "md" else stem if dot else file_name
+
+
+def program_named(name: str) -> Program | None:
+    """Return the program in `PROGRAM:NAME`, None without one."""
+    prefix, colon, _ = name.partition(":")
+    return next((each for each in PROGRAMS if colon and each.name == prefix), None)
 
 
 def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program | None:

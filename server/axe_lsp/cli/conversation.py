@@ -10,6 +10,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
+from axe_lsp.agentfile.other_programs import stem_of
 from axe_lsp.cli.arguments import agents_folder
 from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.mentions import attach
@@ -150,7 +151,7 @@ class Conversation:
     def _request(self, message: str, here: AgentSearch) -> tuple[Path | None, RunRequest, Path]:
         """The agent's file if the user has named one, the order of the run, and the workspace."""
         file = named_file(self.agent, here.folder)
-        agent = file.stem if file is not None else self.agent
+        agent = stem_of(file.name) if file is not None else self.agent
         request, workspace = in_workspace(RunRequest(agent, message), here, file)
         return file, replace(request, model=self.model), workspace
 

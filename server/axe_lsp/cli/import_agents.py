@@ -31,7 +31,7 @@ def main(arguments: Sequence[str]) -> int:
 def _parser() -> Parser:
     parser = Parser(
         prog="axe-lsp import",
-        description="Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to "
+        description="Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI, opencode and Mistral Vibe to "
         "agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can't be converted, "
         "else 0.",
     )

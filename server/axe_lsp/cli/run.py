@@ -11,6 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.lookup_order import Caller
+from axe_lsp.agentfile.other_programs import stem_of
 from axe_lsp.cli.arguments import (
     Parser,
     add_agent,
@@ -193,7 +194,7 @@ def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:
     if given is not None and has_text():
         _warn("standard input is not read, because of --input")
     return RunRequest(
-        agent=file.stem if file is not None else options.agent,
+        agent=stem_of(file.name) if file is not None else options.agent,
         task=_task(options) if given is None else None,
         input=given,
         model=options.model,

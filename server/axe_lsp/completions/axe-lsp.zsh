@@ -24,7 +24,7 @@ _shtab_axe_lsp_commands() {
     hands:'execute tools for agents on another machine; ssh or Dask starts it'
     help:'Show a page of the documentation, or the help of a command. Without a topic, list the pages. Long pages open in the pager: `PAGER`, or less.'
     history:'The stored runs of all processes.'
-    import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
+    import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI, opencode and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
     mcp:'Offer agents as tools to MCP clients.'
     models:'List known models with context windows and prices, and those that a running Ollama has.'
@@ -226,8 +226,8 @@ _shtab_axe_lsp_doctor_defaults_added=0
 
 _shtab_axe_lsp_export_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
-  "--to[axe, codex, claude, copilot, gemini, vibe]:FORMAT:(axe codex claude copilot gemini vibe)"
-  "--from[the format of the files (default\: by folder and suffix\; axe, codex, claude, copilot, gemini, vibe)]:FORMAT:(axe codex claude copilot gemini vibe)"
+  "--to[axe, codex, claude, copilot, gemini, opencode, vibe]:FORMAT:(axe codex claude copilot gemini opencode vibe)"
+  "--from[the format of the files (default\: by folder and suffix\; axe, codex, claude, copilot, gemini, opencode, vibe)]:FORMAT:(axe codex claude copilot gemini opencode vibe)"
   "--output[write the new files to DIR]:DIR:_files -/"
   "--dry-run[show a diff and write nothing]"
   "--force[replace existing files]"
@@ -332,7 +332,7 @@ _shtab_axe_lsp_history_tail_defaults_added=0
 _shtab_axe_lsp_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--model[the model for agents whose files name no model that axe knows]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)"
-  "--from[the format of the files (default\: by folder and suffix\; axe, codex, claude, copilot, gemini, vibe)]:FORMAT:(axe codex claude copilot gemini vibe)"
+  "--from[the format of the files (default\: by folder and suffix\; axe, codex, claude, copilot, gemini, opencode, vibe)]:FORMAT:(axe codex claude copilot gemini opencode vibe)"
   "--output[write the new files to DIR]:DIR:_files -/"
   "--dry-run[show a diff and write nothing]"
   "--force[replace existing files]"

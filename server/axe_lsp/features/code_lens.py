@@ -48,7 +48,7 @@ def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
     if file.place.dialect is AGENT_TESTS and file.open is not None:
         cases = ((name, where) for name, where in outline(file.open).names() if name)
         return [Lens(where, kind, name) for name, where in cases for kind in _OF_CASES]
-    if not file.place.kind.is_agent or file.place.kind.syntax is not None:
+    if not file.place.kind.is_agent:
         return []
     kinds = [LensKind.RUN]
     if file.typed is not None:

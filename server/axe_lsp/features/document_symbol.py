@@ -117,6 +117,7 @@ _KINDS = {
     ValueKind.DATETIME: SymbolKind.STRING,
     ValueKind.ARRAY: SymbolKind.ARRAY,
     ValueKind.INLINE_TABLE: SymbolKind.TABLE,
+    ValueKind.NULL: SymbolKind.KEY,
     ValueKind.INVALID: SymbolKind.KEY,
 }
 

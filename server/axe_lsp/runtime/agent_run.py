@@ -54,6 +54,7 @@ from axe_lsp.runtime.prepare import (
     reads_much,
     sandbox_of,
     sandbox_warning,
+    twins_warning,
     unsupported_warning,
 )
 from axe_lsp.runtime.recordings.recording import recorded_of
@@ -467,6 +468,7 @@ class AgentRun:
             unsupported_warning(agent, definition),
             sandbox_warning(agent, definition),
             shadow_warning(agent, definition),
+            twins_warning(agent, definition),
         ):
             self._tree.warn_once(warning)
         for text in prepared.warnings:

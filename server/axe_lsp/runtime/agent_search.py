@@ -70,7 +70,7 @@ def named_file(text: str, folder: Path) -> Path | None:
 
     Raises ConfigError if there is no such file.
     """
-    if not text.endswith(SUFFIX) or "\0" in text:
+    if not text.endswith((SUFFIX, ".md")) or "\0" in text:
         return None
     path = Path(os.path.normpath(folder / text))
     if path.is_file():

@@ -33,7 +33,7 @@ from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.regular_files import is_file, is_folder
 from axe_lsp.runtime.files.user_config import load_user_config, wire_of
 from axe_lsp.runtime.messages import Message, Request, ResponseFormat, Tool
-from axe_lsp.runtime.plain_text import shown_path
+from axe_lsp.runtime.plain_text import escaped, shown_path
 from axe_lsp.runtime.prompt import Prompt, build_prompt
 from axe_lsp.runtime.runs import Order, Resolve, RunRequest, model_of, new_run_id
 from axe_lsp.runtime.safety.reach import Admitted
@@ -260,7 +260,9 @@ def _model(order: Order, definition: AgentDefinition) -> ModelName:
     if not text and definition.source is not None and definition.source.dialect:
         name = quoted(order.ids.agent)
         message = f"agent {name} names no model; give one, such as --model openai/gpt-5.6"
-        raise ConfigError(message, hint="; ".join(definition.notes))
+        raise ConfigError(
+            message, hint=next((note for note in definition.notes if "model" in note), "")
+        )
     try:
         return parse_model_name(text)
     except ModelNameError as error:
@@ -283,6 +285,19 @@ def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
         f"agent {quoted(agent)} runs without {', '.join(missing)}: "
         "this version of axe-lsp does not support that yet"
     )
+
+
+def twins_warning(agent: str, definition: AgentDefinition) -> str:
+    """A sentence about agents of the same name of other programs, which are not the one that runs, or ""."""
+    source = definition.source
+    if source is None or not source.twins:
+        return ""
+    others = ", ".join(
+        f"{escaped(quoted(f'{program}:{agent}'))} ({escaped(shown_path(path))})"
+        for program, path in source.twins
+    )
+    chosen = escaped(shown_path(source.path))
+    return f"agent {quoted(agent)} is that of {source.dialect or 'axe'} ({chosen}); there is also {others}"
 
 
 def _asks(value: Any) -> bool:

@@ -11,7 +11,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.context_files import ContextFile
 from axe_lsp.runtime.json_data import Json, JsonStruct, to_json
 from axe_lsp.runtime.messages import Tool
-from axe_lsp.runtime.prepare import Prepared, unsupported_warning
+from axe_lsp.runtime.prepare import Prepared, twins_warning, unsupported_warning
 from axe_lsp.runtime.prompt import Prompt, system_prompt
 from axe_lsp.runtime.runs import DEFAULT_TIMEOUT
 from axe_lsp.runtime.structured.schemas import canonical_json
@@ -67,8 +67,9 @@ def preview_of(prepared: Prepared) -> Preview:
 
 def warnings_of(prepared: Prepared) -> tuple[str, ...]:
     """Warnings that are known before a request is sent, such as keys without effect."""
-    missing = unsupported_warning(prepared.order.ids.agent, prepared.definition)
-    return (*([missing] if missing else []), *prepared.warnings)
+    agent, definition = prepared.order.ids.agent, prepared.definition
+    known = (unsupported_warning(agent, definition), twins_warning(agent, definition))
+    return (*filter(None, known), *prepared.warnings)
 
 
 def preview_json(prepared: Prepared) -> dict[str, Json]:

@@ -104,6 +104,8 @@ def test_an_agent_without_tools_has_none_anywhere(other: str) -> None:
         assert any("can't be kept from patching" in note.text for note in result.notes)
     elif other == "vibe":  # Where an empty list would mean all tools.
         assert values["disabled_tools"] == ["*"]
+    elif other == "opencode":
+        assert values["permission"] == {"*": "deny"}
     else:
         assert values["tools"] == []
 
@@ -216,6 +218,27 @@ def test_tools_of_claude_code_never_become_more(keys: str, tools: set[str]) -> N
 def test_tools_of_copilot_are_read_by_alias_and_without_case(listed: str, tools: set[str]) -> None:
     text = f"---\ndescription: d\ntools: {listed}\n---\nGo."
     assert set(tomli.loads(to("axe", text, source="copilot").text).get("tools", [])) == tools
+
+
+@pytest.mark.parametrize(
+    ("keys", "tools"),
+    [
+        ("permission: deny", ""),
+        ("permission: {edit: deny, bash: ask, webfetch: deny, websearch: deny}", "r run_command"),
+        ("permission: {'*': deny, read: allow}", "read_file"),
+        ("permission: {read: allow, '*': deny}", ""),  # The last rule that matches counts.
+        ("permission: {'*': deny, write: allow}", ""),  # No tool asks for `write`.
+        ("tools: {'*': false, write: true}", "write_file edit_file"),
+        ("tools: {bash: true}\npermission: {'*': deny, bash: deny}", ""),
+        ("permission: {'*': deny, bash: {'*': ask, 'rm *': deny}}", ""),
+        ("permission: {'*': deny, bash: {'*': ask, 'git *': allow}}", "run_command"),
+    ],
+)
+def test_tools_of_opencode_are_those_that_no_rule_denies(keys: str, tools: str) -> None:
+    result = to("axe", f"---\ndescription: d\n{keys}\n---\nGo.", source="opencode")
+    reading = "read_file list_directory grep find_files"
+    meant = set(tools.replace("r ", f"{reading} ").split())
+    assert set(values_of(result).get("tools", [])) == meant
 
 
 @pytest.mark.parametrize(

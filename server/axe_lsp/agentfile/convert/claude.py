@@ -19,6 +19,7 @@ from axe_lsp.agentfile.convert.formats import (
     described_server,
     granted,
     listed_tools,
+    split_list,
     tools_of,
 )
 from axe_lsp.agentfile.convert.intermediate import CHANGING, slug
@@ -38,9 +39,18 @@ def _read_description(reading: Reading) -> None:
     reading.agent.description = reading.agent.description.replace("\\n", "\n")
 
 
+def names_in(value: object) -> list[str]:
+    """Return the tools in a text or list. Claude Code 2.1.332 splits at blanks as well as at commas."""
+    texts = value if isinstance(value, list) else [value]
+    return [
+        name for each in texts if isinstance(each, str) for name in split_list(each, at=", \t\r\n")
+    ]
+
+
 def _read_tools(reading: Reading) -> None:
     """A tool that is allowed or denied for some arguments only is left out: axe has no such limits."""
-    listed = listed_tools(reading)
+    written = names_in(reading.values.get("tools"))
+    listed = listed_tools(reading, written if "tools" in reading.values else None)
     if listed is None:
         tools = all_tools(reading, "Claude Code")
     else:
@@ -79,9 +89,8 @@ def _without_patterns(reading: Reading, key: str, listed: Iterable[str]) -> Iter
 
 
 def _read_denials(reading: Reading, tools: list[str]) -> None:
-    denied = reading.texts("disallowedTools")
-    if denied is None:
-        return
+    reading.take("disallowedTools")
+    denied = names_in(reading.values.get("disallowedTools"))
     gone: set[str] = set()
     for each in denied:
         name = each.removesuffix("(*)")

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.convert.copilot import COPILOT
 from axe_lsp.agentfile.convert.formats import PLAIN, Format, Reading, Writing
 from axe_lsp.agentfile.convert.gemini import GEMINI
 from axe_lsp.agentfile.convert.intermediate import FIELDS, ConversionError, Note, NoteKind, slug
+from axe_lsp.agentfile.convert.opencode import OPENCODE
 from axe_lsp.agentfile.convert.output_file import (
     OutputFile,
     read_markdown,
@@ -23,6 +24,7 @@ from axe_lsp.agentfile.convert.output_file import (
     write_toml,
 )
 from axe_lsp.agentfile.convert.vibe import VIBE
+from axe_lsp.agentfile.other_programs import program_of
 from axe_lsp.agentfile.text.parse import Parse
 
 
@@ -78,7 +80,7 @@ def convert_file(
         raise ConversionError(
             "the file has no front matter: it has to begin with `---` and keys", 1
         )
-    reading = _read(written, stem, source, beside)
+    reading = read_agent(written, stem, source, beside)
     if model and not reading.agent.model:
         reading.agent.model = model
         reading.notes.added("model", f"`{model}`, as was asked for")
@@ -96,7 +98,13 @@ def convert_file(
     )
 
 
-def _read(written: OutputFile, stem: str, source: Format, beside: Callable[[str], str]) -> Reading:
+def read_agent(
+    written: OutputFile,
+    stem: str,
+    source: Format,
+    beside: Callable[[str], str] = _nothing_beside,
+) -> Reading:
+    """Return the agent of a file, with a note about each key that has no counterpart. Raises ConversionError."""
     reading = Reading(source, written, stem, beside)
     # The prompt first, as a type of axe puts its own text in front.
     for name in ("prompt", *(each for each in FIELDS if each != "prompt")):
@@ -168,7 +176,7 @@ def _has(written: OutputFile, key: str) -> bool:
 
 
 FORMATS: Mapping[str, Format] = {
-    each.name: each for each in (AXE, CODEX, CLAUDE, COPILOT, GEMINI, VIBE)
+    each.name: each for each in (AXE, CODEX, CLAUDE, COPILOT, GEMINI, OPENCODE, VIBE)
 }
 """The formats by the names that `--to` and `--from` take."""
 
@@ -182,9 +190,11 @@ def format_of(path: str, text: str = "") -> Format:
     TOML outside the folders of agents is read as Codex's if it has Codex's own key.
     """
     folder, _, name = f"/{path}".rpartition("/")
-    for each in (COPILOT, *FORMATS.values()):
-        if f"/{each.folder}/" in f"{folder}/" and name.endswith(each.suffix[-3:]):
-            return each
+    program = program_of(folder)
+    if program is not None and program.name in FORMATS and name.endswith(program.suffix):
+        return FORMATS[program.name]
+    if f"/{AXE.folder}/" in f"{folder}/" and name.endswith(AXE.suffix):
+        return AXE
     if name.endswith(COPILOT.suffix):
         return COPILOT
     if name.endswith(".md"):

@@ -261,9 +261,13 @@ def granted(reading: Reading, names: Iterable[str], key: str) -> list[str]:
     return list(found)
 
 
-def listed_tools(reading: Reading) -> list[str] | None:
-    """The names in the list `tools`; None without one, or with a star, since the agent has every tool then."""
-    listed = reading.texts("tools")
+def listed_tools(reading: Reading, names: list[str] | None = None) -> list[str] | None:
+    """The names in the list `tools`; None without one, or with a star, since the agent has every tool then.
+
+    `names` are those of a program that splits texts in its own way.
+    """
+    texts = reading.texts("tools")
+    listed = texts if names is None else names
     if listed is None or "*" in listed:
         return None
     reading.source_keys["tools"] = "tools"
@@ -283,12 +287,12 @@ def all_tools(reading: Reading, program: str) -> list[str]:
     return tools
 
 
-def split_list(text: str) -> list[str]:
-    """The parts of a text with commas between them; commas in parentheses belong to a part."""
+def split_list(text: str, at: str = ",") -> list[str]:
+    """The parts of a text with one of the characters in `at` between them; those in parentheses belong to a part."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")
-        if character == "," and depth <= 0:
+        if character in at and depth <= 0:
             parts.append("")
         else:
             parts[-1] += character

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.agentfile.other_programs import stem_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.daemon.uris import canonical, path_of
 from axe_lsp.hosting.protocol import Workplace
@@ -144,7 +145,7 @@ def _open_agent(session: Session, uri: str) -> tuple[str, Path, dict[str, str]]:
     text = file.open.parse.text if file is not None and file.open is not None else None
     path = path_of(ours)
     if path is not None:
-        return place.stem, path, {str(path): text} if text is not None else {}
+        return stem_of(path.name), path, {str(path): text} if text is not None else {}
     if text is None:
         raise JsonRpcInvalidParams(f"axe/run: {uri} is neither a file nor an open agent")
     name = place.stem.rpartition(":")[2] or "untitled"

@@ -18,7 +18,6 @@ from axe_lsp.agentfile import lookup_order
 from axe_lsp.agentfile.agent_definition import AgentDefinition, Source, load
 from axe_lsp.agentfile.check.problem import DefinitionError
 from axe_lsp.agentfile.lookup_order import (
-    AGENT_FOLDERS,
     SUFFIX,
     AgentPlaces,
     Caller,
@@ -30,12 +29,17 @@ from axe_lsp.agentfile.lookup_order import (
 )
 from axe_lsp.agentfile.other_programs import (
     AGENTS,
+    CLAUDE,
     CODEX,
+    COPILOT,
     PROGRAMS,
     SETTINGS_FILE,
+    VIBE,
     Program,
     program_by_keys,
+    program_named,
     program_of,
+    stem_of,
 )
 from axe_lsp.agentfile.text.nearest import nearest
 from axe_lsp.agentfile.text.ranges import quoted
@@ -47,12 +51,16 @@ from axe_lsp.runtime.files.folders import (
     expand_path,
     homes_of_dialects,
 )
-from axe_lsp.runtime.files.regular_files import is_there, read_file
+from axe_lsp.runtime.files.regular_files import is_folder, is_there, read_file
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below, project_root
 from axe_lsp.runtime.plain_text import shown_path
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.files.dialect_agents import DialectAgent, DialectAgents
+
+
+_OF_AXE = "axe:"
+"""Stands before the name of an agent of axe that agents of other programs have, too."""
 
 
 class AgentFolders(Struct, frozen=True, dict=True):
@@ -86,7 +94,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
             source = Source(str(agent.path), text, dialect=agents.dialect.name)
             understand = partial(agents.definition, agent)
         try:
-            return replace(understand(text), source=source)
+            return replace(understand(text), source=replace(source, twins=self._twins(name)))
         except DefinitionError as error:
             hint = f"The error is at {shown_path(source.path)}:{error.line}:{error.column}"
             is_ours = error.is_parse_error  # The parser of axe has other words for it.
@@ -101,18 +109,39 @@ class AgentFolders(Struct, frozen=True, dict=True):
         return found if isinstance(found, Path) else found[1].path
 
     def _find(self, name: str) -> Path | tuple[DialectAgents, DialectAgent]:
-        """An agent of axe, else one of another dialect, whose names may be any text."""
+        """An agent of axe, else one of another dialect, whose names may be any text. `PROGRAM:NAME` chooses the dialect."""
         objection = lookup_order.objection(name)
-        if objection is None:
+        found = next(self._of_all_programs(name), None)
+        if found is not None:
+            return found
+        program = program_named(name)
+        if program is not None or name.startswith(_OF_AXE):
+            chosen = name.partition(":")[2]
+            for each in self._of_all_programs(chosen):
+                if (each[0].dialect if isinstance(each, tuple) else None) is program:
+                    return each
+        if objection is not None:
+            raise ConfigError(objection)
+        raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+
+    def _twins(self, name: str) -> tuple[tuple[str, str], ...]:
+        """The agents of this name that are not meant, as another program's is looked up first."""
+        others = [each for each in self._of_all_programs(name) if isinstance(each, tuple)]
+        is_axes = next(self._of_all_programs(name), None) not in others
+        return tuple(
+            (agents.dialect.name, str(agent.path))
+            for agents, agent in (others if is_axes else others[1:])
+        )
+
+    def _of_all_programs(self, name: str) -> Iterator[Path | tuple[DialectAgents, DialectAgent]]:
+        """Yield the agents of a name, that of axe first, then one of each program in their order."""
+        if lookup_order.objection(name) is None:
             found = self._find_in(self.folders, name) or self._find_in(self.all_folders, name)
             if found is not None:
-                return found
+                yield found
         for agents in self.others():
             if name in agents.agents:
-                return agents, agents.agents[name]
-        if objection is not None:
-            raise ConfigError(objection, hint=_importable([Path(name)]))
-        raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+                yield agents, agents.agents[name]
 
     def _find_in(self, folders: Sequence[Path], name: str) -> Path | None:
         for folder in folders:
@@ -138,21 +167,9 @@ class AgentFolders(Struct, frozen=True, dict=True):
         meant = nearest(name.removesuffix(SUFFIX), known)
         if meant is not None:
             return f"Did you mean `{meant}`?"
-        importable = _importable([Path(name), *self._of_other_programs(name)])
-        if importable:
-            return importable
         looked = ", ".join(shown_path(folder) for folder in self.folders)
         more = "`axe-lsp agents list` lists the agents" if known else "`axe-lsp init` creates one"
         return f"Searched folders: {looked}. {more}."
-
-    def _of_other_programs(self, name: str) -> Iterator[Path]:
-        """The files that an agent in Markdown would have, in the projects of these folders."""
-        from axe_lsp.agentfile.convert.conversion import FORMATS
-
-        for folder in self.folders:
-            for each in FORMATS.values():
-                if each.is_markdown and folder.as_posix().endswith(AGENT_FOLDERS):
-                    yield folder.parents[1] / each.folder / f"{name}{each.suffix}"
 
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
         """Every agent by name, with its file and what it holds or why it holds no agent."""
@@ -235,6 +252,8 @@ class Lookup:
         """The agent in a file that a person has named."""
         folder = file.parent.as_posix()
         dialect = program_of(folder, self._places.homes) or self._program_by_text(file)
+        if dialect is None and file.name.endswith(CLAUDE.suffix):
+            dialect = COPILOT if file.name.endswith(".agent.md") else CLAUDE
         if dialect is None:
             folders = structs.replace(
                 self.seen_from(caller), folders=(file.parent,), search=tuple, others=tuple
@@ -242,11 +261,11 @@ class Lookup:
             return folders.resolve(name)
         from axe_lsp.runtime.files.dialect_agents import DialectAgent
 
-        seen = self.seen_from(Caller(folder, caller.base, dialect.name))
-        (agents,) = seen.others()
+        seen_from = Caller(folder, caller.base, dialect.name)
+        seen, agents = self.seen_from(seen_from), self._agents_of(dialect, seen_from)
         here = (each for each in agents.agents.values() if each.path == file)
-        agent = next(here, DialectAgent(file.stem, file))
-        alone = structs.replace(agents, agents={name: agent})
+        agent = next(here, DialectAgent(stem_of(file.name), file))
+        alone = structs.replace(agents, agents={name: agent}, is_main=True)
         return structs.replace(seen, others=lambda: (alone,)).resolve(name)
 
     def _program_by_text(self, file: Path) -> Program | None:
@@ -266,28 +285,36 @@ class Lookup:
         return [
             self._agents_of(program, caller)
             for program in PROGRAMS
-            if is_person or program.name == caller.dialect
+            if (is_person or program.name == caller.dialect)
+            and any(map(is_folder, self._layers_of(program, caller)))
         ]
 
     def _agents_of(self, program: Program, caller: Caller) -> DialectAgents:
-        from axe_lsp.runtime.files.dialect_agents import codex_agents, vibe_agents
-
-        seen_from = structs.replace(caller, dialect=program.name)
-        places, is_recursive = self._places, program.is_recursive
-        layers = tuple(
-            map(Path, layers_of(seen_from, places, program.layer, is_recursive=is_recursive))
+        from axe_lsp.runtime.files.dialect_agents import (
+            codex_agents,
+            markdown_agents,
+            vibe_agents,
         )
+
         read = partial(_text, open_buffers=self._open_buffers)
         home = self._places.home(program.name)
-        own = self._repository_of(layers[-1].as_posix()) if layers else ""
-        layers = tuple(
-            each
-            for each in layers
-            if each.as_posix() == home or self._repository_of(each.as_posix()) == own
-        )
+        layers = self._layers_of(program, caller)
+        users = Path(home) if home else None
         if program is CODEX:
-            return codex_agents(layers, Path(home) if home else None, read)
-        return vibe_agents([each / AGENTS for each in reversed(layers)], read)
+            return codex_agents(layers, users, read)
+        if program is VIBE:
+            return vibe_agents([each / AGENTS for each in reversed(layers)], read)
+        return markdown_agents(program, layers, users, read, is_main=not caller.dialect)
+
+    def _layers_of(self, program: Program, caller: Caller) -> tuple[Path, ...]:
+        """The folders of a program that count for a caller, whether or not they exist."""
+        seen_from = structs.replace(caller, dialect=program.name)
+        names = layers_of(seen_from, self._places, program.layer, is_recursive=program.is_recursive)
+        home = self._places.home(program.name)
+        own = self._repository_of(names[-1]) if names else ""
+        return tuple(
+            Path(each) for each in names if each == home or self._repository_of(each) == own
+        )
 
     def _reachable(self, caller: Caller, folders: Iterable[Path]) -> Iterator[Path]:
         """Yield the folders whose agents the file of a caller may name."""
@@ -366,16 +393,6 @@ def _file_of(name: str, folder: Path) -> Path:
 def _definition(text: str) -> AgentDefinition:
     """Understood once, however many children are made by the same text."""
     return load(text)
-
-
-def _importable(paths: Iterable[Path]) -> str:
-    """The command that converts the first agent in Markdown that is there."""
-    import shlex
-
-    found = (shown_path(each) for each in paths if each.suffix == ".md" and is_there(each))
-    return next(
-        (f"`axe-lsp import {shlex.quote(each)}` converts this agent." for each in found), ""
-    )
 
 
 def _text(path: Path, open_buffers: Mapping[Path, str]) -> str:

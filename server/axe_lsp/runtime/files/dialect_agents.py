@@ -1,4 +1,4 @@
-"""Agents of other dialects on disk: the roles of Codex and the agents of Mistral Vibe.
+"""Agents of other dialects on disk: the roles of Codex, the agents of Mistral Vibe, and agents in Markdown.
 
 Which file a name means, and what it inherits, follows the rules of each program. A text that is open in
 an editor wins over the file. Everything here may block.
@@ -17,8 +17,15 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition, valid_values
 from axe_lsp.agentfile.codex_agent import codex_agent, codex_objection
-from axe_lsp.agentfile.lookup_order import SUFFIX
-from axe_lsp.agentfile.other_programs import AGENTS, CODEX, VIBE, Program
+from axe_lsp.agentfile.other_programs import (
+    AGENTS,
+    CODEX,
+    IN_MARKDOWN,
+    OPENCODE,
+    VIBE,
+    Program,
+    stem_of,
+)
 from axe_lsp.agentfile.text.reading import values_of
 from axe_lsp.agentfile.vibe_agent import is_subagent, prompt_file, vibe_agent, vibe_objection
 from axe_lsp.runtime.errors import ConfigError
@@ -51,7 +58,7 @@ class DialectAgents(Struct, frozen=True):
     """The agents of one dialect by name, as they are visible from a folder.
 
     `session` are the values of config.toml that agents inherit, `callable` the names that agents of
-    the dialect may call.
+    the dialect may call. `is_main` is whether a person names them, and not another agent.
     """
 
     dialect: Program
@@ -59,12 +66,21 @@ class DialectAgents(Struct, frozen=True):
     callable: tuple[str, ...] = ()
     session: Mapping[str, Any] = field(default_factory=dict)
     read_prompt: Callable[[str], str] = lambda _: ""
+    is_main: bool = False
 
     def definition(self, agent: DialectAgent, text: str) -> AgentDefinition:
         """The meaning of an agent's file. Raises DefinitionError, and ConfigError for a refused file."""
         if agent.is_outside:
             shown = shown_path(agent.path)
+            if self.dialect in IN_MARKDOWN:
+                raise ConfigError(f"{shown} is a link to a file outside its project")
             raise ConfigError(f"config.toml names {shown} as a role, which is outside its project")
+        if self.dialect in IN_MARKDOWN:
+            from axe_lsp.agentfile.markdown_agent import markdown_agent
+
+            return markdown_agent(
+                self.dialect, text, agent.name, self.callable, is_main=self.is_main
+            )
         if self.dialect is VIBE:
             values = valid_values(text, vibe_objection)
             file = prompt_file(values)
@@ -106,7 +122,7 @@ def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
     found: dict[str, DialectAgent] = {}
     subagents = []
     for folder in folders:
-        for path in _files_in(folder):
+        for path in _files_in(folder, VIBE):
             if path.stem in found or path.stem.casefold() == "main":
                 continue
             values = _values(path, read)
@@ -117,6 +133,60 @@ def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
     return DialectAgents(
         VIBE, found, tuple(subagents), read_prompt=partial(read_prompt, prompts, read)
     )
+
+
+def markdown_agents(
+    program: Program, layers: Sequence[Path], home: Path | None, read: Read, *, is_main: bool
+) -> DialectAgents:
+    """Return the agents of a program in Markdown in `layers`, the user's `home` first and then outer ones first.
+
+    Of several of one name the program's rules choose, and what it does not load comes last. A link that leads out of the
+    project is not followed, since the text goes to a provider.
+    """
+    found: dict[str, tuple[DialectAgent, bool]] = {}
+    for layer, path in _from_weakest(program, layers, home):
+        from axe_lsp.agentfile.markdown_agent import called_in, first_fault
+
+        try:
+            text = read(path)
+        except (OSError, ValueError):
+            continue
+        called = called_in(program, text, _name_by_path(path, layer, program))
+        if called is None or (called.name in found and first_fault(program, text) is not None):
+            continue
+        is_outside = layer != home and not _is_below(path, layer.parent)
+        agent = DialectAgent(called.name, path, is_outside=is_outside)
+        found[called.name] = agent, called.is_callable
+    agents = {name: agent for name, (agent, _) in sorted(found.items())}
+    names = tuple(name for name in agents if found[name][1])
+    return DialectAgents(program, agents, names, is_main=is_main)
+
+
+def _from_weakest(
+    program: Program, layers: Sequence[Path], home: Path | None
+) -> Iterator[tuple[Path, Path]]:
+    """Yield the layers and files in them; of files of one name the last one wins."""
+    users, project = ([each for each in layers if (each == home) is own] for own in (True, False))
+    project = project[::-1] if program.outer_wins else project
+    for layer in [*project, *users] if program.user_wins else [*users, *project]:
+        files = list(_markdown_files(layer, program))
+        for path in files if program.last_wins else reversed(files):
+            yield layer, path
+
+
+def _markdown_files(layer: Path, program: Program) -> Iterator[Path]:
+    for folder in program.folders:
+        found = _files_in(layer / folder, program, is_recursive=program.is_recursive)
+        # opencode reads files in folders after those beside them.
+        yield from sorted(found, key=lambda each: len(each.parts)) if program is OPENCODE else found
+
+
+def _name_by_path(path: Path, layer: Path, program: Program) -> str:
+    """The name of a file without a `name`: for opencode its path below the folder of agents."""
+    if program is not OPENCODE:
+        return stem_of(path.name)
+    inside = path.relative_to(layer).with_suffix("")
+    return "/".join(inside.parts[1:])
 
 
 def read_prompt(folders: Sequence[Path], read: Read, file: str) -> str:
@@ -150,7 +220,7 @@ def _roles_of_layer(layer: Path, config: Mapping[str, Any], read: Read) -> Itera
         names.add(known)
         said = {**_description(role), **_description(values or {})}
         yield DialectAgent(known, path, said, is_declared=True)
-    for path in _files_in(layer / AGENTS, is_recursive=True):
+    for path in _files_in(layer / AGENTS, CODEX, is_recursive=True):
         values = _values(path, read)
         known = _name(values or {}) or path.stem
         if path not in declared and known not in names:
@@ -187,12 +257,12 @@ def _values(path: Path, read: Read) -> Mapping[str, Any] | None:
         return None
 
 
-def _files_in(folder: Path, *, is_recursive: bool = False) -> Iterator[Path]:
+def _files_in(folder: Path, program: Program, *, is_recursive: bool = False) -> Iterator[Path]:
     """The agent files in a folder, in the order of their paths. A link to a folder is one, once."""
     waiting, seen = [folder], set()
     while waiting:
         path = waiting.pop()
-        if path.name.endswith(SUFFIX) and path.is_file():
+        if program.is_agent_file(path.name) and path.is_file():
             yield path
         elif path == folder or (is_recursive and path.is_dir()):
             real = os.path.realpath(path)

@@ -180,9 +180,10 @@ def _holds_agents(folder: Path, environment: Environment, *, is_own: bool) -> bo
 
 def _is_users_folder(folder: Path, environment: Environment) -> bool:
     try:
-        homes = dict(homes_of_dialects(environment)).values()
-        own = (config_folder(environment), *map(Path, homes))
-        return folder in [each / AGENTS for each in own]
+        homes = [Path(each) for each in dict(homes_of_dialects(environment)).values()]
+        if folder == config_folder(environment) / AGENTS:
+            return True
+        return any(home in folder.parents for home in homes)
     except ConfigError:  # There is no home folder.
         return False
 
