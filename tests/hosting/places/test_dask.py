@@ -346,7 +346,8 @@ async def test_with_the_scheduler_its_workers_are_lost_and_nothing_is_done_here(
 ) -> None:
     cluster.start("build1")
     place = ClusterPlace(tmp_path, provider, cluster)
-    cluster.configure(place.config, "wait = 1")
+    # A busy machine takes seconds for the connection.
+    cluster.configure(place.config, "wait = 10")
     place.lead(HELP)
     sleepers = Sleepers()
     place.commands("echo kept > a.txt", sleepers.command, "echo here > a.txt")
@@ -356,7 +357,7 @@ async def test_with_the_scheduler_its_workers_are_lost_and_nothing_is_done_here(
         await until(lambda: not sleepers.count())
         await run
     (end,) = (each for each in made.of(AgentEnd) if each.run.agent == "helper")
-    assert f"no machine for its copy can be reached within 1 s: {cluster.address}: " in str(
+    assert f"no machine for its copy can be reached within 10 s: {cluster.address}: " in str(
         end.error
     )
     assert 'engine = "here"' in str(end.error)
