@@ -18,12 +18,7 @@ NOT_YET = frozenset(
             f"opencode-json-{each}"
             for each in ("default-agent-missing", "unknown-top", "in-dot-folder")
         ),
-        "copilot-handoffs-unknown-agent",
         "real-claude-32",
-        *(
-            f"gemini-cmd-{each}"
-            for each in ("effect-file-missing", "effect-umlaut-name", "syntax-bom")
-        ),
     ]
 )
 """Cases whose verdict depends on opencode.json or on other files; docs/markdown-agents.md names them."""

@@ -194,6 +194,7 @@ def test_an_agent_is_converted_to_every_other_format_from_its_name() -> None:
         "Convert to an agent of Claude Code (without model)",
         "Convert to an agent of GitHub Copilot (without model)",
         "Convert to an agent of Gemini CLI (without model)",
+        "Convert to an agent of opencode",
         "Convert to an agent of Mistral Vibe (without model)",
     ]
     new = offered.new_file(titles[1])

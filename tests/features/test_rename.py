@@ -9,19 +9,14 @@ from axe_lsp.features.rename import follow_move, renamable, rename
 from axe_lsp.workspace.workspace import Change, Workspace
 from support.edits import edited
 from support.fixture import (
-    CURSOR,
     FOLDER,
     PLACES,
     USER_FOLDER,
     Fixture,
-    files_of,
     open_fixture,
+    texts_of,
     uri_of,
 )
-
-
-def texts_of(fixture: str) -> dict[str, str]:
-    return {uri: text.replace(CURSOR, "") for uri, text in files_of(fixture).items()}
 
 
 def renamed(fixture: str, new_name: str) -> Edit | None:
@@ -482,7 +477,7 @@ def test_files_that_move_at_the_same_time_rename_each_reference_once(
         --- c.toml
         name = "c"
     """
-    opened, texts = open_fixture(fixture), files_of(fixture)
+    opened, texts = open_fixture(fixture), texts_of(fixture)
     uris = {uri_of(f"{old}.toml"): uri_of(f"{new}.toml") for old, new in moves.items()}
     edit = tuple(
         step

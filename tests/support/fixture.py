@@ -53,6 +53,11 @@ def files_of(fixture: str) -> dict[str, str]:
     return {uri_of(head): text for head, text in zip(pieces[1::2], pieces[2::2], strict=True)}
 
 
+def texts_of(fixture: str) -> dict[str, str]:
+    """URI to text, without markers."""
+    return {uri: text.replace(CURSOR, "") for uri, text in files_of(fixture).items()}
+
+
 def open_text(text: str) -> AgentFile:
     """The only file of a workspace, with exactly this text."""
     uri = uri_of("main.toml")

@@ -18,7 +18,7 @@ class Program(Struct, frozen=True):
 
     Of agents of one name in several layers, the one nearest to the working folder counts, the outermost one where
     `outer_wins`, and the user's own before both where `user_wins`. Of several in one layer the first counts, or where
-    `last_wins` the last one.
+    `last_wins` the last one. A byte order mark is content for a program that `refuses_mark`.
     """
 
     name: str
@@ -34,6 +34,7 @@ class Program(Struct, frozen=True):
     outer_wins: bool = False
     user_wins: bool = False
     last_wins: bool = False
+    refuses_mark: bool = False
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -83,8 +84,10 @@ OPENCODE = Program(
     outer_wins=True,
     last_wins=True,
 )
-GEMINI = Program("gemini", ".gemini", suffix=".md", unread="_", user_wins=True)
-GEMINI_COMMANDS = Program("gemini commands", ".gemini", is_recursive=True, folders=("commands",))
+GEMINI = Program("gemini", ".gemini", suffix=".md", unread="_", user_wins=True, refuses_mark=True)
+GEMINI_COMMANDS = Program(
+    "gemini commands", ".gemini", is_recursive=True, folders=("commands",), refuses_mark=True
+)
 CURSOR = Program("cursor", ".cursor", suffix=".md")
 
 IN_TOML = (CODEX, VIBE)

@@ -181,7 +181,7 @@ def _overview() -> str:
     width = max(map(len, COMMANDS)) + 2
     commands = "".join(f"  {name:<{width}}{what}\n" for name, what in COMMANDS.items())
     return (
-        "axe-lsp: a language server and a runtime for AI agents defined in TOML\n\n"
+        "axe-lsp: a language server and a runtime for AI agents in TOML and Markdown\n\n"
         "usage: axe-lsp [--stdio | --tcp HOST:PORT | --pipe PATH]   the language server\n"
         "       axe-lsp COMMAND ...\n\n"
         f"commands:\n{commands}\n"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -182,9 +183,15 @@ def read(path: Path) -> Content | None:
     except OSError as error:
         return Content("", f"the file can't be read: {error.strerror}")
     try:
-        return Content(decode_utf8(raw))
+        return Content(_refused_mark(path, raw) + decode_utf8(raw))
     except NotUtf8Error as error:
         return Content(error.text, f"the file is {error}: save it as UTF-8", error.offset)
+
+
+def _refused_mark(path: Path, raw: bytes) -> str:
+    """The byte order mark of a file if its program takes it for content, else ""."""
+    program = program_of(path.parent.as_posix()) if raw.startswith(BOM_UTF8) else None
+    return "\ufeff" if program is not None and program.refuses_mark else ""
 
 
 def create(path: Path, text: str) -> None:

@@ -86,7 +86,7 @@ def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> 
     )
     files = {
         file.uri: file
-        for file in sorted(found, key=lambda each: (each.place.stem, each.place.scope, each.uri))
+        for file in sorted(found, key=lambda each: (each.called, each.place.scope, each.uri))
     }
     edges = tuple(
         dict.fromkeys(edge for file in files.values() for edge in _edges(snapshot, file, instead))
@@ -128,7 +128,7 @@ def around(graph: DelegationGraph, agent: str) -> DelegationGraph:
 def _edges(snapshot: Snapshot, file: AgentFile, instead: LinkedAgents) -> Iterator[Edge]:
     for reference in file.references:
         meant = meaning(snapshot, file, reference)
-        via = Via.SUB_AGENTS if reference.key == SUB_AGENTS else Via.TASK_TYPES
+        via = Via.TASK_TYPES if reference.key == TASK_TYPES else Via.SUB_AGENTS
         if meant.kind is Kind.AGENT:
             yield Edge(file.uri, instead.get(meant.uri, meant.uri), via)
         elif meant.kind is Kind.MISSING:
@@ -146,7 +146,7 @@ def _node(file: AgentFile, roots: Container[str], below: Depths) -> Node:
     depth = below.depths.get(file.uri)
     # If all paths upwards are cycles, runs have to start at an agent in them.
     is_reachable = depth is None or file.uri in below.in_reach
-    return Node(file.uri, file.place.stem, file, file.uri in roots, is_reachable, depth)
+    return Node(file.uri, file.called, file, file.uri in roots, is_reachable, depth)
 
 
 def _cycles(calls: Mapping[str, Sequence[str]]) -> list[Cycle]:

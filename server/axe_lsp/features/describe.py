@@ -119,7 +119,7 @@ def type_markdown(name: str, agent_type: AgentType) -> str:
 
 def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
     """The card of an agent; with `callers`, if they are worth looking for."""
-    lines = [f"**{as_text(agent.place.stem)}** · {_SCOPES[agent.place.scope]}"]
+    lines = [f"**{as_text(agent.called)}** · {_SCOPES[agent.place.scope]}"]
     if agent.description:
         lines.append(as_text(agent.description))
     facts = []
@@ -159,7 +159,7 @@ def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
 
 def callers_of(snapshot: Snapshot, agent: AgentFile) -> list[str]:
     """The names of the agents that may call this one."""
-    return sorted({each.file.place.stem for each in mentions(snapshot, agent_meaning(agent))})
+    return sorted({each.file.called for each in mentions(snapshot, agent_meaning(agent))})
 
 
 _NAMED = 8

@@ -57,6 +57,10 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
         return None
     if front_matter.is_front_matter(file):
         key = front_matter.key_at(file, offset)
+        for each in file.references:
+            agent = snapshot.agent(each.name, file) if each.range.touches(offset) else None
+            if agent is not None:
+                return Hover(each.range, _card(snapshot, agent))
         return Hover(key[0], key_markdown(key[1])) if key is not None else None
     cursor = cursor_at(file.open, offset)
     return _of_server(snapshot, file, cursor, offset) or _of_place(snapshot, file, cursor)

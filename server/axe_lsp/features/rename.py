@@ -20,6 +20,7 @@ from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.agentfile.lookup_order import SUFFIX, objection
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.splices import literal, requoted
+from axe_lsp.agentfile.text.yaml import is_plain_text
 from axe_lsp.features.edit import Edit, MovedFile, RenameError, TextChange, TextOf
 from axe_lsp.features.references import named_at, type_keys
 from axe_lsp.features.rename_recording import (
@@ -94,6 +95,8 @@ def rename(
 
 def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf) -> Edit:
     """The edit that gives another name to an agent. Raises RenameError."""
+    if agent.place.kind.syntax is not None:
+        return _renamed_in_markdown(snapshot, agent, new_name, text_of)
     if agent.place.dialect.has_names:
         return _named_anew(snapshot, agent, new_name, text_of)
     _check_name(new_name)
@@ -134,6 +137,63 @@ def _named_anew(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: Te
     return tuple(changes)
 
 
+def _renamed_in_markdown(
+    snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf
+) -> Edit:
+    """Another name in the file and wherever agents of its program name it; of a file without a name its own name."""
+    _check_is_read(snapshot)
+    fault = _fault_of_markdown(new_name)
+    if fault:
+        raise RenameError(f"an agent's name {fault}")
+    if snapshot.layers.names.get((agent.schema.program, new_name)) and new_name != agent.called:
+        raise RenameError(f"there is an agent {quoted(new_name)} already; choose another name")
+    changes: list[TextChange | MovedFile] = []
+    meant = agent_meaning(agent)
+    for uri, caller in {each.file.uri: each.file for each in mentions(snapshot, meant)}.items():
+        text = text_of(uri)
+        for _, reference in mentions_in(snapshot, _as_it_is_now(caller, text), meant):
+            new = _in_yaml(reference.range.of(text), new_name)
+            changes.append(TextChange(uri, reference.range, new))
+    text = text_of(agent.uri)
+    name = _as_it_is_now(agent, text).name
+    if name is not None:
+        return (
+            TextChange(agent.uri, name.range, _in_yaml(name.range.of(text), new_name)),
+            *changes,
+        )
+    return (*changes, MovedFile(agent.uri, _moved_by_name(agent, new_name)))
+
+
+_MARKS = frozenset("(),[]{}:#&*!|>'\"%@`\\")
+
+
+def _fault_of_markdown(name: str) -> str:
+    """Why a name can't stand in all places where programs read names of agents, or ""."""
+    if not name.strip() or name != name.strip() or _CONTROL.search(name):
+        return (
+            "must not be blank, nor begin or end with white space, nor contain control characters"
+        )
+    if _MARKS & set(name) or name.startswith(("-", "?")):
+        return "must not contain marks of YAML or of lists of tools, nor begin with a hyphen"
+    return ""
+
+
+def _in_yaml(token: str, name: str) -> str:
+    """A name in the quotes of the old one. Names without marks of YAML need none, numbers and the like do."""
+    quote = token[:1] if token[:1] in ("'", '"') else ""
+    is_text = is_plain_text(name)
+    return f"{quote}{name}{quote}" if quote or is_text else f'"{name}"'
+
+
+def _moved_by_name(agent: AgentFile, new_name: str) -> str:
+    """The URI of a file that has its agent's name. Raises RenameError for another folder."""
+    folder, _, last = new_name.rpartition("/")
+    if folder != agent.called.rpartition("/")[0]:
+        raise RenameError("the name is the path of the file; move the file to another folder")
+    ending = ".agent.md" if agent.uri.endswith(".agent.md") else ".md"
+    return f"{agent.place.folder}/{quote(last)}{ending}"
+
+
 def follow_move(
     snapshot: Snapshot,
     old_uri: str,
@@ -161,7 +221,12 @@ def follow_move(
     old_name = agent.place.stem
     has_left = Scope.LOOSE in (agent.place.scope, new.scope)
     # With a name of its own, the agent keeps it wherever its file goes.
-    if has_left or agent.place.dialect.has_names or new.stem == old_name:
+    if (
+        has_left
+        or agent.place.dialect.has_names
+        or new.stem == old_name
+        or agent.place.kind.syntax is not None
+    ):
         return ()
     _check_name(new.stem)
     agrees = agent.name is not None and agent.name.value == old_name
@@ -276,8 +341,7 @@ def _mention_changes(
     text_of: TextOf,
     moving: Collection[str] = (),
 ) -> list[TextChange]:
-    if not snapshot.complete or snapshot.unread:
-        raise RenameError("the agent files are still being read; try again in a moment")
+    _check_is_read(snapshot)
     _check_means_the_same(snapshot, agent, new, moving)
     meant = agent_meaning(agent)
     callers = {each.file.uri: each.file for each in mentions(snapshot, meant)}
@@ -287,6 +351,11 @@ def _mention_changes(
         for _, reference in mentions_in(snapshot, _as_it_is_now(caller, text), meant):
             changes.append(_rewritten(uri, text, reference.range, new.stem))
     return changes
+
+
+def _check_is_read(snapshot: Snapshot) -> None:
+    if not snapshot.complete or snapshot.unread:
+        raise RenameError("the agent files are still being read; try again in a moment")
 
 
 def _type_changes(

@@ -47,7 +47,7 @@ def problems_of(session: Session, file: AgentFile) -> list[JsonObject]:
 
 def _agent(session: Session, file: AgentFile) -> JsonObject:
     return {
-        "name": file.place.stem,
+        "name": file.called,
         "uri": session.opened.name(file.uri),
         "scope": file.place.scope.name.lower(),
         "description": file.description,

@@ -63,7 +63,7 @@ def _item(session: Session, agent: AgentFile, locations: Locations) -> types.Cal
     """The item of an agent: its range is the whole file, its selection range the name."""
     whole = TextRange(0, len(locations.text_of(agent.uri)))
     return types.CallHierarchyItem(
-        name=agent.place.stem,
+        name=agent.called,
         kind=AGENT_KIND,
         uri=session.opened.name(agent.uri),
         range=locations.range(agent.uri, whole),

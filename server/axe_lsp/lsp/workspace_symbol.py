@@ -43,7 +43,7 @@ def _without_range(session: Session, agent: AgentFile) -> types.WorkspaceSymbol:
     """For clients that ask for the range of the chosen symbol only: no file has to be read."""
     return types.WorkspaceSymbol(
         location=types.LocationUriOnly(session.opened.name(agent.uri)),
-        name=agent.place.stem,
+        name=agent.called,
         kind=AGENT_KIND,
         container_name=_container(session, agent.place),
     )
@@ -54,7 +54,7 @@ def _with_range(
 ) -> types.SymbolInformation:
     return types.SymbolInformation(
         location=locations.location(agent.uri, agent.start),
-        name=agent.place.stem,
+        name=agent.called,
         kind=AGENT_KIND,
         container_name=_container(session, agent.place),
     )

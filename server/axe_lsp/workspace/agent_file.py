@@ -7,6 +7,7 @@ This is all that is kept of a file that nobody has open, so it must be small.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
@@ -20,6 +21,7 @@ from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS, required_commands
+from axe_lsp.agentfile.check.front_matter import agents_named
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
@@ -27,6 +29,7 @@ from axe_lsp.agentfile.dialects import (
     AGENT_TESTS,
     AXE,
     CODEX,
+    GEMINI_COMMANDS,
     HOOKS,
     INSTRUCTIONS,
     RULES,
@@ -51,7 +54,7 @@ from axe_lsp.workspace.outside_values import (
     read_outside,
     web_of_vibe,
 )
-from axe_lsp.workspace.places import Place
+from axe_lsp.workspace.places import Place, Scope
 
 SYNTAX = "syntax"
 SUB_AGENTS: KeyPath = ("sub_agents",)
@@ -65,6 +68,9 @@ _INSTRUCTION_FILES = ("AGENTS.override.md", "AGENTS.md")
 CALLS: KeyPath = ("case", "expect", "tools", "calls", "name")
 RECORDING: KeyPath = ("case", "replay")
 """The key of recordings of tests, also where a case names none and has the usual one."""
+PROMPT: KeyPath = ("prompt",)
+_PLACEHOLDER = re.compile(r"@\{([\w.-][\w./ -]*)\}")
+"""A file in a prompt of Gemini CLI, by a plain path from the project."""
 MAX_MAX_DEPTH = 5
 """Deeper than this no agent is called, whatever the files say."""
 _NOWHERE = TextRange(0, 0)
@@ -142,6 +148,18 @@ class AgentFile(Struct, frozen=True, dict=True):
     @property
     def uri(self) -> str:
         return self.place.uri
+
+    @cached_property
+    def called(self) -> str:
+        """The name by which other agents call it: in Markdown the one in the file, else that of the file."""
+        if self.place.kind.syntax is None:
+            return self.place.stem
+        return self.name.value if self.name is not None else self.place.name_by_path
+
+    def listed(self, name: str) -> str:
+        """The key of a name that the file lists in `Snapshot.callers`: programs in Markdown have names of their own."""
+        is_apart = self.place.kind.syntax is not None
+        return f"{self.schema.program}\0{name}" if is_apart else name
 
     @cached_property
     def sub_agents(self) -> tuple[str, ...]:
@@ -316,8 +334,12 @@ def instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
 
 
 def _agents_named(place: Place, values: FileValues) -> Iterator[Reference]:
-    """The agents of axe that single keys name, in tests."""
+    """The agents of axe that single keys name, in tests, and those of its own program that an agent in Markdown names."""
     lookup = values.lookup
+    if place.kind.syntax is not None:
+        for name, where, path in agents_named(lookup):
+            yield Reference(name, where, path)
+        return
     if place.dialect is not AGENT_TESTS:
         return
     tests = outline(lookup)
@@ -354,6 +376,8 @@ def _paths(place: Place, values: FileValues) -> Iterator[Written]:
                     path = _recording_path(case.recording(place.stem))
                     yield Written(path, case.replay_range.moved(start), RECORDING)
         return
+    if place.dialect is GEMINI_COMMANDS:
+        yield from _placeholders(place, lookup)
     for item in lookup.located:
         spec = lookup.schema.find(item.path)
         if spec is None or spec.names is not Names.FILE or item.entry.value is None:
@@ -363,6 +387,17 @@ def _paths(place: Place, values: FileValues) -> Iterator[Written]:
         path = decode(lookup.parse.text, item.entry.value)
         if isinstance(path, str) and path.strip():
             yield Written(path, item.entry.value.range, item.path)
+
+
+def _placeholders(place: Place, lookup: Lookup) -> Iterator[Written]:
+    """Yield the files that a command of a project takes in with `@{path}`, which starts at the project."""
+    value = lookup.value(PROMPT)
+    if value is None or place.scope is Scope.USER:
+        return
+    project = place.layer.rpartition("/")[0]
+    up = "../" * place.folder.removeprefix(project).count("/")
+    for match in _PLACEHOLDER.finditer(lookup.parse.text, *value.range):
+        yield Written(f"{up}{match.group(1)}", TextRange(*match.span()), PROMPT)
 
 
 @lru_cache(maxsize=4096)

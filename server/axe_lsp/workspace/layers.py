@@ -41,7 +41,7 @@ class Layers(Struct, frozen=True):
     def name_of(self, file: AgentFile) -> str:
         """The name by which the program knows the agent; "" if it has none."""
         if file.place.kind.syntax is not None:
-            return file.name.value if file.name is not None else file.place.name_by_path
+            return file.called
         if not file.place.dialect.has_names:
             return file.place.stem
         own = file.name.value.strip() if file.name is not None else ""
@@ -66,6 +66,22 @@ class Layers(Struct, frozen=True):
         """Whether the program loads the file, whatever others there are."""
         has_faults = any(each.fatal and not each.is_warning for each in file.problems)
         return not has_faults and not self.lacking(file)
+
+    def precedence(self, file: AgentFile) -> tuple[object, ...]:
+        """The sort key of files of one name in Markdown; the first one counts."""
+        place = file.place
+        program = place.dialect.program
+        assert program is not None
+        is_users = place.scope is Scope.USER
+        depth = place.layer.count("/")
+        parts = unquote(file.uri).split("/")
+        order = [tuple(-ord(each) for each in part) or (1,) for part in parts]
+        return (
+            not self.is_whole(file),
+            is_users is not program.user_wins,
+            depth if program.outer_wins else -depth,
+            order if program.last_wins else parts,
+        )
 
     def rank(self, file: AgentFile) -> tuple[bool, list[str]]:
         """The sort key of files of one name in one layer; the first whole one counts."""

@@ -55,12 +55,14 @@ def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meanin
 
 def agent_meaning(agent: AgentFile) -> Meaning:
     """The names that mean this file."""
-    return Meaning(Kind.AGENT, agent.place.stem, agent.uri)
+    return Meaning(Kind.AGENT, agent.called, agent.uri)
 
 
 def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
     """The names in lists that have this meaning, file by file in the order of the texts."""
-    uris = [meant.uri] if meant.kind is Kind.INLINE_TYPE else snapshot.callers(meant.name)
+    agent = snapshot.file(meant.uri)
+    listed = agent.listed(meant.name) if agent is not None else meant.name
+    uris = [meant.uri] if meant.kind is Kind.INLINE_TYPE else snapshot.callers(listed)
     declared = snapshot.layers.declared.get(meant.uri, ())
     for uri in sorted({*uris, *(each.settings for each in declared)}):
         file = snapshot.file(uri)

@@ -33,7 +33,7 @@ from axe_lsp.agentfile.lookup_order import (
     precedence,
     root_of,
 )
-from axe_lsp.agentfile.other_programs import SETTINGS_FILE, Program
+from axe_lsp.agentfile.other_programs import OPENCODE, SETTINGS_FILE, Program, stem_of
 
 CONFIG_FILE = SETTINGS_FILE
 _FILE = "file:"
@@ -76,8 +76,10 @@ class Place(Struct, frozen=True):
 
     @property
     def name_by_path(self) -> str:
-        """The path of the file below its folder of agents, without its ending: `team/review`."""
+        """The name of an agent by the path of its file: `review`, or for opencode `team/review`."""
         program = self.dialect.program
+        if program is not OPENCODE:
+            return stem_of(f"{self.stem}.md")
         below = unquote(self.folder).removeprefix(f"{unquote(self.layer)}/")
         folders = program.folders if program is not None else ()
         inside = next(

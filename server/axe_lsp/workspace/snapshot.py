@@ -72,6 +72,8 @@ class Snapshot(Struct, frozen=True):
 
     def agent(self, name: str, caller: AgentFile) -> AgentFile | None:
         """The file that `name` means in the file `caller` (`agentfile/lookup_order.py`)."""
+        if caller.place.kind.syntax is not None:
+            return next(iter(self._of_program(name, caller)), None)
         uris = self.names.get(name, ())
         if len(uris) == 1 and not self.repositories:
             return self.file(uris[0])  # As nearly always; the graph asks thousands of times.
@@ -80,6 +82,8 @@ class Snapshot(Struct, frozen=True):
 
     def agents(self, name: str, caller: AgentFile) -> list[AgentFile]:
         """All files that define `name` and can be named by `caller`, the one that counts first."""
+        if caller.place.kind.syntax is not None:
+            return self._of_program(name, caller)
         uris = self.names.get(name, ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
         places = self.places
@@ -92,11 +96,25 @@ class Snapshot(Struct, frozen=True):
             ]
         return sorted(files, key=lambda file: places.precedence(file.place, seen_from))
 
+    def _of_program(self, name: str, caller: AgentFile) -> list[AgentFile]:
+        """The agents in Markdown of the caller's program by this name, the one that counts first."""
+        uris = self.layers.names.get((caller.schema.program, name), ())
+        files = [file for uri in uris if (file := self.file(uri)) is not None]
+        layer, users = caller.place.layer, self.places.homes.values()
+        reachable = [
+            each
+            for each in files
+            if each.place.layer in (layer, *users) or self.is_below(each.place.layer, caller.place)
+        ]
+        return sorted(reachable, key=self.layers.precedence)
+
     def _repository_of(self, folder: str) -> str:
         return self.repositories.get(folder, "")
 
     def defines(self, name: str, caller: AgentFile) -> bool:
         """Whether some file defines `name` that `caller` can name."""
+        if caller.place.kind.syntax is not None:
+            return bool(self._of_program(name, caller))
         if name not in self.names:
             return False
         return not self.repositories or self.agent(name, caller) is not None

@@ -16,6 +16,7 @@ from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.graph import NOTHING_FURTHER, Indirect, all_calls, calls_after, rewired
 from axe_lsp.workspace.layers import (
+    Layers,
     affected_by,
     layers_after,
     settings_changed,
@@ -122,6 +123,7 @@ class Workspace:
         self.snapshot, ways = _with_calls(before, after, touched)
         affected = directly_affected(before, self.snapshot, touched)
         affected = affected.union(affected_by(before.layers, layers))
+        affected = affected.union(_naming_in_markdown(self.snapshot, before.layers))
         for each in touched:
             affected = affected.union(
                 *(settings_over(layers, file) for file in (each.old, each.new) if file)
@@ -251,8 +253,18 @@ def _with_callers(
     return changed
 
 
+def _naming_in_markdown(after: Snapshot, before: Layers) -> Iterator[str]:
+    """Yield the files in Markdown that name an agent which has appeared or gone."""
+    if after.layers.names is not before.names:
+        for key in {*before.names, *after.layers.names}:
+            if before.names.get(key) != after.layers.names.get(key):
+                yield from after.callers("\0".join(key))
+
+
 def _listed(file: AgentFile | None) -> frozenset[str]:
-    return frozenset(each.name for each in file.references) if file is not None else frozenset()
+    if file is None:
+        return frozenset()
+    return frozenset(file.listed(each.name) for each in file.references)
 
 
 def _with_calls(

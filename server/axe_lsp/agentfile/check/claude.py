@@ -18,6 +18,7 @@ from axe_lsp.agentfile.check.front_matter import (
     missing,
     parse_of,
     taken_as_property,
+    unknown_keys,
     warning,
     without_front_matter,
 )
@@ -337,23 +338,10 @@ def _is_model(name: str) -> bool:
 
 
 def _unknown(lookup: Lookup, found: Mapping[str, Field]) -> Iterator[Problem]:
-    keys = frozenset(each.path[0] for each in lookup.schema.keys)
-    for name, field in found.items():
-        is_reported = name in _BLOCKING or (name in _FOR_DESCRIPTION and "description" not in found)
-        if name not in keys and not is_reported:
-            near = _MEANT.get(name.lower()) or nearest_of(name, keys)
-            guess = f"; did you mean {quoted(near)}?" if near else ""
-            message = f"Claude Code does not read {quoted(name)}{guess}"
-            yield Problem(
-                "unknown-key",
-                field.key,
-                message,
-                (name,),
-                0,
-                fatal=False,
-                meant=near or "",
-                is_warning=True,
-            )
+    reported = {*_BLOCKING, *(_FOR_DESCRIPTION if "description" not in found else ())}
+    yield from unknown_keys(
+        lookup, found, lambda name: f"Claude Code does not read {name}", _MEANT, reported=reported
+    )
     for part in parse_of(lookup).duplicates:
         message = f"`{part.name}` is set again below; the last one counts"
         yield warning(part.range, (part.name,), message)

@@ -15,6 +15,7 @@ from axe_lsp.agentfile.check.front_matter import (
     fields,
     missing,
     parse_of,
+    unknown_keys,
     warning,
     without_front_matter,
 )
@@ -159,22 +160,9 @@ def copilot_agent(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _warnings(lookup: Lookup, found: Mapping[str, Field]) -> Iterator[Problem]:
-    keys = frozenset(each.path[0] for each in lookup.schema.keys)
-    for name, field in found.items():
-        if name not in keys:
-            near = _MEANT.get(name) or nearest_of(name, keys)
-            guess = f"; did you mean {quoted(near)}?" if near else ""
-            message = f"Copilot CLI ignores the unknown key {quoted(name)}{guess}"
-            yield Problem(
-                "unknown-key",
-                field.key,
-                message,
-                (name,),
-                0,
-                fatal=False,
-                meant=near or "",
-                is_warning=True,
-            )
+    yield from unknown_keys(
+        lookup, found, lambda name: f"Copilot CLI ignores the unknown key {name}", _MEANT
+    )
     if "infer" in found:
         message = "`infer` is deprecated: use `user-invocable` and `disable-model-invocation`"
         yield warning(found["infer"].key, ("infer",), message, "deprecated-key")

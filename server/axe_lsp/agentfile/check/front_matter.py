@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.check.problem import Problem
-from axe_lsp.agentfile.check.shapes import Fault, Field, Shape, fields_of
+from axe_lsp.agentfile.check.shapes import Fault, Field, Shape, fields_of, place_in
 from axe_lsp.agentfile.schema.lookup import Lookup
+from axe_lsp.agentfile.schema.markdown_keys import CLAUDE_AGENT, COPILOT_AGENT, OPENCODE_AGENT
 from axe_lsp.agentfile.text.front_matter import MarkdownParse
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
@@ -78,6 +81,33 @@ def missing(
     return Problem("missing-key", near or parse_of(lookup).first_line, message, (key,), 0)
 
 
+def unknown_keys(
+    lookup: Lookup,
+    fields: Mapping[str, Field],
+    message: Callable[[str], str],
+    meant: Mapping[str, str],
+    *,
+    reported: Container[str] = (),
+    is_free: bool = False,
+) -> Iterator[Problem]:
+    """Yield a warning for each key that the program ignores, with the key that was meant if there is one.
+
+    `message` says of a quoted name what happens to it; `meant` has the keys of other programs. Where keys are free
+    (`is_free`), only those are told that look like another one. Those in `reported` are left out.
+    """
+    keys = frozenset(each.path[0] for each in lookup.schema.keys)
+    for name, field in fields.items():
+        if name in keys or name in reported:
+            continue
+        near = meant.get(name, meant.get(name.lower()))
+        near = nearest_of(name, keys) if near is None else near
+        if near is None and is_free:
+            continue
+        guess = f"; did you mean {quoted(near)}?" if near else ""
+        text = f"{message(quoted(name))}{guess}"
+        yield replace(warning(field.key, (name,), text, "unknown-key"), meant=near or "")
+
+
 def cut_by_comment(lookup: Lookup) -> Iterator[Problem]:
     """Yield a warning for each ` #` in a value, behind which all is a comment."""
     text = lookup.parse.text
@@ -131,3 +161,50 @@ def check_keys(fields: Mapping[str, Field], shapes: Mapping[str, Shape]) -> Iter
     for name, field in fields.items():
         if name in shapes:
             yield from shapes[name](field, (name,))
+
+
+# -- names of other agents
+
+TOOLS, AGENTS, HANDOFFS, TASK = (
+    ("tools",),
+    ("agents",),
+    ("handoffs", "agent"),
+    ("permission", "task"),
+)
+"""The keys of front matter that name agents: `Agent(…)` of Claude Code, two of VS Code, and one of opencode."""
+
+_CALL = re.compile(r"\b(?:Agent|Task)\(([^()]*)\)?")
+_NAME_IN_CALL = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
+
+AgentName = tuple[str, TextRange, tuple[str, ...]]
+"""A name, its place with quotes, and the key that it belongs to."""
+
+
+def agents_named(lookup: Lookup) -> Iterator[AgentName]:
+    """Yield the names of other agents in a front matter, as far as its program takes them for such."""
+    found = fields(lookup)
+    if lookup.schema is CLAUDE_AGENT and "tools" in found:
+        for field in found["tools"].items or (found["tools"],):
+            yield from _in_calls(lookup.parse.text, field)
+    elif lookup.schema is COPILOT_AGENT:
+        agents = found["agents"].items if "agents" in found else ()
+        yield from ((each.text, each.range, AGENTS) for each in agents or () if each.text)
+        handoffs = found["handoffs"].items if "handoffs" in found else ()
+        for handoff in handoffs or ():
+            agent = (handoff.members or {}).get("agent")
+            if agent is not None and agent.text:
+                yield agent.text, agent.range, HANDOFFS
+    elif lookup.schema is OPENCODE_AGENT and "permission" in found:
+        task = (found["permission"].members or {}).get("task")
+        for name, rule in ((task.members if task is not None else None) or {}).items():
+            if name and not set("*?") & set(name):
+                yield name, rule.key, TASK
+
+
+def _in_calls(text: str, field: Field) -> Iterator[AgentName]:
+    """Yield the names in each `Agent(a, b)` of a text. Where escapes are in the way there are none."""
+    for call in _CALL.finditer(field.text or ""):
+        for name in _NAME_IN_CALL.finditer(field.text or "", *call.span(1)):
+            where = place_in(field, *name.span())
+            if where.of(text) == name.group():
+                yield name.group(), where, TOOLS

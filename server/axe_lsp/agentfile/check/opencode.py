@@ -16,6 +16,7 @@ from axe_lsp.agentfile.check.front_matter import (
     fields,
     parse_of,
     taken_as_property,
+    unknown_keys,
     warning,
 )
 from axe_lsp.agentfile.check.problem import Problem
@@ -23,7 +24,6 @@ from axe_lsp.agentfile.check.shapes import Fault, Field, Shape
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.markdown_keys import OPENCODE_ACTIONS, OPENCODE_COLORS
 from axe_lsp.agentfile.text.front_matter import LOST
-from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.tree import ValueKind
 
@@ -128,25 +128,13 @@ _CLAUDES = {
 
 def _effects(lookup: Lookup, found: Mapping[str, Field]) -> Iterator[Problem]:
     """Yield what loads and does not do what it says."""
-    keys = frozenset(each.path[0] for each in lookup.schema.keys)
-    for name, field in found.items():
-        if name in keys:
-            continue
-        near = _CLAUDES[name] if name in _CLAUDES else nearest_of(name, keys)
-        is_meant = name in _CLAUDES or (near is not None and name.lower().replace("-", "_") == near)
-        if is_meant or near is not None:
-            guess = f"; did you mean {quoted(near)}?" if near else ""
-            message = f"opencode does not read {quoted(name)}, and sends it to the provider as an option{guess}"
-            yield Problem(
-                "unknown-key",
-                field.key,
-                message,
-                (name,),
-                0,
-                fatal=False,
-                meant=near or "",
-                is_warning=True,
-            )
+    yield from unknown_keys(
+        lookup,
+        found,
+        lambda name: f"opencode does not read {name}, and sends it to the provider as an option",
+        _CLAUDES,
+        is_free=True,
+    )
     yield from _permission_effects(found)
     yield from _model(found)
     parse = parse_of(lookup)

@@ -84,6 +84,13 @@ def parse_yaml(text: str, where: TextRange, flavor: Flavor, second: Second = _FI
     return _Parser(text, where, flavor, second).tree()
 
 
+def is_plain_text(word: str) -> bool:
+    """Whether every library reads a word without quotes as this text, and not as a number or the like."""
+    where = TextRange(0, len(word))
+    roots = [parse_yaml(word, where, each).root for each in (BUN, JS_YAML_3, JS_YAML_4, YAML_1_1)]
+    return all(root is not None and root.decoded == word for root in roots)
+
+
 class _Line(NamedTuple):
     """A line with content: its number of leading blanks, where the content begins and where the line ends."""
 

@@ -64,7 +64,7 @@ def completion(
     if file.open is None:
         return []
     if front_matter.is_front_matter(file):
-        return front_matter.completion(file, offset)
+        return front_matter.completion(snapshot, file, offset)
     cursor, text = cursor_at(file.open, offset), file.open.parse.text
     typed = text[cursor.range.start : offset]
     found: dict[str, Completion] = {}

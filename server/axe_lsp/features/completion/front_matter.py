@@ -11,12 +11,14 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.dialects import CLAUDE, COPILOT, OPENCODE
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.text.front_matter import MarkdownParse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.completion.item import Completion, CompletionKind
-from axe_lsp.features.describe import key_markdown
+from axe_lsp.features.describe import agent_markdown, key_markdown
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
 
 _KEY = re.compile(r"([A-Za-z_][\w-]*)?[ \t]*(:?)")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(['\"]?)([\w./:*-]*)$")
@@ -38,14 +40,74 @@ def is_front_matter(file: AgentFile) -> bool:
     return file.place.kind.syntax is not None
 
 
-def completion(file: AgentFile, offset: int) -> list[Completion]:
-    """The offers at `offset`: keys at the start of a line, words where a value is due."""
+def completion(snapshot: Snapshot, file: AgentFile, offset: int) -> list[Completion]:
+    """The offers at `offset`: keys at the start of a line, words where a value is due, and names of agents."""
+    names = list(_agents(snapshot, file, offset))
+    if names:
+        return names
     line = _line_at(file, offset)
     if line is None:
         return []
     if ":" not in line.typed and not line.typed[:1].isspace() and not line.typed.startswith("-"):
         return list(_keys(file, line, offset))
     return list(_values(file, line, offset)) if line.spec is not None else []
+
+
+_CALL = re.compile(r"(?:Agent|Task)\((?:[^()]*,)?[ \t]*([^(),]*)$")
+_LIST = re.compile(r"agents:[ \t]*\[?(?:[^\[\]]*,)?[ \t]*['\"]?([^\[\],'\"]*)$")
+_HANDOFF = re.compile(r"[ \t]+(?:-[ \t]+)?agent:[ \t]*['\"]?([^'\"]*)$")
+_ITEM_OF_AGENTS = re.compile(r"[ \t]*-[ \t]+['\"]?([^'\"]*)$")
+_TASK = re.compile(r"[ \t]+['\"]?([^'\":]*)$")
+_NAME_AFTER = re.compile(r"[^\s,()\[\]'\":]*")
+
+
+def _agents(snapshot: Snapshot, file: AgentFile, offset: int) -> Iterator[Completion]:
+    """The agents of the program, where a name of one is due."""
+    parse = _parse(file)
+    matter = parse.parts.matter if parse is not None else None
+    if parse is None or matter is None or not matter.start <= offset <= matter.end:
+        return
+    lines = parse.text[matter.start : offset].split("\n")
+    typed = _typed_name(file, lines[:-1], lines[-1])
+    after = _NAME_AFTER.match(parse.text, offset)
+    if typed is None or after is None:
+        return
+    where = TextRange(offset - len(typed), after.end())
+    for program, name in sorted(snapshot.layers.names):
+        agent = snapshot.agent(name, file) if program == file.schema.program else None
+        if agent is not None and agent.uri != file.uri:
+            card = agent_markdown(agent)
+            yield Completion(name, CompletionKind.AGENT, where, name, None, "agent", card)
+
+
+def _typed_name(file: AgentFile, above: Sequence[str], line: str) -> str | None:
+    """The part of an agent's name in front of the cursor; None where no name is due."""
+    dialect, match = file.place.dialect, None
+    if dialect is CLAUDE and _key_above(above, line, 0) == "tools":
+        match = _CALL.search(line)
+    elif dialect is COPILOT and _key_above(above, line, 0) == "agents":
+        match = _LIST.match(line) or _ITEM_OF_AGENTS.match(line)
+    elif dialect is COPILOT and _key_above(above, line, 0) == "handoffs":
+        match = _HANDOFF.match(line)
+    elif dialect is OPENCODE and _key_above(above, line, 0) == "permission":
+        is_below_task = _key_above(above, line, _indent(line)) == "task"
+        match = _TASK.match(line) if is_below_task else None
+    return match.group(1) if match is not None else None
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" \t"))
+
+
+def _key_above(above: Sequence[str], line: str, indent: int) -> str:
+    """The key whose value a line belongs to: the nearest one that is not indented, or with an `indent` one that is less so."""
+    lines = [line, *reversed(above)] if indent == 0 else [*reversed(above)]
+    for each in lines:
+        depth = _indent(each)
+        is_outer = depth < indent if indent else depth == 0 and not each.startswith("-")
+        if each.strip() and is_outer:
+            return each.strip().partition(":")[0]
+    return ""
 
 
 def _parse(file: AgentFile) -> MarkdownParse | None:

@@ -11,7 +11,7 @@ from axe_lsp.features.edit import NewFile
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix
 from axe_lsp.features.rule import Dialects, Rule, Subject, once_looked
-from axe_lsp.workspace.agent_file import RECORDING, RULES_FOLDER, AgentFile
+from axe_lsp.workspace.agent_file import PROMPT, RECORDING, RULES_FOLDER, AgentFile
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.snapshot import Snapshot
 
@@ -45,12 +45,16 @@ def _paths(file: AgentFile, facts: Facts) -> Iterator[Finding]:
                     written.range, message, severity=Severity.ERROR, path=written.key
                 )
         elif not found.exists:
-            message = (
-                f"there is no recording {found.shown}; `axe-lsp test --record` makes it"
-                if written.key == RECORDING
-                else f"there is no file {found.shown}; a path starts at the folder of this file"
-            )
+            message = f"there is no {_MISSING.get(written.key, _FILE).format(found.shown)}"
             yield RULE.finding(written.range, message, path=written.key)
+
+
+_FILE = "file {}; a path starts at the folder of this file"
+_MISSING = {
+    RECORDING: "recording {}; `axe-lsp test --record` makes it",
+    PROMPT: "file {}; Gemini CLI sends the placeholder as it stands",
+}
+"""What a path leads to, and what follows if nothing is there."""
 
 
 def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:

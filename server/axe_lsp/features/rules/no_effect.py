@@ -2,9 +2,31 @@
 
 from __future__ import annotations
 
-from axe_lsp.features.finding import Severity
+import re
+from collections.abc import Iterator
+
+from axe_lsp.agentfile.dialects import GEMINI_COMMANDS
+from axe_lsp.agentfile.text.ranges import TextRange
+from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import remove_key
-from axe_lsp.features.rule import Dialects, Rule, Subject
+from axe_lsp.features.rule import Dialects, Rule
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
+
+
+def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    yield from RULE.repeated(file)
+    if file.place.dialect is GEMINI_COMMANDS:
+        name = _NOT_IN_NAMES.sub("_", file.place.stem)
+        if name != file.place.stem:
+            message = (
+                f"Gemini CLI calls this command `/{name}`, as its names have no other characters"
+            )
+            yield RULE.finding(TextRange(0, 0), message)
+
+
+_NOT_IN_NAMES = re.compile(r"[^A-Za-z0-9_.-]")
+
 
 RULE = Rule(
     code="no-effect",
@@ -16,6 +38,6 @@ works in the sandbox of its parent, with its approvals, MCP servers and provider
 "read-only"` does not keep the agent from writing.
 """,
     is_for=Dialects.OTHERS,
+    check=check,
     fixes=remove_key,
-    about=Subject.PROBLEMS,
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from axe_lsp.agentfile.dialects import COPILOT
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.text.nearest import nearest_of
@@ -22,6 +23,9 @@ _CHILDREN = "children"
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     if not snapshot.is_settled(file.place):
         return  # A folder that has not been read yet may define it.
+    if file.place.kind.syntax is not None:
+        yield from _in_markdown(snapshot, file)
+        return
     for reference in file.references:
         if not _is_defined(snapshot, file, reference):
             similar = _meant(snapshot, file, reference.name)
@@ -33,6 +37,25 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
                 f"no agent file defines {quoted(reference.name)}; calling it will fail.{hint}",
                 suggestion=similar,
             )
+
+
+_OF_VS_CODE = frozenset(["*", "agent", "ask", "edit", "plan"])
+"""Agents that VS Code has itself."""
+
+
+def _in_markdown(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
+    """A name that VS Code reports. No other program says anything of it."""
+    if file.place.dialect is not COPILOT:
+        return
+    program = file.schema.program
+    names = tuple(name for each, name in snapshot.layers.names if each == program)
+    for reference in file.references:
+        name = reference.name
+        if name.lower() not in _OF_VS_CODE and not snapshot.defines(name, file):
+            similar = nearest_of(name, names)
+            hint = f" Did you mean `{similar}`?" if similar else ""
+            message = f"VS Code: unknown agent {quoted(name)}.{hint}"
+            yield RULE.finding(reference.range, message, suggestion=similar)
 
 
 def _meant(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
@@ -60,7 +83,8 @@ def fixes(case: Case) -> Iterator[Fix]:
     if similar is not None:
         yield respell(case, similar)
     found = find_value(case)
-    name = found.decoded(case) if found is not None else None
+    is_ours = case.file.place.kind.syntax is None
+    name = found.decoded(case) if found is not None and is_ours else None
     if isinstance(name, str):
         file = new_agent(case.snapshot, name, seen_from=case.file)
         if file is not None:
@@ -77,7 +101,8 @@ RULE = Rule(
 A name in `sub_agents` (or `task.types`) means the agent file of that name, `<name>.toml`, in the folder of
 the file that names it, in the agent folders of the workspace, or in the user's folder
 (`docs/agent-files.md` has the exact order). axe does not check
-these names when it loads a file: the call fails when the model makes it.
+these names when it loads a file: the call fails when the model makes it. In agents of Copilot, VS Code
+reports unknown names in `agents` and `handoffs`; the other programs in Markdown say nothing of them.
 """,
     check=check,
     fixes=fixes,
