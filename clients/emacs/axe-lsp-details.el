@@ -17,6 +17,7 @@
                 ('run (axe-lsp-details--run (axe-lsp-item-run item)))
                 ('tool (axe-lsp-details--tool item))
                 ('text (axe-lsp-details--turn (axe-lsp-item-run item) (axe-lsp-item-turn item)))
+                ('message (axe-lsp-details--message item))
                 (_ (axe-lsp-details--turn (axe-lsp-item-run item) item)))))
     (with-current-buffer (get-buffer-create "*axe details*")
       (let ((inhibit-read-only t))
@@ -33,7 +34,7 @@
   (let* ((begun (axe-lsp-run-begun run))
          (ended (axe-lsp-run-ended run))
          (figures (and (plist-get ended :durationMs) (axe-lsp-words-figures ended))))
-    (concat "# " (plist-get begun :agent) "\n\n"
+    (concat "# " (axe-lsp-words-name begun) "\n\n"
             (string-join (delq nil (list (or (plist-get ended :status) "running")
                                          figures
                                          (plist-get begun :model)))
@@ -54,7 +55,7 @@
         (concat "The model has not answered yet.\n"
                 (axe-lsp-details--part "Thinks" (and item (axe-lsp-item-thought item))))
       (concat (format "# %s, turn %d\n\n%s%s · %s\n"
-                      (plist-get (axe-lsp-run-begun run) :agent)
+                      (axe-lsp-words-name (axe-lsp-run-begun run))
                       (plist-get turn :turn)
                       (if (plist-get turn :incomplete)
                           (concat (axe-lsp-words-incomplete turn) " · ")
@@ -79,6 +80,13 @@
                                    (axe-lsp-details--arguments (plist-get begun :arguments)))
             (axe-lsp-details--part (if (eq (plist-get ended :isError) t) "Error" "Result")
                                    (if ended (plist-get ended :content) "It is still at work.")))))
+
+(defun axe-lsp-details--message (item)
+  "All about the message ITEM."
+  (let ((event (axe-lsp-item-begun item)))
+    (concat "# " (axe-lsp-words-name (axe-lsp-run-begun (axe-lsp-item-run item))) "\n\n"
+            (axe-lsp-words-message event) "\n"
+            (axe-lsp-details--part "Text" (plist-get event :text)))))
 
 (defun axe-lsp-details--part (title text)
   "TEXT below TITLE; nothing if there is no text."

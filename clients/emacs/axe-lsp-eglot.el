@@ -156,6 +156,11 @@ so that a repository could allow commands."
   (axe-lsp-runs-tell server 'axe/context event))
 
 (cl-defmethod eglot-handle-notification
+  ((server axe-lsp-server) (_method (eql 'axe/message)) &rest event)
+  "Show EVENT: a message to a run on SERVER waits or is given."
+  (axe-lsp-runs-tell server 'axe/message event))
+
+(cl-defmethod eglot-handle-notification
   ((server axe-lsp-server) (_method (eql 'axe/tool)) &rest event)
   "Show EVENT: a tool call begins or ends on SERVER."
   (axe-lsp-runs-tell server 'axe/tool event))

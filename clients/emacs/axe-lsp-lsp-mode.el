@@ -132,6 +132,7 @@ It may have hash tables or plists, and lists, as the other package likes."
      "axe/place" (axe-lsp-workspace--teller 'axe/place)
      "axe/wait" (axe-lsp-workspace--teller 'axe/wait)
      "axe/context" (axe-lsp-workspace--teller 'axe/context)
+     "axe/message" (axe-lsp-workspace--teller 'axe/message)
      "axe/tool" (axe-lsp-workspace--teller 'axe/tool)
      "$/cancelRequest" #'ignore) ; It has no id of ours; the end of the run says as much.
     :async-request-handlers

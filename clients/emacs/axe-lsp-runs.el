@@ -46,7 +46,8 @@ Each is a list of its server, of the event that it began with, and of when.")
 
 (defun axe-lsp-runs-tell (server method event)
   "Show what has happened on SERVER: EVENT, the params of METHOD, a symbol."
-  (cond ((eq method 'axe/agent) (axe-lsp-runs--follow server event))
+  (cond ((and (eq method 'axe/agent) (equal (plist-get event :kind) "idle")) nil) ; It is still at work.
+        ((eq method 'axe/agent) (axe-lsp-runs--follow server event))
         ((and (eq method 'axe/tool) (equal (plist-get event :kind) "end"))
          (axe-lsp-approve-end (plist-get event :runId) (plist-get event :callId))))
   (axe-lsp-tree-tell (axe-lsp-runs--buffer-of event) method event))
@@ -225,10 +226,12 @@ In the buffer of the runs it is the agent of the line."
                  :key (lambda (run) (plist-get (cadr run) :runId)) :test #'equal)
         (user-error "This agent is not at work, or not for this Emacs"))))
 
-(defun axe-lsp-runs--choose-active ()
-  "Return the run that is under way; of several the one that the user chooses."
-  (let ((roots (cl-remove-if (lambda (run) (plist-get (cadr run) :parentRunId))
-                             axe-lsp-runs--active)))
+(defun axe-lsp-runs--choose-active (&optional fits)
+  "Return the run that is under way; of several the one that the user chooses.
+FITS is called with the event of its beginning; without it the roots fit."
+  (let* ((fits (or fits (lambda (begun) (null (plist-get begun :parentRunId)))))
+         (roots (cl-remove-if-not (lambda (run) (funcall fits (cadr run)))
+                                  axe-lsp-runs--active)))
     (cond ((null roots) (user-error "No agent is running"))
           ((null (cdr roots)) (car roots))
           (t (let ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label (cadr run)) run)) roots)))
@@ -294,6 +297,73 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
                        (list :continue (plist-get run :runId) :task text :session t)
                        #'ignore)
          (display-buffer (axe-lsp-runs-buffer)))))))
+
+;;;###autoload
+(defun axe-send (text &optional mode)
+  "Send TEXT to a run at work, which gets it before its next request.
+In the buffer of the runs it is the run of the line; elsewhere the one at
+work, or of several the one that you choose.  MODE is \"next\", \"now\" to
+break off what the run does, or \"after\" for when it would end.  A prefix
+argument means \"now\", two of them \"after\"."
+  (interactive
+   (list (read-string "Message: ")
+         (pcase current-prefix-arg ('nil "next") ('(16) "after") (_ "now"))))
+  (if (string-blank-p text)
+      (user-error "The message is empty")
+    (let ((run (axe-lsp-runs--listening)))
+      (axe-lsp-send (car run) "axe/message"
+                    (list :runId (plist-get (cadr run) :runId) :text text :mode (or mode "next"))
+                    #'ignore))))
+
+(defun axe-lsp-runs--listening ()
+  "Return the run of the line, the one at work, or of several the chosen one.
+Side runs take messages of their own."
+  (if-let ((item (and (derived-mode-p 'axe-runs-mode) (axe-lsp-tree-item))))
+      (axe-lsp-runs--active-run item)
+    (axe-lsp-runs--choose-active
+     (lambda (begun) (or (null (plist-get begun :parentRunId)) (plist-get begun :side))))))
+
+;;;###autoload
+(defun axe-queue ()
+  "Show the messages to a run that wait, and change the one that you choose.
+The run is that of `axe-send'."
+  (interactive)
+  (let ((run (axe-lsp-runs--listening)))
+    (axe-lsp-send (car run) "axe/messages" (list :runId (plist-get (cadr run) :runId))
+                  (lambda (messages)
+                    (run-at-time 0 nil #'axe-lsp-runs--change-message run (append messages nil))))))
+
+(defconst axe-lsp-runs--actions
+  '(("edit") ("give it now" :mode "now") ("give it before the next request" :mode "next")
+    ("give it at the end of the run" :mode "after") ("remove" :text nil)) ; JSON-RPC has null for it.
+  "What can be done with a message that waits: the members of the request.")
+
+(defun axe-lsp-runs--change-message (run messages)
+  "Change the one of MESSAGES to RUN that the user chooses."
+  (if (null messages)
+      (message "axe: no message to %s waits" (axe-lsp-words-name (cadr run)))
+    (let* ((labels (mapcar (lambda (each)
+                             (cons (format "%s (%s, %s)"
+                                           (axe-lsp-words-shorten (plist-get each :text))
+                                           (plist-get each :mode)
+                                           (substring (plist-get each :messageId) 0 4))
+                                   each))
+                           messages))
+           (chosen (cdr (assoc (completing-read "Which message? " labels nil t) labels)))
+           (action (assoc (completing-read "What? " axe-lsp-runs--actions nil t)
+                          axe-lsp-runs--actions))
+           (members (or (cdr action)
+                        (list :text (read-string "Message: " (plist-get chosen :text))))))
+      (axe-lsp-send (car run) "axe/changeMessage"
+                    (append (list :runId (plist-get (cadr run) :runId)
+                                  :messageId (plist-get chosen :messageId))
+                            members)
+                    #'axe-lsp-runs--tell-change))))
+
+(defun axe-lsp-runs--tell-change (result)
+  "Tell the user of a message that was given before its change, by RESULT."
+  (unless (eq (plist-get result :changed) t)
+    (message "axe: the message was given before the change, which has no effect")))
 
 ;;;###autoload
 (defun axe-undo ()
@@ -408,6 +478,8 @@ NONE is what to say if there is no such run."
 
 (define-key axe-runs-mode-map "s" #'axe-stop)
 (define-key axe-runs-mode-map "r" #'axe-reply)
+(define-key axe-runs-mode-map "m" #'axe-send)
+(define-key axe-runs-mode-map "M" #'axe-queue)
 (define-key axe-runs-mode-map "u" #'axe-undo)
 (define-key axe-runs-mode-map "t" #'axe-test-new)
 (define-key axe-runs-mode-map "g" #'axe-run-again)

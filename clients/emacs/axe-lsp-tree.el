@@ -19,7 +19,8 @@
 (require 'outline)
 
 (cl-defstruct axe-lsp-item
-  "A line, and what it tells of: KIND is `run', `turn', `text' or `tool'.
+  "A line, and what it tells of.
+KIND is `run', `turn', `text', `tool' or `message'.
 FENCE is a pair: a distance from START, and the sign that opened the block of
 code there."
   kind run begun ended turn thought start end overlay (owed "") fence)
@@ -197,6 +198,11 @@ Inline code is skipped, as asterisks belong to the code there."
         ('(axe/agent "resume") (axe-lsp-tree--resume-run run event))
         ((guard (not run)) nil) ; It began before anybody listened.
         ('(axe/agent "end") (axe-lsp-tree--end-run run event))
+        ('(axe/agent "idle")
+         (axe-lsp-tree--say run "⟳ " (axe-lsp-words-idle event) (make-axe-lsp-item :kind 'run)))
+        (`(axe/message ,_)
+         (axe-lsp-tree--say run "⟳ " (axe-lsp-words-message event)
+                            (make-axe-lsp-item :kind 'message :begun event)))
         ('(axe/turn "begin") (axe-lsp-tree--begin-turn run event))
         ('(axe/turn "retry")
          (axe-lsp-tree--say run "⟳ " (axe-lsp-words-retry event) (make-axe-lsp-item :kind 'turn)))

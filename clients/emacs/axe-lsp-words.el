@@ -36,10 +36,15 @@
             (plist-get by :outputTokens)
             (if cost (format ", $%.4f" cost) ""))))
 
+(defun axe-lsp-words-name (begun)
+  "The name of a side run, else that of the agent, by the event BEGUN."
+  (or (plist-get begun :side) (plist-get begun :agent)))
+
 (defun axe-lsp-words-head (begun)
   "Which agent does what, by the event BEGUN."
   (let ((task (axe-lsp-words-shorten (or (plist-get begun :description) (plist-get begun :task) ""))))
-    (concat (plist-get begun :agent) (if (equal task "") "" (concat ": " task)))))
+    (concat (axe-lsp-words-name begun) (if (plist-get begun :side) " (side run)" "")
+            (if (equal task "") "" (concat ": " task)))))
 
 (defun axe-lsp-words-ending (ended)
   "The mark of an agent that has ended, by the event ENDED."
@@ -65,7 +70,8 @@ WAITS says whether it waits for the user."
     ("content_filter" . "stopped by a content filter")
     ("refusal" . "refused by the model")
     ("paused" . "paused by the provider")
-    ("malformed_call" . "malformed call"))
+    ("malformed_call" . "malformed call")
+    ("interrupted" . "broken off by a message"))
   "Why an answer is not whole.")
 
 (defun axe-lsp-words-incomplete (ended)
@@ -73,6 +79,37 @@ WAITS says whether it waits for the user."
 Nil if it is whole.  A later server may know more reasons."
   (when-let ((reason (plist-get ended :incomplete)))
     (alist-get reason axe-lsp-words--incomplete reason nil #'equal)))
+
+(defun axe-lsp-words-idle (event)
+  "The names of those for which an agent waits, by EVENT."
+  (concat "waits for " (string-join (append (plist-get event :sideRuns) nil) ", ")))
+
+(defconst axe-lsp-words--modes
+  '(("after" . " for the end of the run") ("now" . ", given at once"))
+  "When messages are given that are not given before the next request.")
+
+(defun axe-lsp-words-message (event)
+  "What happens to a message, or what a request gives to the model, by EVENT."
+  (let ((mode (alist-get (plist-get event :mode) axe-lsp-words--modes "" nil #'equal))
+        (text (plist-get event :text)))
+    (pcase (plist-get event :kind)
+      ("queued" (concat "message" mode ": " (axe-lsp-words-shorten text)))
+      ("changed" (concat "message changed" mode
+                         (if text (concat ": " (axe-lsp-words-shorten text)) "")))
+      ("removed" "message removed")
+      (_ (concat "given: " (axe-lsp-words--given event))))))
+
+(defun axe-lsp-words--given (event)
+  "The answers and messages that EVENT gives."
+  (let* ((sides (append (plist-get event :sideRuns) nil))
+         (messages (length (plist-get event :messageIds)))
+         (answers (and sides (concat (if (cdr sides) "answers of " "answer of ")
+                                     (string-join sides ", ")))))
+    (string-join
+     (delq nil (list answers
+                     (and (or (< 0 messages) (null sides))
+                          (axe-lsp-words--count (max 1 messages) "message"))))
+     " and ")))
 
 (defun axe-lsp-words-figures (ended)
   "The figures of an agent that has ended, by the event ENDED.

@@ -24,6 +24,7 @@ from support.plain_mcp import ASKING, plain_server
 from support.processes import wait_for_none
 from support.review_project import CITING, MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider
+from support.side_project import side_project, user_texts
 from support.terminal import Terminal
 from support.undo_project import run_that_changes_files
 
@@ -284,6 +285,18 @@ def test_a_completed_run_is_replied_to_and_forked_in_emacs(
     _play(emacs, "reply_and_fork.el", reader, environment)
     sent = provider.asked("m-reader")[1].body["messages"]
     assert [each["content"] for each in sent] == ["When?", "On Friday.", "At what time?"]
+
+
+@pytest.mark.editor
+def test_messages_to_a_run_and_its_side_run_are_sent_and_changed_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    lead = side_project(tmp_path / "project", provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "messages.el", lead, environment)
+    answer = '[Side run "lint-1" has ended]\nClean.'
+    assert user_texts(provider, "m-lead") == ["Go", "Only c.py", answer]
+    assert user_texts(provider, "m-lint") == ["Task: Lint", "Stop it"]
 
 
 @pytest.mark.editor

@@ -25,6 +25,7 @@ from support.first_hour import FirstHour
 from support.plain_mcp import ASKING, plain_server
 from support.review_project import CITING, MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+from support.side_project import side_project, user_texts
 from support.undo_project import run_that_changes_files
 
 SCENARIOS = Path(__file__).parent / "neovim"
@@ -146,6 +147,18 @@ def test_a_completed_run_is_replied_to_and_forked_in_neovim(
     _play(nvim, "reply_and_fork.lua", reader, environment)
     sent = provider.asked("m-reader")[1].body["messages"]
     assert [each["content"] for each in sent] == ["When?", "On Friday.", "At what time?"]
+
+
+@pytest.mark.editor
+def test_messages_to_a_run_and_its_side_run_are_sent_and_changed_in_neovim(
+    nvim: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    lead = side_project(tmp_path / "project", provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(nvim, "messages.lua", lead, environment)
+    answer = '[Side run "lint-1" has ended]\nClean.'
+    assert user_texts(provider, "m-lead") == ["Go", "Only c.py", answer]
+    assert user_texts(provider, "m-lint") == ["Task: Lint", "Stop it"]
 
 
 @pytest.mark.editor

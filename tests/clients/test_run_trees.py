@@ -51,6 +51,34 @@ RESUMED = [
 ]
 """A run that is resumed, and one of which nobody has heard before."""
 
+_CALLER = {**_RUN, "runId": "4", "rootRunId": "4", "agent": "head"}
+_SIDE = {**_RUN, "runId": "5", "rootRunId": "4", "parentRunId": "4", "agent": "lint", "depth": 1}
+_QUEUED = {"method": "axe/message", **_CALLER, "kind": "queued", "from": "person"}
+_GIVEN = {"method": "axe/message", **_CALLER, "kind": "given", "turn": 2, "text": ""}
+
+SIDE_RUN = [
+    {**BEGIN, **_CALLER, "task": "Go"},
+    {**BEGIN, **_SIDE, "task": "Lint", "side": "lint-1"},
+    {"method": "axe/agent", **_CALLER, "kind": "idle", "turn": 2, "sideRuns": ["lint-1", "b-2"]},
+    {**_QUEUED, "messageId": "a", "mode": "next", "text": "Only\na.py"},
+    {**_QUEUED, "messageId": "b", "mode": "after", "text": "And b.py"},
+    {"method": "axe/message", **_CALLER, "kind": "changed", "messageId": "b", "mode": "now"},
+    {"method": "axe/message", **_CALLER, "kind": "removed", "messageId": "b"},
+    {**_GIVEN, "sideRuns": ["lint-1"], "messageIds": ["a"]},
+    {**_GIVEN, "sideRuns": ["lint-1", "b-2"], "messageIds": []},
+    {
+        "method": "axe/turn",
+        **_CALLER,
+        "kind": "end",
+        "turn": 2,
+        "text": "Half",
+        "toolCalls": [],
+        **_FIGURES,
+        "incomplete": "interrupted",
+    },
+]
+"""A run that waits for its side runs and gets messages."""
+
 EVENTS = [
     BEGIN,
     {"method": "axe/thought", **_RUN, "turn": 1, "delta": "Forget this."},
@@ -109,6 +137,7 @@ EVENTS = [
         "unapplied": "all",
     },
     *RESUMED,
+    *SIDE_RUN,
 ]
 
 TREE = [
@@ -139,6 +168,17 @@ TREE = [
     "  ⟳ Its changes were applied.",
     "  ▶ lead: Go  ollama/small",
     "    ⟳ resumed at turn 4",
+    "▶ head: Go  ollama/small",
+    "  ▶ lint-1 (side run): Lint  ollama/small",
+    "  ⟳ waits for lint-1, b-2",
+    "  ⟳ message: Only a.py",
+    "  ⟳ message for the end of the run: And b.py",
+    "  ⟳ message changed, given at once",
+    "  ⟳ message removed",
+    "  ⟳ given: answer of lint-1 and 1 message",
+    "  ⟳ given: answers of lint-1, b-2",
+    "  │ Half",
+    "  ! broken off by a message",
 ]
 
 _LUA = """

@@ -20,6 +20,7 @@ from support.scripted_provider import (
     ScriptedProvider,
     calls_agent,
 )
+from support.side_project import user_texts
 
 if TYPE_CHECKING:
     from playwright.sync_api import Locator
@@ -344,3 +345,74 @@ _LINKS = f"""# Links
 
 {" ".join(f"[{name}]({target})" for name, target in _REJECTED.items())} [the notes](notes.txt#L2)
 """
+
+
+@pytest.mark.editor
+@pytest.mark.req("002-3")
+def test_messages_to_a_run_and_its_side_run_wait_as_chips_and_never_answer_an_approval(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    folder = project / "axe" / "agents"
+    folder.mkdir(parents=True)
+    agents = agent("lead", sub_agents=["lint"], sub_agents_config={"background": "always"})
+    agents |= agent("lint", tools=["run_command"])
+    for name, text in agents.items():
+        (folder / f"{name}.toml").write_text(text, encoding="utf-8")
+    command = Call("run_command", {"command": "echo done > made.txt"})
+    provider.script("m-lint", Says(calls=[command]), Says("Clean."))
+    looks = Answer(Says("Meanwhile, I look at all the files."), hold=Hold(chunk=4))
+    starts = Says(calls=[calls_agent("lint", "Lint")])
+    provider.script("m-lead", starts, looks, Says("Looked at *c*."), Says("All *done*."))
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
+        window.open_file("axe/agents/lead.toml")
+        window.run_agent("lead", "Go")
+        page = window.webview()
+        page.get_by_text("Meanwhile").wait_for()
+        page.get_by_role("button", name="Allow", exact=True).wait_for()
+        page.locator(".badge", has_text="side run").wait_for()
+
+        box = page.get_by_role("textbox", name="Message", exact=True)
+        box.fill("And b.py")
+        box.press("Alt+Enter")
+        page.locator(".reply .chip", has_text="at the end").wait_for()
+        box.fill("Only a.py")
+        box.press("Enter")
+        chips = page.locator(".reply .chip .words")
+        chips.filter(has_text="Only a.py").wait_for()
+        assert chips.all_inner_texts() == ["And b.py", "Only a.py"]
+        assert box.input_value() == ""
+        page.get_by_role("button", name="Allow", exact=True).wait_for()
+        assert not (project / "made.txt").exists()
+        window.picture("page-messages")
+        check_accessible(page)
+
+        page.get_by_role("button", name="Remove message: And b.py").click()
+        page.get_by_role("button", name="Edit message: Only a.py").click()
+        text = page.get_by_role("textbox", name="Text of the message")
+        text.fill("Only c.py")
+        text.press("Enter")
+        chips.filter(has_text="Only c.py").wait_for()
+        page.get_by_role("button", name="Send now: Only c.py").click()
+        page.locator("article .text em", has_text="c").wait_for()
+        page.locator(".given pre", has_text="Only c.py").wait_for()
+        page.get_by_role("status").filter(has_text="lead: waits for lint-1").wait_for()
+
+        side = page.get_by_role("textbox", name="Message to lint-1")
+        side.fill("Be quick")
+        side.press("Enter")
+        page.locator(".side-box .chip", has_text="Be quick").wait_for()
+        allow = page.get_by_role("button", name="Allow", exact=True)
+        window.repeat_until(
+            "the file",
+            lambda: allow.count() and allow.click(timeout=1000),
+            (project / "made.txt").exists,
+        )
+        page.locator("article .text em", has_text="done").wait_for()
+        page.get_by_role("status").filter(has_text="lead: completed").wait_for()
+        page.get_by_role("button", name="Timeline").click()
+        window.webview().get_by_role("treeitem", name="lead waits for lint-1").wait_for()
+    answer = '[Side run "lint-1" has ended]\nClean.'
+    assert user_texts(provider, "m-lead") == ["Go", "Only c.py", answer]
+    assert user_texts(provider, "m-lint") == ["Task: Lint", "Be quick"]

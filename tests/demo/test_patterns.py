@@ -15,8 +15,10 @@ from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.events import (
     AgentBegin,
     AgentEnd,
+    AgentIdle,
     AgentPlace,
     Event,
+    MessagesGiven,
     ToolBegin,
     ToolEnd,
     TurnBegin,
@@ -185,3 +187,16 @@ async def test_of_three_agents_in_copies_two_have_patches_that_fit(tmp_path: Pat
     assert scope["rows"]("a, b\r\n") in mended.values()
     (failed,) = (each for each in run.events if isinstance(each, ToolEnd) and each.is_error)
     assert "src/tables/cells.py has been changed since in the same lines" in failed.content
+
+
+@pytest.mark.req("002-3")
+async def test_side_runs_go_on_beside_their_caller_which_gets_their_answers_at_once(
+    tmp_path: Path,
+) -> None:
+    run = await seen("side-runs", tmp_path)
+    assert [child.side for child in run.children()] == ["security-reviewer-1", "docs-reviewer-2"]
+    assert run.tools("side-runs") == ["call_agent", "call_agent", "read_file"]
+    (idle,) = [event for event in run.events if isinstance(event, AgentIdle)]
+    assert idle.turn == 4
+    given = [event.side_runs for event in run.events if isinstance(event, MessagesGiven)]
+    assert given == [("security-reviewer-1", "docs-reviewer-2")]

@@ -216,3 +216,37 @@ async def test_a_pattern_that_takes_for_ever_fails_its_case_and_no_other(project
     ]
     assert endless.suite.line(endless.failures[-1].range) == 12
     assert (endless.verdict, other.verdict) == ("failed", "passed"), other.failures
+
+
+SIDE_RUN = """
+[case.expect]
+turns = { max = 4 }
+
+[[case.expect.children]]
+agent = "tests"
+background = true
+times = 1
+"""
+
+
+@pytest.mark.req("002-3")
+async def test_child_with_background_is_met_by_a_side_run_alone(project: Project) -> None:
+    """The recording was written for a call that waits; the calls after it come from the same answers."""
+    unmet = 'agent "tests" was called, but not as a side run'
+    (waited_for,) = await project.outcomes(project.case(SIDE_RUN.replace("times = 1\n", "")))
+    assert [each.message for each in waited_for.failures] == [f"lead: {unmet}"]
+    agent = project.root / "axe/agents/lead.toml"
+    agent.write_text(f'{agent.read_text()}[sub_agents_config]\nbackground = "always"\n')
+    recording = "axe/tests/recordings/asks.toml"
+    project.edit(
+        recording,
+        '"call_agent"]',
+        '"call_agent", "check_agents", "wait_agents", "message_agent", "stop_agent"]',
+    )
+    project.edit(recording, 'text = "I write."', 'given = ["tests-1"]\ntext = "I write."')
+    (side,) = await project.outcomes(project.case(SIDE_RUN))
+    assert [each.message for each in side.failures] == []
+    opposite = SIDE_RUN.replace("true", "false").replace("times = 1\n", "")
+    (failed,) = await project.outcomes(project.case(opposite))
+    unmet = 'agent "tests" was called, but as a side run'
+    assert [each.message for each in failed.failures] == [f"lead: {unmet}"]

@@ -156,6 +156,19 @@ def test_a_file_whose_timeout_changes_concerns_those_that_call_it() -> None:
     assert workspace.apply([Change(child, f"timeout = 5\n{agent([])}\n")]).affected == {child}
 
 
+def test_called_agent_with_other_tools_or_a_copy_concerns_callers_that_start_side_runs() -> None:
+    workspace = Workspace(PLACES)
+    one, other, child = (f"{FOLDER}/{name}.toml" for name in ("a", "b", "c"))
+    side_runs = 'sub_agents_config.background = "always"\n'
+    changes = [Change(one, side_runs + agent(["c"])), Change(other, agent(["c"]))]
+    workspace.apply([*changes, Change(child, agent([]))], complete=True)
+    writes = f'tools = ["write_file"]\n{agent([])}'
+    assert workspace.apply([Change(child, writes)]).affected == {one, child}
+    copies = f'isolation.mode = "copy"\n{writes}'
+    assert workspace.apply([Change(child, copies)]).affected == {one, child}
+    assert workspace.apply([Change(child, f"{copies}\n")]).affected == {child}
+
+
 def test_when_all_folders_have_been_read_files_that_name_others_are_looked_at_again() -> None:
     workspace = Workspace(PLACES)
     parent, child = f"{FOLDER}/a.toml", f"{FOLDER}/b.toml"

@@ -33,6 +33,8 @@ export interface PastRun extends Partial<Omit<AgentEnd, 'kind' | 'status'>> {
   readonly resumable?: true;
   /** Whether an active run waits for an answer; a root also for those below it. */
   readonly waits?: true;
+  /** The name of a side run. */
+  readonly side?: string;
 }
 
 /** The run whose turns before `turn` another one shares. */
@@ -58,6 +60,8 @@ export interface AgentBegin extends RunEvent {
   /** What the caller calls the task in a few words. */
   readonly description?: string;
   readonly model: string;
+  /** The name of a side run, such as `lint-1`: its caller does not wait for it. */
+  readonly side?: string;
   readonly forkedFrom?: Fork;
   /** The run whose conversation goes on. */
   readonly continues?: string;
@@ -69,8 +73,52 @@ export interface AgentResume extends RunEvent {
   readonly task: string;
   readonly description?: string;
   readonly model: string;
+  readonly side?: string;
   readonly turn: number;
 }
+
+/** The model has no more calls, and the run waits for these side runs, by name. */
+export interface AgentIdle extends RunEvent {
+  readonly kind: 'idle';
+  readonly turn: number;
+  readonly sideRuns: readonly string[];
+}
+
+/** When a message is given: before the next request, when the run would end, or at once. */
+export type MessageMode = 'next' | 'after' | 'now';
+
+/** A run has accepted a message. */
+export interface MessageQueued extends RunEvent {
+  readonly kind: 'queued';
+  readonly messageId: string;
+  readonly mode: MessageMode;
+  readonly text: string;
+  /** `person`, or the name of the agent that called the run. */
+  readonly from: string;
+}
+
+export interface MessageChanged extends RunEvent {
+  readonly kind: 'changed';
+  readonly messageId: string;
+  readonly text?: string;
+  readonly mode?: MessageMode;
+}
+
+export interface MessageRemoved extends RunEvent {
+  readonly kind: 'removed';
+  readonly messageId: string;
+}
+
+/** The request of a turn gives answers of side runs, by name, and messages. */
+export interface MessagesGiven extends RunEvent {
+  readonly kind: 'given';
+  readonly turn: number;
+  readonly sideRuns: readonly string[];
+  readonly messageIds: readonly string[];
+  readonly text: string;
+}
+
+export type MessageEvent = MessageQueued | MessageChanged | MessageRemoved | MessagesGiven;
 
 export interface Used {
   readonly inputTokens: number;
@@ -80,7 +128,7 @@ export interface Used {
 }
 
 /** Why an answer is not whole. */
-export type Incomplete = 'length' | 'context_window' | 'content_filter' | 'refusal' | 'paused' | 'malformed_call';
+export type Incomplete = 'length' | 'context_window' | 'content_filter' | 'refusal' | 'paused' | 'malformed_call' | 'interrupted';
 
 export interface AgentEnd extends RunEvent, Used {
   readonly kind: 'end';
@@ -210,13 +258,14 @@ export interface ToolEnd extends RunEvent {
 
 /** What happens in runs, each under the name of its notification. */
 export type Happening =
-  | { readonly method: 'axe/agent'; readonly params: AgentBegin | AgentResume | AgentEnd }
+  | { readonly method: 'axe/agent'; readonly params: AgentBegin | AgentResume | AgentIdle | AgentEnd }
   | { readonly method: 'axe/turn'; readonly params: TurnBegin | TurnRetry | TurnEnd }
   | { readonly method: 'axe/text'; readonly params: TextDelta }
   | { readonly method: 'axe/thought'; readonly params: ThoughtDelta }
   | { readonly method: 'axe/place'; readonly params: AgentPlace }
   | { readonly method: 'axe/wait'; readonly params: TurnWait }
   | { readonly method: 'axe/context'; readonly params: ContextEvent }
+  | { readonly method: 'axe/message'; readonly params: MessageEvent }
   | { readonly method: 'axe/tool'; readonly params: ToolBegin | ToolEnd };
 
 /** `details` is the exact command, or the change as a unified diff; `change` is the file that changes, unless it is very long. */
@@ -224,6 +273,8 @@ export interface Question {
   readonly runId: string;
   readonly rootRunId: string;
   readonly agent: string;
+  /** The name of the run, if it is a side run. */
+  readonly side?: string;
   readonly tool: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   readonly reason: string;
@@ -246,6 +297,8 @@ export interface Inquiry {
   readonly runId: string;
   readonly rootRunId: string;
   readonly agent: string;
+  /** The name of the run, if it is a side run. */
+  readonly side?: string;
   readonly reason: string;
   readonly question: string;
   readonly choices?: readonly string[];
@@ -312,14 +365,30 @@ interface Undone {
 
 export const UndoRequest = new RequestType<UndoParams, Undone, unknown>('axe/undo');
 export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
+interface NewMessage {
+  readonly runId: string;
+  readonly text: string;
+  readonly mode: MessageMode;
+  readonly messageId: string;
+}
+
+/** Without `text` or `mode` that stays; `null` as the text removes the message. */
+export interface MessageChange {
+  readonly text?: string | null;
+  readonly mode?: MessageMode;
+}
+
+export const MessageRequest = new RequestType<NewMessage, { messageId: string }, unknown>('axe/message');
+export const ChangeMessageRequest = new RequestType<MessageChange & { runId: string; messageId: string }, { changed: boolean }, unknown>('axe/changeMessage');
 export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');
 
-export const AgentNotification = new NotificationType<AgentBegin | AgentResume | AgentEnd>('axe/agent');
+export const AgentNotification = new NotificationType<AgentBegin | AgentResume | AgentIdle | AgentEnd>('axe/agent');
 export const TurnNotification = new NotificationType<TurnBegin | TurnRetry | TurnEnd>('axe/turn');
 export const TextNotification = new NotificationType<TextDelta>('axe/text');
 export const ThoughtNotification = new NotificationType<ThoughtDelta>('axe/thought');
 export const PlaceNotification = new NotificationType<AgentPlace>('axe/place');
 export const WaitNotification = new NotificationType<TurnWait>('axe/wait');
 export const ContextNotification = new NotificationType<ContextEvent>('axe/context');
+export const MessageNotification = new NotificationType<MessageEvent>('axe/message');
 export const ToolNotification = new NotificationType<ToolBegin | ToolEnd>('axe/tool');

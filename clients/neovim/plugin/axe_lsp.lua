@@ -35,6 +35,14 @@ command('AxeReply', 'reply', {
   nargs = '*',
   desc = 'Send a further message in the conversation of a completed run',
 })
+command('AxeSend', 'send', {
+  nargs = '*',
+  bang = true,
+  desc = 'Send a message to a run at work; with ! what it does is broken off',
+})
+command('AxeQueue', 'queue', {
+  desc = 'Show the messages to a run that wait: edit, remove, or give one at once',
+})
 command('AxeFork', 'fork', {
   desc = 'Make a new run that shares the first turns of another one',
 })

@@ -249,6 +249,15 @@ which can't write, and one changes the code. The parent sums up.
             writes=True,
         ),
         Example(
+            "side-runs",
+            "an agent starts two reviews, goes on with its own, and gets their answers later",
+            """\
+An agent reviews a small Python library. It starts two others as side runs, does not wait for them,
+and reviews a module itself. Their answers come before its last one.
+""",
+            copy="meter",
+        ),
+        Example(
             "copies",
             "three agents change one library in copies; two patches fit, one conflicts",
             """\

@@ -37,6 +37,7 @@ class Observed(Struct, eq=False):
     run_id: str
     agent: str
     task: str = ""
+    is_side: bool = False
     status: str = ""
     error: str = ""
     answer: str = ""
@@ -72,7 +73,9 @@ def observed(events: Iterable[Event], *, is_live: bool = False) -> list[Observed
         ids = event.run
         run = runs.get(ids.run_id)
         if isinstance(event, AgentBegin):
-            run = runs[ids.run_id] = Observed(ids.run_id, ids.agent, event.task)
+            run = runs[ids.run_id] = Observed(
+                ids.run_id, ids.agent, event.task, event.side is not None
+            )
             models[ids.run_id] = event.model
             parent = runs.get(ids.parent_run_id or "")
             (parent.children if parent is not None else roots).append(run)

@@ -292,8 +292,11 @@ def _unexpected(expected: Calls, made: ObservedCall, run: Observed, who: str) ->
 
 def _of_child(expected: Child, run: Observed, who: str) -> Iterator[Failure]:
     named = [each for each in run.children if each.agent == expected.agent]
+    suitable = [each for each in named if expected.is_side in (None, each.is_side)]
     chosen = [
-        each for each in named if not any(text_fault(check, each.task) for check in expected.task)
+        each
+        for each in suitable
+        if not any(text_fault(check, each.task) for check in expected.task)
     ]
     where = expected.run.range
     if expected.times is not None and len(chosen) != expected.times:
@@ -301,13 +304,19 @@ def _of_child(expected: Child, run: Observed, who: str) -> Iterator[Failure]:
         yield Failure(where, message, run)
         return
     if not chosen and expected.times is None:
-        if named:
+        if named and not suitable:
+            how = "not as a side run" if expected.is_side else "as a side run"
+            message = f"{who}: agent {quoted(expected.agent)} was called, but {how}"
+            yield Failure(where, message, run)
+            return
+        if suitable:
+            first = suitable[0]
             fault = next(
-                fault for check in expected.task if (fault := text_fault(check, named[0].task))
+                fault for check in expected.task if (fault := text_fault(check, first.task))
             )
             message = f"{who}: agent {quoted(expected.agent)} was called, but its task {fault}"
-            place = next(check for check in expected.task if text_fault(check, named[0].task))
-            yield Failure(place.range, message, named[0])
+            place = next(check for check in expected.task if text_fault(check, first.task))
+            yield Failure(place.range, message, first)
             return
         others = ", ".join(dict.fromkeys(each.agent for each in run.children)) or "no agent"
         message = f"{who}: agent {quoted(expected.agent)} was not called; called: {others}"

@@ -55,6 +55,13 @@ class FileChange(Struct, frozen=True):
         )
 
     @property
+    def changes_files_otherwise(self) -> bool:
+        """Whether its tools are others, or whether it works in a copy, which concerns those that start it as a side run."""
+        if self.old is None or self.new is None:
+            return False
+        return self.has_other_tools or self.old.has_copy != self.new.has_copy
+
+    @property
     def has_another_timeout(self) -> bool:
         """Whether its own timeout is another one, which concerns those that call it."""
         return (
@@ -82,10 +89,20 @@ def directly_affected(
     for each in touched:
         if each.appears_or_goes or each.has_another_timeout:
             affected.update(after.callers(each.place.stem))
+        elif each.changes_files_otherwise:
+            affected.update(_starting_side_runs(after, each.place.stem))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
         if each.means_others or each.has_other_tools:
             affected.update(_tests_naming(after, each.place.stem))
     return frozenset(affected)
+
+
+def _starting_side_runs(snapshot: Snapshot, stem: str) -> Iterator[str]:
+    """The files that call an agent of this name, as a side run if they want."""
+    for uri in snapshot.callers(stem):
+        file = snapshot.file(uri)
+        if file is not None and file.starts_side_runs:
+            yield uri
 
 
 def named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:

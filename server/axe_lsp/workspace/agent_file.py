@@ -115,6 +115,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
     `declarations` are in files of settings, whose values `settings` are if the program merges those of its layers. `offered` are the tools that its model gets, besides those of servers and
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
+    One that `has_copy` works in a copy of its folder.
     """
 
     place: Place
@@ -139,6 +140,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     lacking: tuple[str, ...] = ()
     offered: tuple[str, ...] = ()
     calls: tuple[Reference, ...] = ()
+    has_copy: bool = False
 
     @property
     def schema(self) -> Schema:
@@ -165,6 +167,11 @@ class AgentFile(Struct, frozen=True, dict=True):
     def sub_agents(self) -> tuple[str, ...]:
         """The names of the agents that this one may call."""
         return tuple(each.name for each in self.references if each.key == SUB_AGENTS)
+
+    @property
+    def starts_side_runs(self) -> bool:
+        """Whether calls of it can be side runs."""
+        return any(name in self.offered for name in SIDE_RUN_TOOLS)
 
     @cached_property
     def problems_by_code(self) -> Mapping[str, Sequence[Problem]]:
@@ -254,6 +261,7 @@ def _said(place: Place, values: FileValues) -> AgentFile:
         offered=tuple(_offered(values, filled)),
         timeout=_number(values, ("timeout",)),
         call_timeout=_number(values, ("sub_agents_config", "timeout")),
+        has_copy=values.decoded(("isolation", "mode")) == "copy",
     )
 
 

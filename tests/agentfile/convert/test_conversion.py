@@ -599,3 +599,11 @@ system_prompt = "c"
     result = to("claude", text)
     assert "# Answers." in result.text
     assert "axe: ignore" not in result.text
+
+
+def test_background_agent_of_claude_code_is_said_to_be_waited_for() -> None:
+    source = "---\nname: it\ndescription: d\nbackground: true\n---\n\nDo it.\n"
+    reason = "a caller waits for the agent, unless its own file has `sub_agents_config.background`"
+    assert lost(to("axe", source, source="claude", model="anthropic/m")) == {"background": reason}
+    waited_for = source.replace("true", "false")
+    assert lost(to("axe", waited_for, source="claude", model="anthropic/m")) == {}

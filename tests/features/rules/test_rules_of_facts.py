@@ -287,3 +287,24 @@ def test_thousands_of_patterns_that_reach_outside_cost_what_their_number_does() 
     started = time.process_time()
     assert len(diagnostics(opened.snapshot, opened.file)) == 2_000
     assert time.process_time() - started < 3  # Four times that, if each is looked for in all.
+
+
+def test_server_tool_with_the_name_of_an_offered_tool_is_reported_at_its_server() -> None:
+    servers = (KnownServer(tools=(SeenTool("wait_agents", ""), SeenTool("read_file", ""))),)
+    fixture = """
+        [task]
+        [sub_agents_config]
+        background = "optional"
+        [[mcp_servers]]
+        name = "team"
+        command = "uvx"
+                  ^^^^^ warning shadowed-tool: the model does not get "wait_agents" of this server, since the agent has a tool of axe-lsp with this name
+    """
+    check_findings(fixture, facts={"servers": servers})
+
+
+def test_server_tool_with_the_name_of_a_tool_that_is_not_offered_is_not_reported() -> None:
+    check_findings(
+        '[[mcp_servers]]\nname = "team"\ncommand = "uvx"\n',
+        facts={"servers": (KnownServer(tools=(SeenTool("wait_agents", ""),)),)},
+    )

@@ -190,3 +190,29 @@ def test_a_called_agent_has_no_more_time_than_its_caller() -> None:
         """,
         others="--- slow.toml\ntimeout = 90\n",
     )
+
+
+SIDE_RUNS = """
+--- reader.toml
+tools = ["read_file"]
+--- writer.toml
+tools = ["read_file", "write_file", "run_command"]
+--- copier.toml
+tools = ["write_file"]
+isolation.mode = "copy"
+"""
+
+
+def test_side_runs_that_change_files_without_a_copy_are_reported_at_their_name() -> None:
+    check_findings(
+        """
+        sub_agents = ["reader", "writer", "copier"]
+                                ^^^^^^^^ hint side-run-writes: side runs of "writer" can change files while this agent works on them (write_file, run_command); with isolation.mode = "copy" they work in a copy
+        sub_agents_config.background = "optional"
+        """,
+        others=SIDE_RUNS,
+    )
+
+
+def test_called_agents_that_change_files_and_are_waited_for_are_not_reported() -> None:
+    check_findings('sub_agents = ["writer"]\n', others=SIDE_RUNS)

@@ -274,3 +274,31 @@ def test_a_message_says_a_value_once() -> None:
         effort = "hihg"
                  ^^^^^^ error out-of-range: params.effort must be one of: none, minimal, low, medium, high, xhigh, max; got "hihg"
     """)
+
+
+def test_keys_for_side_runs_without_side_runs_have_no_effect() -> None:
+    (finding,) = check_findings("""
+        sub_agents = []
+        [task]
+        [sub_agents_config]
+        at_end = "cancel"
+        ^^^^^^ warning no-effect: at_end has no effect without background = "optional" or "always"
+    """)
+    assert finding.path == ("sub_agents_config", "at_end")
+    check_findings("""
+        [sub_agents_config]
+         ^^^^^^^^^^^^^^^^^ hint unused-config: sub_agents_config has no effect without sub_agents
+        background = "always"
+        ^^^^^^^^^^ warning no-effect: background has no effect without sub_agents or [task]
+    """)
+
+
+def test_keys_for_side_runs_of_an_agent_that_starts_some_have_an_effect() -> None:
+    check_findings('[task]\n[sub_agents_config]\nbackground = "optional"\nat_end = "cancel"\n')
+    check_findings("""
+        [task]
+        [sub_agents_config]
+        background = "sometimes"
+                     ^^^^^^^^^^^ error out-of-range: sub_agents_config.background must be one of: never, optional, always (it is "sometimes")
+        at_end = "cancel"
+    """)

@@ -1,7 +1,7 @@
 // What agents do in the runs that are going on, by their names. Knows nothing of VS Code.
 
 import { childrenOf, type Node, type RunNode } from '../runs/nodes';
-import { inWords } from '../runs/presenting';
+import { idleInWords, inWords } from '../runs/presenting';
 
 export interface LiveAgent {
   readonly state: 'waiting' | 'running' | 'failed' | 'completed';
@@ -54,7 +54,7 @@ function liveAgent(runs: readonly RunNode[], asks: (runId: string) => boolean): 
   const times = runs.length > 1 ? ` ×${runs.length}` : '';
   if (going) {
     const turn = going.turns.at(-1)?.number ?? 1;
-    return { state: waiting ? 'waiting' : 'running', words: waiting ? `asks you${times}` : `running, turn ${turn}${times}` };
+    return { state: waiting ? 'waiting' : 'running', words: waiting ? `asks you${times}` : `${idleInWords(going) || `running, turn ${turn}`}${times}` };
   }
   const bad = runs.find(({ status }) => status !== 'completed');
   return { state: bad ? 'failed' : 'completed', words: `${inWords(bad?.status ?? 'completed')}${times}` };

@@ -3,6 +3,7 @@
 
 import { env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
+import type { MessageChange, MessageMode } from '../protocol';
 import { reportFailure } from '../reportFailure';
 import { runOf, type Node, type RunNode } from '../runs/nodes';
 import { shortened } from '../runs/figures';
@@ -29,6 +30,10 @@ export type Wish =
   /** A root run once more, from a turn on. */
   | { readonly do: 'retry'; readonly runId: string; readonly turn: number }
   | { readonly do: 'reply'; readonly runId: string; readonly text: string }
+  /** A message to a run of the page that works. */
+  | { readonly do: 'send'; readonly runId: string; readonly text: string; readonly mode: MessageMode; readonly key: number }
+  /** Another text or mode for a message that waits; without a text it is removed. */
+  | { readonly do: 'change'; readonly runId: string; readonly messageId: string; readonly change: MessageChange }
   /** Another message in place of the one that a root run answers. */
   | { readonly do: 'edit'; readonly runId: string; readonly text: string; readonly key: number }
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
@@ -50,6 +55,10 @@ export interface Actions {
   timeline(run: RunNode): Promise<void>;
   /** Sends a further message in the conversation of a run. */
   reply(run: RunNode, text: string, origin: Origin): Promise<void>;
+  /** Sends a message to a run that works. */
+  send(run: RunNode, text: string, mode: MessageMode): Promise<void>;
+  /** Changes a message that waits. */
+  change(run: RunNode, messageId: string, change: MessageChange): Promise<void>;
   /** A new run that answers another message at the place of the one that a run answers. */
   edit(run: RunNode, text: string, origin: Origin): Promise<void>;
   answer(asked: OpenQuestion, choice: string, text?: string): Promise<void>;
@@ -274,6 +283,12 @@ export class RunPages implements Disposable {
         }
         if (wish.do === 'reply') {
           return this.goOn(page, (origin) => actions.reply(run, wish.text, origin));
+        }
+        if (wish.do === 'send') {
+          return this.goOn(page, async () => actions.send(run, wish.text, wish.mode).then(() => void (page.telling.accepted = wish.key)));
+        }
+        if (wish.do === 'change') {
+          return actions.change(run, wish.messageId, wish.change);
         }
         if (wish.do === 'edit') {
           return this.goOn(page, (origin) => actions.edit(run, wish.text, origin), () => (page.telling.edited = wish.key));

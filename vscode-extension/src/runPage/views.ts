@@ -4,9 +4,9 @@
 import type { Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
 import { askingCall } from '../runs/calls';
-import { count, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
-import { childrenOf, idOf, mayContinue, parentOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from '../runs/nodes';
-import { answerOf, incompleteInWords, inWords } from '../runs/presenting';
+import { count, givenInWords, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
+import { childrenOf, idOf, mayContinue, nameOf, parentOf, usedBy, type CallNode, type Node, type QueuedMessage, type RunNode, type Status, type TurnNode } from '../runs/nodes';
+import { answerOf, idleInWords, incompleteInWords, inWords } from '../runs/presenting';
 
 /** Characters of a task in the heading of a called agent. */
 const HEADING = 120;
@@ -35,6 +35,10 @@ export interface RunView extends View {
   readonly heading: string;
   readonly task: string;
   readonly error: string;
+  /** Whether its caller does not wait for it. */
+  readonly isSide: boolean;
+  /** The messages that wait. */
+  readonly queue: readonly QueuedMessage[];
   /** What has become of the changes in its copy. */
   readonly changes: string;
   readonly unapplied: boolean;
@@ -47,6 +51,8 @@ export interface TurnView extends View {
   readonly heading: string;
   /** What happened to the request, a line each. */
   readonly notes: readonly string[];
+  /** What its request has given to the model beside tool results. */
+  readonly given: readonly { readonly heading: string; readonly text: string; readonly isMessage: boolean }[];
   readonly thought: Growing;
   readonly text: Growing;
 }
@@ -106,6 +112,8 @@ export interface PageState {
   readonly isReplying: boolean;
   /** The key of the last changed task whose run has begun, in another page. */
   readonly edited: number | undefined;
+  /** The key of the last message that a run has accepted. */
+  readonly accepted: number | undefined;
   /** Each stands behind the one that it is in. */
   readonly nodes: readonly NodeView[];
   readonly questions: readonly QuestionView[];
@@ -128,6 +136,7 @@ export class Telling {
   private isWhole = true;
   isReplying = false;
   edited: number | undefined;
+  accepted: number | undefined;
 
   /** `runs` are the root runs of the conversation, in order. */
   constructor(readonly runs: RunNode[]) {}
@@ -159,16 +168,18 @@ export class Telling {
     this.changed.clear();
     this.isWhole = false;
     const asks = questions.map(({ agent }) => `${agent} asks you`);
+    const idle = idleInWords(newest);
     return {
       isWhole,
       runId: newest.runId,
       title: shortened(`${newest.agent}: ${this.runs[0]?.task ?? ''}`, HEADING),
       agent: newest.agent,
-      spoken: joined([`${newest.agent}: ${inWords(newest.status)}`, ...new Set(asks)], ', '),
+      spoken: joined([`${newest.agent}: ${idle || inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
       canContinue: mayContinue(newest),
       isReplying: this.isReplying,
       edited: this.edited,
+      accepted: this.accepted,
       nodes: views,
       questions,
     };
@@ -199,7 +210,7 @@ export class Telling {
       id,
       parent: parent && idOf(parent),
       status: node.status,
-      state: inWords(node.status),
+      state: (node.kind === 'run' && idleInWords(node)) || inWords(node.status),
       began: node.began,
       ended: node.ended,
       children: childrenOf(node).map(idOf),
@@ -236,10 +247,12 @@ function ofRun(run: RunNode) {
   return {
     kind: 'run',
     runId: run.runId,
-    agent: run.agent,
+    agent: nameOf(run),
     model: run.model,
     heading: shortened(run.description ?? run.task, HEADING),
     task: run.task,
+    isSide: run.side !== undefined,
+    queue: [...run.queue.values()],
     error: run.error && run.error !== run.status ? run.error : '',
     changes: run.changes ?? '',
     unapplied: run.unapplied !== undefined,
@@ -253,6 +266,7 @@ function ofTurn(turn: TurnNode) {
   return {
     kind: 'turn',
     number: turn.number,
+    given: turn.run.given.filter((each) => each.turn === turn.number).map((each) => ({ heading: givenInWords(each), text: each.text, isMessage: each.sideRuns.length === 0 })),
     heading: shortened(turn.text.slice(0, 2 * HEADING).replaceAll(/[#*\x60]/g, ''), HEADING),
     notes: [...retries, ...turn.contexts.map(roomMade), ...state],
     figures: joined([
@@ -330,7 +344,8 @@ export type Asked = { readonly ends: number | undefined } & (
 
 /** `key` names the question in answers of the page; `run` is the one that asks. */
 export function questionView(asked: Asked, key: number, run: RunNode | undefined, now: number): QuestionView {
-  const { runId, agent, reason } = asked.question;
+  const { runId, reason } = asked.question;
+  const agent = asked.question.side ?? asked.question.agent;
   const call = run && askingCall(run, asked.question.callId);
   const leftMs = asked.ends === undefined ? undefined : asked.ends - now;
   const view = { key, at: call && idOf(call), leftMs, runId, agent, message: reason, details: documentText(asked.question) };

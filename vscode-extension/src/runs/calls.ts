@@ -14,12 +14,14 @@ export function callStatus(event: ToolEnd): Status {
   return event.content === 'cancelled' ? 'cancelled' : 'failed';
 }
 
-/** The call that asked for a run: one under way that names its agent, best one with its task too, and has no run yet. */
+/** The call that asked for a run: one that has said so, as the start of a side run, or one under way that names its agent, best one with its task too, and has no run yet. */
 export function callFor(event: AgentBegin | AgentResume, caller: RunNode): CallNode | undefined {
-  const open = caller.turns.flatMap((turn) => turn.calls).filter((call) => call.ended === undefined && !call.child);
+  const calls = caller.turns.flatMap((turn) => turn.calls);
+  const open = calls.filter((call) => call.ended === undefined && !call.child);
   const words = (call: CallNode) => [call.name.replace(/^subagent--/, ''), ...Object.values(call.arguments)];
   const fitting = open.filter((call) => words(call).includes(event.agent));
-  return fitting.find((call) => words(call).includes(event.task)) ?? fitting[0];
+  const start = calls.find((call) => call.childRunId === event.runId);
+  return start ?? fitting.find((call) => words(call).includes(event.task)) ?? fitting[0];
 }
 
 /** The call that a question is about. An agent that is called stands in place of its call. */

@@ -1,6 +1,6 @@
 // Times, tokens and money as a person reads them. Knows nothing of VS Code.
 
-import type { AgentPlace, ContextEvent, TurnWait, Used } from '../protocol';
+import type { AgentPlace, ContextEvent, MessagesGiven, TurnWait, Used } from '../protocol';
 
 const MINUTE = 60_000;
 
@@ -53,6 +53,14 @@ export function roomMade(event: ContextEvent): string {
 /** What is special about a request, beside that it is not answered yet. */
 export function stateInWords(state: TurnWait | ContextEvent): string {
   return 'provider' in state ? waiting(state) : roomMade(state);
+}
+
+/** What a request gives to the model beside tool results. */
+export function givenInWords({ sideRuns, messageIds }: MessagesGiven): string {
+  const answers = sideRuns.length > 0 ? `${sideRuns.length === 1 ? 'answer' : 'answers'} of ${sideRuns.join(', ')}` : '';
+  // A replay names no messages of its own.
+  const messages = messageIds.length > 0 || !answers ? count(Math.max(1, messageIds.length), 'message') : '';
+  return joined([answers, messages], ' and ');
 }
 
 export function whole(number: number): string {

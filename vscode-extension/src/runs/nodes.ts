@@ -1,7 +1,7 @@
 // What a run consists of: its turns, their tool calls, and the runs of the agents that were called. These are the nodes of the
 // tree that is shown; they change while the run goes on. Knows nothing of VS Code.
 
-import type { AgentEnd, AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, PastRun, Source, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentEnd, AgentPlace, CompactionEnd, ContextEvent, ContextShortened, Fork, Incomplete, MessageMode, MessagesGiven, PastRun, Source, TurnRetry, TurnWait, Used } from '../protocol';
 
 export type Status = PastRun['status'] | 'denied';
 
@@ -12,6 +12,21 @@ interface Lasting {
   ended?: number | undefined;
 }
 
+/** A message to a run that is not given yet. */
+export interface QueuedMessage {
+  readonly messageId: string;
+  readonly mode: MessageMode;
+  readonly text: string;
+  readonly from: string;
+}
+
+/** A time in which a run has waited for side runs, by name. */
+export interface IdleTime {
+  readonly began: number;
+  ended?: number | undefined;
+  readonly sideRuns: readonly string[];
+}
+
 export interface RunNode extends Lasting {
   readonly kind: 'run';
   readonly runId: string;
@@ -19,6 +34,8 @@ export interface RunNode extends Lasting {
   readonly agent: string;
   readonly depth: number;
   readonly workspace: string;
+  /** The name of a side run, such as `lint-1`. */
+  readonly side?: string | undefined;
   /** Whether it has begun in a former process, so that its figures leave out the time between. */
   isResumed?: boolean;
   task: string;
@@ -46,6 +63,11 @@ export interface RunNode extends Lasting {
   /** The turn that called it, or the run if nobody knows which turn; the root has none. */
   caller?: TurnNode | RunNode | undefined;
   readonly turns: TurnNode[];
+  /** The messages that wait, by id, in the order in which they came. */
+  readonly queue: Map<string, QueuedMessage>;
+  readonly idleTimes: IdleTime[];
+  /** What requests of the run have given to the model beside tool results. */
+  readonly given: MessagesGiven[];
   /** The runs that it called in nobody knows which turn. */
   readonly strays: RunNode[];
 }
@@ -78,6 +100,8 @@ export interface CallNode extends Lasting {
   readonly name: string;
   readonly arguments: Readonly<Record<string, unknown>>;
   content?: string;
+  /** The id of that run, if its call has ended before it has begun, as that of a side run. */
+  childRunId?: string | undefined;
   /** The run of the agent that it calls. */
   child?: RunNode;
 }
@@ -160,7 +184,18 @@ export function usedBy(run: RunNode): Used {
   return run.tree ?? run.used ?? sum([...run.turns.flatMap(usedInTurn), ...run.strays.map(usedBy)]);
 }
 
-export function durationOf(node: Lasting, now: number): number {
+/** The wait for side runs in which a run is. */
+export function idleOf(run: RunNode): IdleTime | undefined {
+  const last = run.idleTimes.at(-1);
+  return run.status === 'running' && last?.ended === undefined ? last : undefined;
+}
+
+/** A side run by its own name, any other run by that of its agent. */
+export function nameOf({ side, agent }: RunNode): string {
+  return side ?? agent;
+}
+
+export function durationOf(node: Pick<Lasting, 'began' | 'ended'>, now: number): number {
   return Math.max(0, (node.ended ?? now) - node.began);
 }
 

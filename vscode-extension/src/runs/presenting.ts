@@ -2,7 +2,7 @@
 
 import { count, duration, joined, money, placeInWords, roughTimeLeft, shortened, tail, tokens, tokensInWords, stateInWords } from './figures';
 import type { Incomplete } from '../protocol';
-import { durationOf, mayContinue, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
+import { durationOf, idleOf, mayContinue, nameOf, runOf, usedBy, type CallNode, type Node, type RunNode, type Status, type TurnNode } from './nodes';
 
 const MOST = 100;
 
@@ -125,6 +125,7 @@ const INCOMPLETE: Record<Incomplete, string> = {
   refusal: 'refused by the model',
   paused: 'paused by the provider',
   malformed_call: 'malformed call',
+  interrupted: 'broken off by a message',
 };
 
 /** What is wrong with an answer; empty if it is whole. A later server may know more reasons. */
@@ -140,17 +141,21 @@ function textsOfRun(run: RunNode, now: number): Texts {
   const about = shortened(run.description ?? run.task, MOST);
   const error = run.error && run.error !== run.status ? run.error : incompleteInWords(run.incomplete);
   const place = run.place ? placeInWords(run.place) : '';
-  const waits = waitingElsewhere(run);
+  const waits = joined([waitingElsewhere(run), idleInWords(run)]);
+  const queued = run.queue.size > 0 ? `${count(run.queue.size, 'message')} waiting` : '';
+  const side = run.side === undefined ? '' : 'side run';
   const copy = run.status === 'running' ? run.place : undefined;
   const unapplied = run.unapplied ? UNAPPLIED[run.unapplied] : '';
   return {
-    label: run.agent,
-    description: joined([time, waits, place, hasUsed(run) ? tokens(used) : '', money(used.cost), unapplied, shortened(error, MOST) || (run.depth > 0 ? about : '')]),
+    label: nameOf(run),
+    description: joined([side, time, waits, queued, place, hasUsed(run) ? tokens(used) : '', money(used.cost), unapplied, shortened(error, MOST) || (run.depth > 0 ? about : '')]),
     tooltip: joined(
       [
-        `${run.agent}: ${inWords(run.status)}`,
+        `${nameOf(run)}: ${inWords(run.status)}`,
+        run.side === undefined ? '' : `side run of the agent ${run.agent}`,
         `${new Date(run.began).toLocaleString()}, ${time}`,
         waits,
+        queued,
         joined([run.model, tokensInWords(used), money(used.cost)], ', '),
         run.workspace,
         place,
@@ -162,13 +167,19 @@ function textsOfRun(run: RunNode, now: number): Texts {
       ],
       '\n',
     ),
-    spoken: [time, waits, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), unapplied, shortened(error, MOST), about],
+    spoken: [side, time, waits, queued, place, hasUsed(run) ? tokensInWords(used) : '', money(used.cost), unapplied, shortened(error, MOST), about],
   };
 }
 
 /** That somebody is to answer at the place where it was started; empty if not. */
 export function waitingElsewhere(run: RunNode): string {
   return run.status === 'running' && run.waitsElsewhere ? 'waits for an answer elsewhere' : '';
+}
+
+/** The side runs for which a run waits; empty if it does not. */
+export function idleInWords(run: RunNode): string {
+  const idle = idleOf(run);
+  return idle ? `waits for ${idle.sideRuns.join(', ')}` : '';
 }
 
 function textsOfTurn(turn: TurnNode, now: number): Texts {

@@ -1,10 +1,11 @@
 // What can be done with runs, from the view, from their documents and from the palette.
 
+import { randomUUID } from 'node:crypto';
 import { commands, Position, Range, Uri, window, workspace, type Disposable, type QuickPickItem } from 'vscode';
 import { ResponseError, type LanguageClient } from 'vscode-languageclient/node';
 import { isToldByPage } from '../failures';
 import { showInformation } from '../messages';
-import { EventsRequest, ResumeRequest, RunRequest, StopRequest, type ReplyParams, type RunParams } from '../protocol';
+import { ChangeMessageRequest, EventsRequest, MessageRequest, ResumeRequest, RunRequest, StopRequest, type MessageChange, type MessageMode, type ReplyParams, type RunParams } from '../protocol';
 import type { Register } from '../register';
 import type { Actions, Origin, RunPages } from '../runPage/runPages';
 import { NewTestRequest } from '../tests/protocol';
@@ -100,6 +101,8 @@ export class RunCommands {
       again: asking(inTrust((client, run: RunNode) => this.runAgain(client, run))),
       continue: asking(inTrust((client, run: RunNode, origin: Origin) => this.resume(client, run, origin))),
       reply: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendReply(client, run, text, origin))),
+      send: asking((client, run: RunNode, text: string, mode: MessageMode) => this.send(client, run, text, mode)),
+      change: asking((client, run: RunNode, messageId: string, change: MessageChange) => this.change(client, run, messageId, change)),
       edit: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendAgain(client, run, text, origin))),
       retry: asking(inTrust((client, run: RunNode, turn: number) => this.forkAt(client, run, turn, ''))),
       timeline: (run) => this.timelines.show(run),
@@ -134,6 +137,18 @@ export class RunCommands {
   /** A further message in the conversation of a run. */
   private async sendReply(client: LanguageClient, run: RunNode, task: string, origin?: Origin): Promise<void> {
     await this.follow(() => client.sendRequest(RunRequest, { continue: run.rootRunId, task, session: true }), (root) => root.continues === run.rootRunId, origin);
+  }
+
+  /** A message to a run that works; the server says why one takes none. */
+  private async send(client: LanguageClient, { runId }: RunNode, text: string, mode: MessageMode): Promise<void> {
+    await client.sendRequest(MessageRequest, { runId, text, mode, messageId: randomUUID() });
+  }
+
+  private async change(client: LanguageClient, { runId, agent }: RunNode, messageId: string, change: MessageChange): Promise<void> {
+    const { changed } = await client.sendRequest(ChangeMessageRequest, { runId, messageId, ...change });
+    if (!changed) {
+      void showInformation(`${agent} was given the message before the change, which has no effect.`);
+    }
   }
 
   /** Another message at the place of the one that a run answers: what was said before it is shared. */

@@ -6,9 +6,11 @@
 import type {
   AgentBegin,
   AgentEnd,
+  AgentIdle,
   AgentPlace,
   AgentResume,
   ContextEvent,
+  MessageEvent,
   TextDelta,
   ThoughtDelta,
   ToolBegin,
@@ -19,7 +21,7 @@ import type {
   TurnWait,
 } from '../protocol';
 
-import { placeInWords, stateInWords } from './figures';
+import { givenInWords, placeInWords, stateInWords } from './figures';
 import { incompleteInWords } from './presenting';
 
 const MAX_LINE = 160;
@@ -36,7 +38,11 @@ export class RunLog {
 
   constructor(private readonly write: (text: string) => void) {}
 
-  agent(event: AgentBegin | AgentResume | AgentEnd): void {
+  agent(event: AgentBegin | AgentResume | AgentIdle | AgentEnd): void {
+    if (event.kind === 'idle') {
+      this.line(event, `⟳ waits for ${event.sideRuns.join(', ')}`);
+      return;
+    }
     if (event.kind !== 'begin') { // A run that is resumed may have lost its process in the middle of a sentence.
       this.endThought(event);
       this.endSpeech(event, this.unheard.get(event.runId) ?? '');
@@ -44,7 +50,7 @@ export class RunLog {
     if (event.kind !== 'end') {
       const model = event.model && `(${event.model})`;
       const how = event.kind === 'resume' ? `resumed at turn ${event.turn}:` : '';
-      this.line(event, ['▶', how, shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
+      this.line(event, ['▶', event.side && `side run ${event.side}:`, how, shorten(event.description ?? event.task), model].filter(Boolean).join(' '));
     } else {
       this.line(event, ending(event));
     }
@@ -98,6 +104,10 @@ export class RunLog {
   /** A request waits, or is made shorter. */
   state(event: TurnWait | ContextEvent): void {
     this.line(event, `⟳ ${shorten(stateInWords(event))}`);
+  }
+
+  message(event: MessageEvent): void {
+    this.line(event, messageInWords(event));
   }
 
   tool(event: ToolBegin | ToolEnd): void {
@@ -167,6 +177,19 @@ interface RunOfEvent {
 
 function prefix(event: RunOfEvent): string {
   return '  '.repeat(event.depth) + event.agent;
+}
+
+function messageInWords(event: MessageEvent): string {
+  switch (event.kind) {
+    case 'queued':
+      return `✉ ${event.mode === 'next' ? '' : `(${event.mode}) `}${shorten(event.text)}`;
+    case 'changed':
+      return `✉ changed${event.mode === undefined ? '' : ` (${event.mode})`}${event.text === undefined ? '' : `: ${shorten(event.text)}`}`;
+    case 'removed':
+      return '✉ removed';
+    case 'given':
+      return `✉ ${givenInWords(event)} for turn ${event.turn}`;
+  }
 }
 
 function retry(event: TurnRetry): string {

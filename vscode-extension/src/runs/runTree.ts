@@ -1,7 +1,7 @@
 // A root run and all below it, as the events tell: live ones, or remembered ones, in which the pieces of texts that are whole by
 // now are left out. Knows nothing of VS Code.
 
-import type { AgentBegin, AgentEnd, AgentResume, ContextEvent, Happening, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
+import type { AgentBegin, AgentEnd, AgentIdle, AgentResume, ContextEvent, Happening, MessageEvent, PastRun, TextDelta, ThoughtDelta, ToolBegin, ToolEnd, TurnBegin, TurnEnd, TurnRetry, TurnWait, Used } from '../protocol';
 import { adopt, callFor, callStatus, exchange } from './calls';
 import type { Node, RunNode, Status, TurnNode } from './nodes';
 
@@ -9,6 +9,8 @@ export class RunTree {
   /** The number of the last event that is in the tree; 0 while only the root's beginning and end are known. */
   lastSeq = 0;
   private readonly runs = new Map<string, RunNode>();
+  /** Messages to side runs that have not begun, by run. */
+  private readonly early = new Map<string, MessageEvent[]>();
 
   constructor(readonly root: RunNode) {
     this.runs.set(root.runId, root);
@@ -43,7 +45,8 @@ export class RunTree {
   }
 
   /** Returns what has changed; nothing if the event is known already. */
-  take({ method, params }: Happening): readonly Node[] {
+  take(event: Happening): readonly Node[] {
+    const { method, params } = event;
     if (params.seq <= this.lastSeq) {
       return [];
     }
@@ -56,11 +59,17 @@ export class RunTree {
       return run ? reopen(run) : this.begin(params, run);
     }
     if (!run) {
+      if (method === 'axe/message') {
+        this.early.set(params.runId, [...(this.early.get(params.runId) ?? []), params]);
+      }
       return [];
+    }
+    if (endsIdleTime(event)) {
+      closeIdleTime(run, Date.parse(params.time));
     }
     switch (method) {
       case 'axe/agent':
-        return params.kind === 'end' ? endRun(run, params) : [];
+        return params.kind === 'end' ? endRun(run, params) : params.kind === 'idle' ? beginIdleTime(run, params) : [];
       case 'axe/turn':
         return takeTurn(run, params);
       case 'axe/text':
@@ -74,6 +83,8 @@ export class RunTree {
         return takeState(run, params);
       case 'axe/context':
         return takeContext(run, params);
+      case 'axe/message':
+        return takeMessage(run, params);
       case 'axe/tool':
         return params.kind === 'begin' ? beginCall(run, params) : this.endCall(run, params);
       default:
@@ -99,6 +110,8 @@ export class RunTree {
     }
     const run = newRun(event, event.time);
     this.runs.set(run.runId, run);
+    this.early.get(run.runId)?.forEach((message) => takeMessage(run, message));
+    this.early.delete(run.runId);
     const caller = this.runs.get(event.parentRunId ?? '') ?? this.root;
     const call = callFor(event, caller);
     if (call) {
@@ -119,6 +132,7 @@ export class RunTree {
     open.content = event.content;
     close(open, callStatus(event), open.began + event.durationMs);
     const child = this.runs.get(event.childRunId ?? '');
+    open.childRunId = event.childRunId;
     if (child && open.child !== child) {
       exchange(run, open, child);
     }
@@ -139,10 +153,14 @@ function newRun(who: AgentBegin | AgentResume | PastRun, began: string, workspac
     forkedFrom: 'forkedFrom' in who ? who.forkedFrom : undefined,
     continues: 'continues' in who ? who.continues : undefined,
     description: who.description,
+    side: who.side,
     model: who.model ?? '',
     status: 'running',
     began: Date.parse(began),
     turns: [],
+    queue: new Map(),
+    idleTimes: [],
+    given: [],
     strays: [],
   };
 }
@@ -154,10 +172,56 @@ function reopen(run: RunNode): readonly Node[] {
   return [run];
 }
 
+/** A message that waits for its turn leaves the run waiting. */
+function endsIdleTime({ method, params }: Happening): boolean {
+  return method !== 'axe/message' || params.kind === 'given';
+}
+
+function closeIdleTime(run: RunNode, now: number): void {
+  const last = run.idleTimes.at(-1);
+  if (last && last.ended === undefined) {
+    last.ended = Math.max(last.began, now);
+  }
+}
+
+function beginIdleTime(run: RunNode, { time, sideRuns }: AgentIdle): readonly Node[] {
+  run.idleTimes.push({ began: Date.parse(time), sideRuns });
+  return [run];
+}
+
+function takeMessage(run: RunNode, event: MessageEvent): readonly Node[] {
+  const { queue, given } = run;
+  switch (event.kind) {
+    case 'queued': {
+      const { messageId, mode, text, from } = event;
+      queue.set(messageId, { messageId, mode, text, from });
+      break;
+    }
+    case 'changed': {
+      const { messageId, mode, text } = event;
+      const message = queue.get(messageId);
+      if (message) {
+        queue.set(messageId, { ...message, mode: mode ?? message.mode, text: text ?? message.text });
+      }
+      break;
+    }
+    case 'removed':
+      queue.delete(event.messageId);
+      break;
+    case 'given':
+      event.messageIds.forEach((messageId) => queue.delete(messageId));
+      given.push(event);
+  }
+  return [run];
+}
+
 function endRun(run: RunNode, event: AgentEnd): readonly Node[] {
   const now = run.isResumed ? Date.parse(event.time) : run.began + event.durationMs;
   closeAll(run, event.status === 'completed' ? 'cancelled' : event.status, now);
   close(run, event.status, now);
+  if (event.status === 'completed') {
+    run.queue.clear();
+  }
   Object.assign(run, figures(event));
   return [run];
 }
@@ -251,6 +315,7 @@ function turnOf(run: RunNode, number: number): TurnNode | undefined {
 
 /** Ends what a run has left open. */
 function closeAll(run: RunNode, status: Status, now: number): void {
+  closeIdleTime(run, now);
   for (const turn of run.turns) {
     close(turn, status, now);
     turn.calls.forEach((call) => close(call, status, now));

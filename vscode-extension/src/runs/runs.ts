@@ -6,6 +6,7 @@ import {
   AgentNotification,
   ContextNotification,
   EventsRequest,
+  MessageNotification,
   RunsRequest,
   SubscribeRequest,
   TextNotification,
@@ -46,6 +47,7 @@ export class Runs implements Disposable {
     client.onNotification(PlaceNotification, (params) => this.take({ method: 'axe/place', params }));
     client.onNotification(WaitNotification, (params) => this.take({ method: 'axe/wait', params }));
     client.onNotification(ContextNotification, (params) => this.take({ method: 'axe/context', params }));
+    client.onNotification(MessageNotification, (params) => this.take({ method: 'axe/message', params }));
     client.onNotification(ToolNotification, (params) => this.take({ method: 'axe/tool', params }));
     client.onDidChangeState(({ newState }) => this.follow(client, newState));
   }
@@ -75,7 +77,7 @@ export class Runs implements Disposable {
     this.store.take(event);
     this.write(event);
     const { params } = event;
-    if (event.method === 'axe/agent' && event.params.kind !== 'end' && params.runId === params.rootRunId) {
+    if (event.method === 'axe/agent' && (event.params.kind === 'begin' || event.params.kind === 'resume') && params.runId === params.rootRunId) {
       const root = this.store.run(params.runId, params.runId);
       if (root) {
         this.began.fire(root);
@@ -98,6 +100,8 @@ export class Runs implements Disposable {
       case 'axe/wait':
       case 'axe/context':
         return this.log.state(event.params);
+      case 'axe/message':
+        return this.log.message(event.params);
       case 'axe/tool':
         return this.log.tool(event.params);
     }

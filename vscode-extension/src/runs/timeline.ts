@@ -1,12 +1,12 @@
 // A run as a waterfall: a bar for each turn, tool call and agent, one below the other, placed by time. Knows nothing of VS Code.
 
 import { count, duration, joined, money, tokens, tokensInWords } from './figures';
-import { childrenOf, durationOf, idOf, usedBy, type Node, type RunNode, type Status } from './nodes';
+import { childrenOf, durationOf, idOf, nameOf, usedBy, type IdleTime, type Node, type RunNode, type Status } from './nodes';
 import { incompleteInWords, inWords, rowOf } from './presenting';
 
 export interface Bar {
   readonly id: string;
-  readonly kind: Node['kind'];
+  readonly kind: Node['kind'] | 'idle';
   readonly status: Status;
   readonly label: string;
   /** How deep it stands below the root, which is 1. */
@@ -50,7 +50,7 @@ export function timelineOf(root: RunNode, now: number): Timeline {
 function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
   const begins = Math.max(0, node.began - origin);
   const row = rowOf(node, now);
-  const label = node.kind === 'run' ? node.agent : row.label;
+  const label = node.kind === 'run' ? nameOf(node) : row.label;
   const bar: Bar = {
     id: idOf(node),
     kind: node.kind,
@@ -63,7 +63,30 @@ function barsOf(node: Node, origin: number, now: number, level: number): Bar[] {
     details: row.tooltip,
     spoken: `${row.spoken}; begins after ${duration(begins)}`,
   };
-  return [bar, ...childrenOf(node).flatMap((child) => barsOf(child, origin, now, level + 1))];
+  const parts = childrenOf(node).map((child) => ({ began: child.began, bars: barsOf(child, origin, now, level + 1) }));
+  const waits = node.kind === 'run' ? node.idleTimes.map((idle, index) => ({ began: idle.began, bars: [idleBar(node, index, idle, now, origin, level + 1)] })) : [];
+  const ordered = waits.length > 0 ? [...parts, ...waits].sort((one, other) => one.began - other.began) : parts;
+  return [bar, ...ordered.flatMap(({ bars }) => bars)];
+}
+
+/** A wait for side runs. */
+function idleBar(run: RunNode, index: number, idle: IdleTime, now: number, origin: number, level: number): Bar {
+  const begins = Math.max(0, idle.began - origin);
+  const lasts = durationOf(idle, now);
+  const label = `waits for ${idle.sideRuns.join(', ')}`;
+  const details = `${nameOf(run)} ${label}, ${duration(lasts)}`;
+  return {
+    id: `${run.runId}/idle/${index}`,
+    kind: 'idle',
+    status: idle.ended === undefined ? 'running' : 'completed',
+    label,
+    level,
+    begins,
+    lasts,
+    figures: duration(lasts),
+    details,
+    spoken: `${details}; begins after ${duration(begins)}`,
+  };
 }
 
 function figuresOf(node: Node, now: number): string {

@@ -73,7 +73,7 @@ export class Timelines implements Disposable {
       title: `Timeline of ${root.agent}`,
       state: () => timelineOf(root, Date.now()),
       receive: ({ open }: Opened) => {
-        const node = findNode(root, open);
+        const node = findNode(root, open.replace(/\/idle\/\d+$/, '')); // A wait stands for its run.
         void (node && this.documents.show(node));
       },
     };

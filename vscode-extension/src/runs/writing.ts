@@ -2,9 +2,9 @@
 // Knows nothing of VS Code.
 
 import type { Happening } from '../protocol';
-import { count, duration, joined, money, roomMade, tokensInWords, whole } from './figures';
-import { durationOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
-import { answerOf, incompleteInWords, inWords } from './presenting';
+import { count, duration, givenInWords, joined, money, roomMade, tokensInWords, whole } from './figures';
+import { durationOf, nameOf, usedBy, type CallNode, type Node, type RunNode, type TurnNode } from './nodes';
+import { answerOf, idleInWords, incompleteInWords, inWords } from './presenting';
 
 /** Of the result of a tool, events hold no more. */
 const MOST_CHARACTERS = 20_000;
@@ -20,9 +20,9 @@ export function documentOf(node: Node, now: number): string {
     case 'run':
       return section(runParts(node, now, 1));
     case 'turn':
-      return section([`# ${node.run.agent}, turn ${node.number}`, ...turnParts(node, now, 2)]);
+      return section([`# ${nameOf(node.run)}, turn ${node.number}`, ...turnParts(node, now, 2)]);
     case 'call':
-      return section([`# ${node.name}`, `Called by ${node.turn.run.agent} in turn ${node.turn.number}.`, ...callParts(node, now)]);
+      return section([`# ${node.name}`, `Called by ${nameOf(node.turn.run)} in turn ${node.turn.number}.`, ...callParts(node, now)]);
   }
 }
 
@@ -30,11 +30,11 @@ export function documentOf(node: Node, now: number): string {
 export function documentName(node: Node): string {
   switch (node.kind) {
     case 'run':
-      return node.agent;
+      return nameOf(node);
     case 'turn':
-      return `${node.run.agent} turn ${node.number}`;
+      return `${nameOf(node.run)} turn ${node.number}`;
     case 'call':
-      return `${node.turn.run.agent} ${node.name}`;
+      return `${nameOf(node.turn.run)} ${node.name}`;
   }
 }
 
@@ -46,7 +46,9 @@ export function exported(events: readonly Happening[]): string {
 function runParts(run: RunNode, now: number, level: number): string[] {
   const used = usedBy(run);
   const head = joined([
+    run.side === undefined ? '' : `side run of ${run.agent}`,
     inWords(run.status),
+    idleInWords(run),
     marked(run),
     duration(durationOf(run, now)),
     count(run.turns.length, 'turn'),
@@ -56,7 +58,7 @@ function runParts(run: RunNode, now: number, level: number): string[] {
   ]);
   const below = level + 1;
   return [
-    heading(level, run.agent),
+    heading(level, nameOf(run)),
     head,
     ...(run.task ? [heading(below, 'Task'), quoted(run.task)] : []),
     ...run.turns.flatMap((turn) => [heading(below, `Turn ${turn.number}`), ...turnParts(turn, now, below + 1)]),
@@ -78,8 +80,10 @@ function turnParts(turn: TurnNode, now: number, level: number): string[] {
   const retries = turn.retries.map(
     (retry) => `- sent again after ${duration(retry.waitMs)}, ${retry.attempt} of ${retry.maxAttempts}: ${retry.message}`,
   );
+  const given = turn.run.given.filter((each) => each.turn === turn.number);
   return [
     head,
+    ...given.flatMap((each) => [`Given: ${givenInWords(each)}`, quoted(each.text)]),
     ...(retries.length > 0 ? [retries.join('\n')] : []),
     ...turn.contexts.flatMap((event) => [`- ${roomMade(event)}`, ...('summary' in event && event.summary ? [quoted(event.summary)] : [])]),
     ...(turn.thought ? [heading(level, THINKING), quoted(turn.thought)] : []),

@@ -6,7 +6,7 @@ import type { AgentBegin } from '../../src/protocol';
 import { questionView, Telling, type CallView, type NodeView, type RunView, type TurnView } from '../../src/runPage/views';
 import { RunTree } from '../../src/runs/runTree';
 import { roughTimeLeft, timeLeft } from '../../src/runs/figures';
-import { finished, LEAD, past, Script, TEST } from './../runs/events';
+import { finished, waiting, LEAD, past, Script, TEST } from './../runs/events';
 
 class Page {
   readonly script = new Script().begin(LEAD, 'Go');
@@ -212,4 +212,34 @@ test('the figures of a run are those of its turns until it ends', () => {
   const [run] = followed(new Script().begin(LEAD, 'Go').turn(LEAD, 1).said(LEAD, 1, 'One.'));
 
   assert.match(run?.figures ?? '', /^100 tokens in, 10 out/);
+});
+
+test('a page names side runs, says that a run waits, and has the messages that wait', () => {
+  const { events } = waiting();
+  const tree = RunTree.begun(events[0]?.params as AgentBegin);
+  events.forEach((event) => tree.take(event));
+  const { nodes, spoken } = new Telling([tree.root]).state([]);
+  const runs = nodes.filter((node): node is RunView => node.kind === 'run');
+
+  assert.equal(spoken, 'lead: waits for lint-1');
+  assert.deepEqual(
+    runs.map(({ agent, isSide, state, queue }) => [agent, isSide, state, queue.map(({ text }) => text)]),
+    [
+      ['lead', false, 'waits for lint-1', []],
+      ['lint-1', true, 'running', ['Only a.py']],
+    ],
+  );
+});
+
+test('a turn shows what its request has given', () => {
+  const page = new Page();
+  const { nodes } = page.after((script) =>
+    script
+      .message(LEAD, 'queued', { messageId: 'a', mode: 'next', text: 'Only a.py', from: 'person' })
+      .message(LEAD, 'given', { turn: 1, sideRuns: [], messageIds: ['a'], text: 'Only a.py' })
+      .turn(LEAD, 1),
+  );
+
+  const [turn] = nodes.filter((node): node is TurnView => node.kind === 'turn');
+  assert.deepEqual(turn?.given, [{ heading: '1 message', text: 'Only a.py', isMessage: true }]);
 });

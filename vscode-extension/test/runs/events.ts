@@ -9,9 +9,12 @@ interface Who {
   readonly agent: string;
   readonly depth: number;
   readonly parentRunId?: string;
+  readonly side?: string;
 }
 
 export const LEAD: Who = { runId: 'l', agent: 'lead', depth: 0 };
+/** A side run of the lead. */
+export const LINT: Who = { runId: 's', agent: 'lint', depth: 1, parentRunId: 'l', side: 'lint-1' };
 export const TEST: Who = { runId: 't', agent: 'test', depth: 1, parentRunId: 'l' };
 
 const USED = { inputTokens: 100, outputTokens: 10, cost: 0.001 };
@@ -25,6 +28,14 @@ export class Script {
 
   resume(who: Who, turn: number, task = ''): this {
     return this.add('axe/agent', who, { kind: 'resume', task, model: 'openai/m', turn, saved: {} });
+  }
+
+  idle(who: Who, turn: number, sideRuns: readonly string[]): this {
+    return this.add('axe/agent', who, { kind: 'idle', turn, sideRuns });
+  }
+
+  message(who: Who, kind: string, more: object): this {
+    return this.add('axe/message', who, { kind, ...more });
   }
 
   end(who: Who, status = 'completed', more: object = {}): this {
@@ -79,6 +90,21 @@ export class Script {
     this.events.push({ method, params } as unknown as Happening);
     return this;
   }
+}
+
+/** A run that has started a side run, whose run begins after its call has ended, and waits for it. */
+export function waiting(): Script {
+  return new Script()
+    .begin(LEAD, 'Check this')
+    .turn(LEAD, 1)
+    .said(LEAD, 1, 'I start it.')
+    .call(LEAD, 1, 'c1', 'call_agent', { agent: 'lint', task: 'Lint', background: true })
+    .result(LEAD, 1, 'c1', 'call_agent', 'Started the side run "lint-1".', { childRunId: 's' })
+    .message(LINT, 'queued', { messageId: 'early', mode: 'next', text: 'Only a.py', from: 'person' })
+    .begin(LINT, 'Lint')
+    .turn(LEAD, 2)
+    .said(LEAD, 2, 'Meanwhile.')
+    .idle(LEAD, 3, ['lint-1']);
 }
 
 /** A run that called another and read a file. */

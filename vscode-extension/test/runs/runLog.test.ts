@@ -216,3 +216,26 @@ test('a run that goes on is told with its next turn', () => {
   const text = written((log) => log.agent({ ...fast, kind: 'resume', task: 'Look\naround', model: 'openai/m', turn: 3 }));
   assert.equal(text, '  fast ▶ resumed at turn 3: Look around (openai/m)\n');
 });
+
+test('side runs, waits for them and messages have lines', () => {
+  const text = written((log) => {
+    log.agent({ ...fast, kind: 'begin', side: 'fast-1', task: 'Lint', model: '' });
+    log.agent({ ...manager, kind: 'idle', turn: 2, sideRuns: ['fast-1', 'slow-2'] });
+    log.message({ ...manager, kind: 'queued', messageId: 'm', mode: 'after', text: 'And\nb', from: 'person' });
+    log.message({ ...manager, kind: 'changed', messageId: 'm', mode: 'now', text: 'c' });
+    log.message({ ...manager, kind: 'removed', messageId: 'm' });
+    log.message({ ...manager, kind: 'given', turn: 2, sideRuns: ['fast-1'], messageIds: ['m'], text: '' });
+  });
+  assert.equal(
+    text,
+    [
+      '  fast ▶ side run fast-1: Lint',
+      'manager ⟳ waits for fast-1, slow-2',
+      'manager ✉ (after) And b',
+      'manager ✉ changed (now): c',
+      'manager ✉ removed',
+      'manager ✉ answer of fast-1 and 1 message for turn 2',
+      '',
+    ].join('\n'),
+  );
+});

@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AgentBegin, Happening } from '../../src/protocol';
-import { childrenOf, findNode, idOf, parentOf, usedBy, type Node } from '../../src/runs/nodes';
+import { childrenOf, findNode, idleOf, idOf, parentOf, usedBy, type Node, type RunNode } from '../../src/runs/nodes';
 import { RunTree } from '../../src/runs/runTree';
-import { LEAD, past, Script, START, TEST, finished } from './events';
+import { LEAD, past, Script, START, TEST, finished, waiting } from './events';
 
 function grown({ events }: Script, upTo = events.length): RunTree {
   const [first, ...others] = events.slice(0, upTo);
@@ -185,4 +185,49 @@ test('a run that is resumed may be heard of first when it goes on', () => {
 
   assert.deepEqual(drawn(root), ['lead', 'running', [1, 'completed'], ['test', 'running']]);
   assert.equal(root.strays[0]?.task, 'Run them');
+});
+
+test('a side run stands in the place of its start, also if it begins after that has ended', () => {
+  const { root } = grown(waiting());
+
+  assert.deepEqual(drawn(root), [
+    'lead',
+    'running',
+    [1, 'completed', ['lint', 'running']],
+    [2, 'completed'],
+  ]);
+  assert.equal((childrenOf(root.turns[0] as Node)[0] as RunNode).side, 'lint-1');
+});
+
+test('a run waits for side runs until its next event, which a message in the queue is not', () => {
+  const script = waiting();
+  assert.deepEqual(idleOf(grown(script).root)?.sideRuns, ['lint-1']);
+
+  script.message(LEAD, 'queued', { messageId: 'm', mode: 'after', text: 'And b', from: 'person' });
+  assert.ok(idleOf(grown(script).root));
+
+  const { root } = grown(script.message(LEAD, 'given', { turn: 3, sideRuns: ['lint-1'], messageIds: [], text: 'Fine.' }));
+  assert.equal(idleOf(root), undefined);
+  assert.deepEqual(root.idleTimes.map(({ began, ended }) => [began, ended]), [[START + 9000, START + 11_000]]);
+});
+
+test('messages wait in a queue, change, are removed, and are given', () => {
+  const texts = (script: Script) => [...grown(script).root.queue.values()].map(({ mode, text }) => [mode, text]);
+  const script = new Script().begin(LEAD, '');
+  script.message(LEAD, 'queued', { messageId: 'a', mode: 'next', text: 'one', from: 'person' });
+  script.message(LEAD, 'queued', { messageId: 'b', mode: 'after', text: 'two', from: 'person' });
+  script.message(LEAD, 'queued', { messageId: 'c', mode: 'after', text: 'three', from: 'person' });
+  assert.deepEqual(texts(script), [['next', 'one'], ['after', 'two'], ['after', 'three']]);
+
+  script.message(LEAD, 'changed', { messageId: 'b', text: 'TWO' }).message(LEAD, 'removed', { messageId: 'c' });
+  assert.deepEqual(texts(script), [['next', 'one'], ['after', 'TWO']]);
+
+  script.message(LEAD, 'given', { turn: 1, sideRuns: [], messageIds: ['a'], text: 'one' });
+  assert.deepEqual(texts(script), [['after', 'TWO']]);
+  assert.deepEqual(texts(script.end(LEAD, 'failed')), [['after', 'TWO']]);
+});
+
+test('a message to a side run that has not begun waits in its queue when it begins', () => {
+  const tree = grown(waiting());
+  assert.deepEqual([...(tree.run('s')?.queue.values() ?? [])].map(({ text }) => text), ['Only a.py']);
 });

@@ -6,12 +6,12 @@ import type { AgentBegin } from '../../src/protocol';
 import { byDay } from '../../src/runs/days';
 import { passes } from '../../src/runs/filter';
 import { duration } from '../../src/runs/figures';
-import { usedBy, type RunNode, type TurnNode } from '../../src/runs/nodes';
+import { childrenOf, usedBy, type RunNode, type TurnNode } from '../../src/runs/nodes';
 import { answerOf, rowOf } from '../../src/runs/presenting';
 import { RunTree } from '../../src/runs/runTree';
 import { timelineOf } from '../../src/runs/timeline';
 import { documentName, documentOf, exported } from '../../src/runs/writing';
-import { finished, LEAD, past, Script, START } from './events';
+import { finished, waiting, LEAD, past, Script, START } from './events';
 
 function rootOf({ events }: Script): RunNode {
   const tree = RunTree.begun(events[0]?.params as AgentBegin);
@@ -265,4 +265,27 @@ test('sources stand under the answer as links that a title cannot change', () =>
     'It is so.\n\n**Sources**\n\n1. [A \\[page\\](x)](https://example.com/%28a%29)\n2. [https://example.com/b](https://example.com/b)\n3. notes.txt',
   );
   assert.equal(answerOf({ ...turn, sources: [] }), 'It is so.');
+});
+
+test('the row of a run says for which side runs it waits, and how many messages wait', () => {
+  const script = waiting().message(LEAD, 'queued', { messageId: 'm', mode: 'after', text: 'And b', from: 'person' });
+  const root = rootOf(script);
+
+  assert.match(rowOf(root, START + 12_000).description, /^lead · 12\.0 s · waits for lint-1 · 1 message waiting/);
+});
+
+test('a side run has its own name in its row and its document', () => {
+  const lint = childrenOf(firstTurn(waiting()))[0] as RunNode;
+  const row = rowOf(lint, START + 12_000);
+
+  assert.deepEqual([row.label, documentName(lint)], ['lint-1', 'lint-1']);
+  assert.match(row.description, /^side run · /);
+  assert.match(documentOf(lint, START), /^# lint-1\n\nside run of lint · running/);
+});
+
+test('the document of a turn has what its request has given', () => {
+  const script = waiting().message(LEAD, 'given', { turn: 3, sideRuns: ['lint-1'], messageIds: ['m'], text: 'Fine.\n\nGo on.' }).turn(LEAD, 3);
+  const turn = rootOf(script).turns[2] as TurnNode;
+
+  assert.match(documentOf(turn, START), /Given: answer of lint-1 and 1 message\n\n> Fine\.\n>\n> Go on\./);
 });

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { AgentBegin } from '../../src/protocol';
 import { RunTree } from '../../src/runs/runTree';
 import { ticksOf, timelineOf } from '../../src/runs/timeline';
-import { finished, LEAD, Script, START } from './events';
+import { finished, waiting, LEAD, Script, START } from './events';
 
 function timeline({ events }: Script, now: number) {
   const tree = RunTree.begun(events[0]?.params as AgentBegin);
@@ -66,4 +66,22 @@ test('ticks are round and as many as there is room for', () => {
   assert.deepEqual(ticksOf(4700, 5), [0, 1000, 2000, 3000, 4000]);
   assert.deepEqual(ticksOf(90_000, 4), [0, 50_000]);
   assert.deepEqual(ticksOf(0, 8), [0]);
+});
+
+test('a wait for side runs has a bar behind the turns before it, and a side run its own name', () => {
+  const script = waiting().message(LEAD, 'given', { turn: 3, sideRuns: ['lint-1'], messageIds: [], text: 'Fine.' }).turn(LEAD, 3);
+  const { bars } = timeline(script, START + 20_000);
+
+  assert.deepEqual(
+    bars.map(({ level, label, kind, begins }) => [level, label, kind, begins]),
+    [
+      [1, 'lead', 'run', 0],
+      [2, 'Turn 1', 'turn', 1000],
+      [3, 'lint-1', 'run', 6000],
+      [2, 'Turn 2', 'turn', 7000],
+      [2, 'waits for lint-1', 'idle', 9000],
+      [2, 'Turn 3', 'turn', 11_000],
+    ],
+  );
+  assert.equal(bars[4]?.spoken, 'lead waits for lint-1, 1.0 s; begins after 9.0 s');
 });

@@ -60,6 +60,14 @@ function M.reply(given)
   runs.reply(given.args, vim.api.nvim_get_current_buf())
 end
 
+function M.send(given)
+  require('axe_lsp.messages').send(given.args, given.bang)
+end
+
+function M.queue()
+  require('axe_lsp.messages').queue()
+end
+
 function M.fork()
   runs.fork(vim.api.nvim_get_current_buf())
 end
@@ -132,7 +140,7 @@ end
 --- The agents that are at work.
 function M.complete_stop(typed)
   local names = vim.tbl_map(function(run)
-    return run.begun.agent
+    return run.begun.side or run.begun.agent
   end, runs.active(true))
   return fitting(names, typed)
 end

@@ -38,7 +38,7 @@ local function of_run(run)
   local state = ended and ended.status or 'running'
   local figures = ended and ended.durationMs and words.figures(ended)
   return {
-    '# ' .. begun.agent,
+    '# ' .. words.name(begun),
     '',
     table.concat(vim.tbl_filter(function(each)
       return each and each ~= ''
@@ -59,7 +59,7 @@ local function of_turn(item)
     return '### ' .. call.name .. '\n\n' .. arguments(call.arguments)
   end, turn.toolCalls)
   return {
-    '# ' .. item.run.begun.agent .. ', turn ' .. turn.turn,
+    '# ' .. words.name(item.run.begun) .. ', turn ' .. turn.turn,
     '',
     (turn.incomplete and words.incomplete(turn) .. ' · ' or '') .. words.seconds(turn.durationMs) .. ' · ' .. words.used(turn),
     part('Thinks', item.thought),
@@ -77,11 +77,17 @@ local function of_tool(item)
   }
 end
 
+local function of_message(item)
+  return { '# ' .. words.name(item.run.begun), '', words.message(item.event), part('Text', item.event.text) }
+end
+
 --- The text of an item of a tree, as Markdown.
 function M.text(item)
   local parts
   if item.kind == 'run' then
     parts = of_run(item.run)
+  elseif item.kind == 'message' then
+    parts = of_message(item)
   elseif item.kind == 'tool' then
     parts = of_tool(item)
   else

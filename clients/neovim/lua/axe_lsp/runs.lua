@@ -30,6 +30,9 @@ local function tick()
 end
 
 local function follow_agent(event, client_id)
+  if event.kind == 'idle' then
+    return -- it is still at work
+  end
   local ends = event.kind == 'end'
   local before = event.saved and event.saved.durationMs or 0
   active[event.runId] = not ends and { begun = event, client_id = client_id, since = vim.loop.now() - before } or nil
@@ -67,6 +70,7 @@ M.handlers = {
   ['axe/place'] = handler('axe/place', pass),
   ['axe/wait'] = handler('axe/wait', pass),
   ['axe/context'] = handler('axe/context', pass),
+  ['axe/message'] = handler('axe/message', pass),
   ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
   ['axe/ask'] = approvals.ask,
@@ -270,7 +274,7 @@ M.is_asked = approvals.is_asked
 --- Stops the run that is under way, or the one the user picks; with a name, what that agent is doing.
 function M.stop(name)
   local runs = vim.tbl_filter(function(run)
-    return name == '' or run.begun.agent == name
+    return name == '' or run.begun.agent == name or run.begun.side == name
   end, M.active(name ~= ''))
   if #runs == 0 then
     vim.notify(name == '' and 'axe: no agent is running' or ('axe: "%s" is not running'):format(name), vim.log.levels.INFO)

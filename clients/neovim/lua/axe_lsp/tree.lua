@@ -254,7 +254,13 @@ local function take(tree, method, event)
   end
   end_thought(tree, run)
   if method == 'axe/agent' then
-    (event.kind == 'end' and end_run or resume_run)(tree, run, event)
+    if event.kind == 'idle' then
+      tell(tree, run, words.RETRY, words.idle(event), { kind = 'run' })
+    else
+      (event.kind == 'end' and end_run or resume_run)(tree, run, event)
+    end
+  elseif method == 'axe/message' then
+    tell(tree, run, words.RETRY, words.message(event), { kind = 'message', event = event })
   elseif method == 'axe/text' then
     speak(tree, run, event.delta)
   elseif method == 'axe/tool' then

@@ -28,10 +28,15 @@ function M.used(by)
   return by.cost and string.format('%s, $%.4f', tokens, by.cost) or tokens
 end
 
+--- A side run by its own name, any other run by that of its agent.
+function M.name(begun)
+  return begun.side or begun.agent
+end
+
 --- Which agent does what.
 function M.head(begun)
   local task = M.shorten(begun.description or begun.task or '')
-  return begun.agent .. (task ~= '' and ': ' .. task or '')
+  return M.name(begun) .. (begun.side and ' (side run)' or '') .. (task ~= '' and ': ' .. task or '')
 end
 
 --- The mark of an agent that has ended.
@@ -64,6 +69,7 @@ local INCOMPLETE = {
   refusal = 'refused by the model',
   paused = 'paused by the provider',
   malformed_call = 'malformed call',
+  interrupted = 'broken off by a message',
 }
 
 --- What is wrong with the answer of an agent or a turn; nil if it is whole. A later server may know more reasons.
@@ -121,6 +127,29 @@ function M.wait(event)
   local wait = type(event.waitMs) == 'number' and event.waitMs
   return event.provider .. (wait and ' asked for a pause: waiting for ' .. M.seconds(wait)
     or ' takes no more requests at once: waiting for others')
+end
+
+--- That a run waits for its side runs.
+function M.idle(event)
+  return 'waits for ' .. table.concat(event.sideRuns, ', ')
+end
+
+local MODES = { next = '', after = ' for the end of the run', now = ', given at once' }
+
+--- What happens to a message, and what a request gives to the model beside tool results.
+function M.message(event)
+  if event.kind == 'queued' then
+    return 'message' .. (MODES[event.mode] or '') .. ': ' .. M.shorten(event.text)
+  elseif event.kind == 'changed' then
+    return 'message changed' .. (MODES[event.mode] or '') .. (event.text and ': ' .. M.shorten(event.text) or '')
+  elseif event.kind == 'removed' then
+    return 'message removed'
+  end
+  local sides = #event.sideRuns
+  local answers = sides > 0 and (sides == 1 and 'answer of ' or 'answers of ') .. table.concat(event.sideRuns, ', ')
+  local messages = #event.messageIds
+  local told = (messages > 0 or sides == 0) and count(math.max(1, messages), 'message')
+  return 'given: ' .. (answers or '') .. (answers and told and ' and ' or '') .. (told or '')
 end
 
 --- What happens to a conversation that is too long for its model.

@@ -33,6 +33,7 @@ def axe_agent(lookup: Lookup) -> Iterator[Problem]:
     yield from _response_format(lookup)
     yield from _servers(lookup)
     yield from _delegation(lookup)
+    yield from _side_runs(lookup)
     yield from _isolation(lookup)
     yield from _schema_tables(lookup)
     yield from _secrets(lookup)
@@ -90,6 +91,21 @@ def _delegation(lookup: Lookup) -> Iterator[Problem]:
     if lookup.decoded(("sub_agents",)) == [] or not lookup.has(("sub_agents",)):
         message = "sub_agents_config has no effect without sub_agents"
         yield problem("unused-config", agent_keys.key(path), where, message, fatal=False)
+
+
+def _side_runs(lookup: Lookup) -> Iterator[Problem]:
+    """How to start and end side runs, in a file that starts none."""
+    background, at_end = ("sub_agents_config", "background"), ("sub_agents_config", "at_end")
+    value = lookup.decoded(background)
+    can_start, can_call = value in ("optional", "always"), bool(lookup.decoded(("sub_agents",)))
+    where = lookup.place(at_end)
+    if where is not None and (value == "never" or not lookup.has(background)):
+        message = 'at_end has no effect without background = "optional" or "always"'
+        yield problem("no-effect", agent_keys.key(at_end), where, message, fatal=False)
+    where = lookup.place(background)
+    if where is not None and can_start and not (can_call or lookup.has(("task",))):
+        message = "background has no effect without sub_agents or [task]"
+        yield problem("no-effect", agent_keys.key(background), where, message, fatal=False)
 
 
 def _isolation(lookup: Lookup) -> Iterator[Problem]:

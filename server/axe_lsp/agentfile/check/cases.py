@@ -79,12 +79,16 @@ class Expected(Struct, frozen=True):
 
 
 class Child(Struct, frozen=True):
-    """A child that is expected: the runs of `agent` whose task passes the checks. `times` None is at least once."""
+    """A child that is expected: the runs of `agent` whose task passes the checks. `times` None is at least once.
+
+    `is_side` None allows side runs and children for which the run waits.
+    """
 
     agent: str
     run: Expected
     task: tuple[Check, ...] = ()
     times: int | None = None
+    is_side: bool | None = None
 
 
 class File(Struct, frozen=True):
@@ -323,12 +327,14 @@ class CaseReader:
             agent = self.needed(each, "agent", "a child", (*path, "agent"))
             if agent is None:
                 continue
-            times = member_of(each, "times")
+            times, background = member_of(each, "times"), member_of(each, "background")
+            is_side = background.value if background is not None else None
             yield Child(
                 agent=text_of(agent),
                 run=replace(self._run(each, path), range=agent.range),
                 task=self._text(member_of(each, "task"), (*path, "task")),
                 times=_whole(times),
+                is_side=is_side if isinstance(is_side, bool) else None,
             )
 
     def _files(self, expect: Node, path: KeyPath) -> Iterator[File]:

@@ -124,6 +124,7 @@ def _read_servers(reading: Reading) -> None:
 
 
 def _read_copy(reading: Reading) -> None:
+    _read_background(reading)
     value = reading.take("isolation")
     if value == "worktree":
         reading.source_keys["copy"] = "isolation"
@@ -132,6 +133,14 @@ def _read_copy(reading: Reading) -> None:
         reading.notes.mapped("isolation", text)
     elif value is not None:
         reading.notes.lost("isolation", "only `worktree` has a counterpart")
+
+
+def _read_background(reading: Reading) -> None:
+    if reading.take("background") is True:
+        text = (
+            "a caller waits for the agent, unless its own file has `sub_agents_config.background`"
+        )
+        reading.notes.lost("background", text)
 
 
 def _write_copy(writing: Writing) -> None:

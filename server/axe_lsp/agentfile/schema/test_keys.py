@@ -137,6 +137,11 @@ def _children(depth: int) -> tuple[KeySpec, ...]:
         "Agents that the run calls.",
         row("agent", _S, "The name of the called agent.", names=Names.AGENT, required=True),
         count("times", "How often the agent is called with such a task. Default: at least once."),
+        row(
+            "background",
+            _B,
+            "Whether the run does not wait for the child, a side run; selects among its calls. Default: both.",
+        ),
         *_text("task", "The task that the child gets; selects among its calls."),
         *_RUN,
         *_children(depth + 1),

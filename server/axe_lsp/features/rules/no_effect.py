@@ -36,8 +36,12 @@ RULE = Rule(
 Codex takes all keys of config.toml in an agent file, and ignores some of them there: a spawned agent
 works in the sandbox of its parent, with its approvals, MCP servers and provider. `sandbox_mode =
 "read-only"` does not keep the agent from writing.
+
+In an agent file of axe, `sub_agents_config.at_end` is for agents that start [side
+runs](delegation.md#side-runs), with `background = "optional"` or `"always"`, and these are for
+agents with `sub_agents` or `[task]`.
 """,
-    is_for=Dialects.OTHERS,
+    is_for=Dialects.ALL,
     check=check,
     fixes=remove_key,
 )

@@ -2,12 +2,14 @@
 // Only what is new is drawn; the focus, what is folded, and the place of the reader stay.
 
 import { duration, joined } from '../../runs/figures';
+import type { MessageMode } from '../../protocol';
 import type { CallView, NodeView, PageState, RunView, TurnView } from '../../runPage/views';
 import { element } from './elements';
 import { drawing } from './frames';
 import { follow, keep, kept, tell } from './host';
 import { Edits, type Edit } from './runPage/edits';
 import { Folds } from './runPage/folds';
+import { KEYS, modeOf, Queue, Sending } from './runPage/messages';
 import { button, diff, folded, headingOf, labelled, open, pre } from './runPage/parts';
 import { Questions, type Place } from './runPage/questions';
 import { afterTexts, Growth } from './runPage/texts';
@@ -56,19 +58,24 @@ const questions = new Questions(({ at }) => drawn.get(at ?? '')?.place ?? atTheE
 const waiting = element('span', {});
 const waits = element('p', { class: 'waits' }, waiting, ' ', button('Show Question', () => questions.show()));
 const reply = element('textarea', { rows: '2', 'aria-label': 'Reply' });
-const send = button('Send', () => sendReply());
+const send = button('Send', () => sendReply('next'));
+const sending = new Sending(reply);
+const queue = new Queue(() => state?.runId ?? '');
 const stop = button('Stop', () => tell({ do: 'stop', runId: state?.runId }));
 const go = button('Continue Run', () => tell({ do: 'continue', runId: state?.runId }));
 const again = button('Run Again', () => tell({ do: 'again', runId: state?.runId }));
 const copy = button('Copy Answer', () => tell({ do: 'copy', runId: state?.runId }));
 const timeline = button('Timeline', () => tell({ do: 'timeline', runId: state?.runId }));
-const hint = element('p', { class: 'quiet', id: 'hint' }, 'Enter sends, Shift+Enter begins a new line.');
+const HINT = 'Enter sends, Shift+Enter begins a new line.';
+const hint = element('p', { class: 'quiet', id: 'hint' }, HINT);
 const folds = new Folds(kept<Kept>()?.folds ?? {}, () => keepView());
 const edits = new Edits(kept<Kept>()?.edit, () => keepView());
 let state: PageState | undefined;
 let isAtEnd = true;
 /** Where the reader was before the page was hidden, until the page is as long again. */
 let former = kept<Kept>()?.place;
+/** The boxes of side runs. */
+const sideBoxes = new Set<Sending>();
 /** The last reply, which stays in its box until its run has begun. */
 let sent = '';
 
@@ -78,16 +85,17 @@ page.append(
   header,
   conversation,
   others,
-  element('form', { class: 'reply' }, waits, reply, send, hint),
+  element('form', { class: 'reply' }, waits, queue.top, reply, send, hint),
   spoken,
 );
 reply.value = kept<Kept>()?.draft ?? '';
 reply.setAttribute('aria-describedby', 'hint');
 reply.addEventListener('input', () => keepView());
 reply.addEventListener('keydown', (event) => {
-  if (event.key === 'Enter' && !event.shiftKey && !event.isComposing) {
+  const mode = modeOf(event);
+  if (mode) {
     event.preventDefault();
-    sendReply();
+    sendReply(mode);
   }
 });
 page.addEventListener('scroll', () => {
@@ -116,6 +124,7 @@ function show(next: PageState): void {
   state = next;
   if (next.isWhole) {
     drawn.clear();
+    sideBoxes.clear();
     conversation.replaceChildren();
   }
   heading.textContent = next.title;
@@ -130,8 +139,13 @@ function show(next: PageState): void {
   go.hidden = !next.canContinue;
   go.disabled = next.isReplying;
   again.hidden = next.isGoing;
-  send.disabled = next.isGoing || next.isReplying;
-  reply.placeholder = next.isGoing ? `${next.agent} is at work` : `Reply to ${next.agent}`;
+  send.disabled = next.isReplying;
+  [sending, ...sideBoxes].forEach((each) => each.draw(next.accepted));
+  const newest = drawn.get(next.runId)?.view;
+  queue.draw(newest?.kind === 'run' ? newest.queue : []);
+  reply.placeholder = next.isGoing ? `Message to ${next.agent}, which is at work` : `Reply to ${next.agent}`;
+  reply.setAttribute('aria-label', next.isGoing ? 'Message' : 'Reply');
+  hint.textContent = next.isGoing ? KEYS : HINT;
   if (spoken.textContent !== next.spoken) {
     spoken.textContent = next.spoken;
   }
@@ -227,9 +241,12 @@ function makeRun(first: RunView, level: number): Drawn {
   const rerun = button('Run Again', () => tell({ do: 'again', runId: first.runId }), `Run Again: ${first.agent} by itself`);
   const task = element('div', { class: 'task' }, first.task);
   const change = element('div', { class: 'toolbar task-tools' }, ...(isRoot && first.task ? [edits.buttonFor(first.runId, task)] : []));
+  const badge = element('span', { class: 'badge' }, 'side run');
+  badge.hidden = !first.isSide;
+  const messages = isRoot || !first.isSide ? undefined : sideBox(first);
   const top = isRoot
     ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, error)
-    : folded('run', [name, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, changes, error);
+    : folded('run', [name, badge, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, ...(messages ? [messages.top] : []), changes, error);
   return {
     view: first,
     top,
@@ -244,6 +261,7 @@ function makeRun(first: RunView, level: number): Drawn {
       changes.textContent = run.changes;
       changes.hidden = run.changes === '';
       changes.className = run.unapplied ? 'error' : 'quiet';
+      messages?.draw(run);
       halt.hidden = run.status !== 'running';
       take.hidden = run.status === 'running' || run.error !== '';
       rerun.hidden = run.status === 'running';
@@ -256,9 +274,40 @@ function makeRun(first: RunView, level: number): Drawn {
   };
 }
 
+/** What a request has given: open, unless it is answers, which can be long. */
+function givenPart({ heading, text, isMessage }: TurnView['given'][number]): HTMLElement {
+  const part = folded('given', [element('span', { class: 'quiet' }, `Given: ${heading}`)], pre(text));
+  part.open = isMessage;
+  return part;
+}
+
+/** The box of a side run, which takes messages of its own. */
+function sideBox({ runId, agent }: RunView) {
+  const box = element('textarea', { rows: '1', 'aria-label': `Message to ${agent}`, placeholder: `Message to ${agent}`, title: KEYS });
+  const waiting = new Queue(() => runId);
+  const own = new Sending(box);
+  box.addEventListener('keydown', (event) => {
+    const mode = modeOf(event);
+    if (mode) {
+      event.preventDefault();
+      own.send(runId, mode);
+    }
+  });
+  sideBoxes.add(own);
+  const top = element('form', { class: 'side-box' }, waiting.top, box, button('Send', () => own.send(runId, 'next'), `Send to ${agent}`));
+  return {
+    top,
+    draw(run: RunView) {
+      waiting.draw(run.queue);
+      top.hidden = run.status !== 'running';
+    },
+  };
+}
+
 function makeTurn(first: TurnView, level: number): Drawn {
   const state = element('span', { class: 'state quiet' });
   const notes = element('ul', { class: 'notes quiet' });
+  const given = element('div', {});
   const thought = new Growth(level);
   const thinking = folded('thought', [element('span', { class: 'quiet' }, 'Thinking')], thought.top);
   const text = new Growth(level);
@@ -268,7 +317,7 @@ function makeTurn(first: TurnView, level: number): Drawn {
   const isOfRoot = drawn.get(first.parent ?? '')?.view.parent === undefined;
   const tools = element('div', { class: 'toolbar' }, take, ...(isOfRoot ? [retry] : []));
   const about = element('span', { class: 'about' });
-  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, notes, thinking, text.top, body);
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, given, notes, thinking, text.top, body);
   let heading = '';
   const name = () => (about.textContent = top.open ? '' : heading); // While it is open, its text stands below.
   top.addEventListener('toggle', name);
@@ -286,6 +335,9 @@ function makeTurn(first: TurnView, level: number): Drawn {
       name();
       notes.replaceChildren(...turn.notes.map((note) => element('li', {}, note)));
       notes.hidden = turn.notes.length === 0;
+      if (given.children.length !== turn.given.length) {
+        given.replaceChildren(...turn.given.map(givenPart));
+      }
       thought.grow(turn.thought);
       thinking.hidden = thought.isEmpty;
       text.grow(turn.text);
@@ -354,7 +406,11 @@ function tick(): void {
 
 // -- what the reader does
 
-function sendReply(): void {
+function sendReply(mode: MessageMode): void {
+  if (state?.isGoing) {
+    sending.send(state.runId, mode);
+    return;
+  }
   const text = reply.value.trim();
   if (text && state && !send.disabled) {
     send.disabled = true;

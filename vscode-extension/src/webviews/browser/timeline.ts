@@ -20,6 +20,7 @@ const LEGEND = [
   ['run', 'agent'],
   ['turn', 'turn: the model answers'],
   ['call', 'tool call'],
+  ['idle', 'waits for side runs'],
   ['failed', 'failed, denied or stopped'],
   ['running', 'under way'],
 ] as const;

@@ -1,0 +1,5 @@
+"""Readings of a meter."""
+
+from meter.readings import peak, total
+
+__all__ = ["peak", "total"]
