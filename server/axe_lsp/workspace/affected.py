@@ -87,21 +87,21 @@ def directly_affected(
     if after.names is not before.names:
         affected.update(_naming_nobody(after))
     for each in touched:
-        if each.appears_or_goes or each.has_another_timeout:
-            affected.update(after.callers(each.place.stem))
-        elif each.changes_files_otherwise:
-            affected.update(_starting_side_runs(after, each.place.stem))
+        affected.update(_affected_callers(after, each))
         affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
         if each.means_others or each.has_other_tools:
             affected.update(_tests_naming(after, each.place.stem))
     return frozenset(affected)
 
 
-def _starting_side_runs(snapshot: Snapshot, stem: str) -> Iterator[str]:
-    """The files that call an agent of this name, as a side run if they want."""
-    for uri in snapshot.callers(stem):
+def _affected_callers(snapshot: Snapshot, change: FileChange) -> Iterator[str]:
+    """Yield the files that call the agent and whose diagnostics depend on the change."""
+    is_for_all = change.appears_or_goes or change.has_another_timeout
+    if not (is_for_all or change.changes_files_otherwise):
+        return
+    for uri in snapshot.callers(change.place.stem):
         file = snapshot.file(uri)
-        if file is not None and file.starts_side_runs:
+        if is_for_all or (file is not None and file.starts_side_runs):
             yield uri
 
 
