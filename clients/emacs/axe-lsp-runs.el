@@ -336,7 +336,7 @@ The run is that of `axe-send'."
 (defconst axe-lsp-runs--actions
   '(("edit") ("give it now" :mode "now") ("give it before the next request" :mode "next")
     ("give it at the end of the run" :mode "after") ("remove" :text nil)) ; JSON-RPC has null for it.
-  "What can be done with a message that waits: the members of the request.")
+  "Changes of a message that waits, with the members of their requests.")
 
 (defun axe-lsp-runs--change-message (run messages)
   "Change the one of MESSAGES to RUN that the user chooses."
@@ -350,7 +350,7 @@ The run is that of `axe-send'."
                                    each))
                            messages))
            (chosen (cdr (assoc (completing-read "Which message? " labels nil t) labels)))
-           (action (assoc (completing-read "What? " axe-lsp-runs--actions nil t)
+           (action (assoc (completing-read "Change: " axe-lsp-runs--actions nil t)
                           axe-lsp-runs--actions))
            (members (or (cdr action)
                         (list :text (read-string "Message: " (plist-get chosen :text))))))

@@ -89,7 +89,7 @@ Nil if it is whole.  A later server may know more reasons."
   "When messages are given that are not given before the next request.")
 
 (defun axe-lsp-words-message (event)
-  "What happens to a message, or what a request gives to the model, by EVENT."
+  "The news of a message, or the texts that a request gives, by EVENT."
   (let ((mode (alist-get (plist-get event :mode) axe-lsp-words--modes "" nil #'equal))
         (text (plist-get event :text)))
     (pcase (plist-get event :kind)
