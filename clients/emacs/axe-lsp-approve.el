@@ -10,6 +10,7 @@
 
 ;;; Code:
 
+(require 'axe-lsp-words)
 (require 'cl-lib)
 (require 'rmc)
 (require 'subr-x)
@@ -34,6 +35,8 @@ They are called with -1 if it is settled.")
 
 (defun axe-lsp-approve-later (question)
   "Show QUESTION as soon as Emacs has nothing else to do."
+  (setf (axe-lsp-question-params question)
+        (axe-lsp-words-visible (axe-lsp-question-params question)))
   (axe-lsp-approve--announce question 1)
   (setq axe-lsp-approve--waiting (append axe-lsp-approve--waiting (list question)))
   (run-at-time 0 nil #'axe-lsp-approve--tell))
@@ -87,7 +90,7 @@ Without CALL-ID the agent itself has ended."
           (quit-windows-on axe-lsp-approve--buffer t))
       (let ((params (axe-lsp-question-params (car axe-lsp-approve--waiting))))
         (axe-lsp-approve--show params)
-        (message "%s: answer with %s" (plist-get params :reason)
+        (message "%s: answer with %s" (axe-lsp-words-shorten (plist-get params :reason))
                  (substitute-command-keys "\\[axe-answer]"))))))
 
 ;;;###autoload
@@ -150,10 +153,10 @@ To quit is to deny, or to give no answer to a model."
 (defun axe-lsp-approve--read (params)
   "Let the user decide about what is wanted in PARAMS."
   (pcase (car (read-multiple-choice
-               (concat (plist-get params :reason) ":")
+               (concat (axe-lsp-words-shorten (plist-get params :reason)) ":")
                `((?y "allow" "Let the agent do this.")
                  ,@(when (plist-get params :subject) ; Not about protected places, which are asked about each time.
-                     `((?r ,(format "allow %s for this run" (or (plist-get params :forRun) "the same"))
+                     `((?r ,(format "allow %s for this run" (axe-lsp-words-shorten (or (plist-get params :forRun) "the same")))
                            "Let all agents of this run do the same again.")))
                  (?n "deny" "Tell the model that it may not."))))
     (?y '(:decision "allow"))
@@ -162,7 +165,7 @@ To quit is to deny, or to give no answer to a model."
 
 (defun axe-lsp-approve--read-answer (params)
   "Let the user answer the question of a model in PARAMS; nil for no answer."
-  (let* ((prompt (concat (plist-get params :reason) " (empty: no answer): "))
+  (let* ((prompt (concat (axe-lsp-words-shorten (plist-get params :reason)) " (empty: no answer): "))
          (choices (append (plist-get params :choices) nil))
          (answer (if choices (completing-read prompt choices) (read-string prompt))))
     (unless (string-blank-p answer)

@@ -103,7 +103,7 @@
   "The values of ARGUMENTS by name, texts as they are."
   (let (lines)
     (while arguments
-      (let* ((name (substring (symbol-name (pop arguments)) 1))
+      (let* ((name (axe-lsp-words-visible (substring (symbol-name (pop arguments)) 1)))
              (value (pop arguments))
              (text (if (stringp value) value (json-encode value))))
         (push (concat name (if (string-search "\n" text) ":\n" ": ") text) lines)))

@@ -9,6 +9,7 @@
 ;;; Code:
 
 (require 'axe-lsp-runs)
+(require 'axe-lsp-words)
 (require 'eglot)
 (require 'project)
 
@@ -62,7 +63,7 @@ Eglot alone uses it, and only where nothing else makes a project."
   (jsonrpc-async-request
    server (intern (concat ":" method)) (or params eglot--{})
    :timeout nil ; A run may take hours.
-   :success-fn on-result
+   :success-fn (lambda (result) (funcall on-result (axe-lsp-words-visible result)))
    :error-fn (lambda (failure)
                (if (equal (plist-get failure :code) -1)
                    (axe-lsp-runs-lose server) ; It will never answer.

@@ -10,6 +10,7 @@
 
 ;;; Code:
 
+(require 'axe-lsp-words)
 (require 'cl-lib)
 (require 'json)
 
@@ -39,7 +40,8 @@
 It must have one if IS-REQUIRED."
   (let* ((type (plist-get field :type))
          (about (plist-get field :description))
-         (prompt (concat name (if about (format " (%s)" about) "")
+         (prompt (concat (axe-lsp-words-shorten name)
+                         (if about (format " (%s)" (axe-lsp-words-shorten about)) "")
                          (if is-required ": " ", may be empty: ")))
          (choices (append (plist-get field :enum) nil))
          (text (cond (choices (completing-read prompt (mapcar #'axe-lsp-inputs--text choices) nil is-required))

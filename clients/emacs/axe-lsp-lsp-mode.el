@@ -10,6 +10,7 @@
 ;;; Code:
 
 (require 'axe-lsp-runs)
+(require 'axe-lsp-words)
 (require 'lsp-mode nil t)
 (require 'subr-x)
 
@@ -72,7 +73,7 @@ It may have hash tables or plists, and lists, as the other package likes."
   (let ((lsp--cur-workspace (axe-lsp-workspace-workspace server)))
     (lsp-request-async
      method (or params (make-hash-table))
-     (lambda (result) (funcall on-result (axe-lsp-workspace--plist result)))
+     (lambda (result) (funcall on-result (axe-lsp-words-visible (axe-lsp-workspace--plist result))))
      :mode 'detached
      :error-handler (lambda (failure)
                       (let ((failure (axe-lsp-workspace--plist failure)))

@@ -15,6 +15,7 @@
 (require 'axe-lsp-inputs)
 (require 'axe-lsp-tree)
 (require 'axe-lsp-undo)
+(require 'axe-lsp-words)
 (require 'cl-lib)
 (require 'url-util)
 
@@ -46,6 +47,7 @@ Each is a list of its server, of the event that it began with, and of when.")
 
 (defun axe-lsp-runs-tell (server method event)
   "Show what has happened on SERVER: EVENT, the params of METHOD, a symbol."
+  (setq event (axe-lsp-words-visible event))
   (cond ((and (eq method 'axe/agent) (equal (plist-get event :kind) "idle")) nil) ; It is still at work.
         ((eq method 'axe/agent) (axe-lsp-runs--follow server event))
         ((and (eq method 'axe/tool) (equal (plist-get event :kind) "end"))
@@ -63,7 +65,7 @@ Each is a list of its server, of the event that it began with, and of when.")
 (defun axe-lsp-runs-failed (code message)
   "Tell the user that a request was answered with CODE and MESSAGE."
   (unless (equal code -32800) ; The user has stopped it.
-    (message "axe: %s" message)))
+    (message "axe: %s" (axe-lsp-words-visible message))))
 
 (defun axe-lsp-runs-buffer ()
   "Return the buffer in which this session is shown."
@@ -291,7 +293,7 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
    (lambda (run) (plist-get run :kept))
    "axe: the conversation of no run is kept"
    (lambda (server run)
-     (let ((text (read-string (format "Reply to %s: " (plist-get run :agent)))))
+     (let ((text (read-string (format "Reply to %s: " (axe-lsp-words-shorten (plist-get run :agent))))))
        (unless (string-blank-p text)
          (axe-lsp-send server "axe/run"
                        (list :continue (plist-get run :runId) :task text :session t)
@@ -417,7 +419,8 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
    "axe: no run can be forked"
    (lambda (server run)
      (let* ((last (or (plist-get run :turns) 1))
-            (turn (read-number (format "Fork %s at turn (1 to %d): " (plist-get run :agent) last) last))
+            (turn (read-number (format "Fork %s at turn (1 to %d): "
+                                (axe-lsp-words-shorten (plist-get run :agent)) last) last))
             (model (read-string "Model: " (plist-get run :model)))
             (other (unless (member model (list "" (plist-get run :model))) (list :model model))))
        (axe-lsp-send server "axe/resume"

@@ -66,12 +66,13 @@ files before have come to."
 (defun axe-lsp-test--lines (uri result)
   "Return the lines about a RESULT of the file at URI."
   (let ((path (axe-lsp-test--path uri))
-        (name (plist-get result :name))
+        (name (axe-lsp-words-shorten (plist-get result :name)))
         (failures (append (plist-get result :failures) nil)))
     (cond
      (failures
       (mapcar (lambda (each)
-                (format "%s:%d: %s: %s" path (plist-get each :line) name (plist-get each :message)))
+                (format "%s:%d: %s: %s" path (plist-get each :line) name
+                        (axe-lsp-words-shorten (plist-get each :message))))
               failures))
      ((equal (plist-get result :verdict) "passed") nil)
      (t (list (format "%s:%d: %s: %s" path (plist-get result :line) name

@@ -421,7 +421,9 @@ The ends of lines at its end wait for what comes after them."
    (lambda ()
      (goto-char position)
      (let ((folds (axe-lsp-folds-at position)))
-       (insert (propertize (concat (make-string (* 2 depth) ?\s) mark text "\n") 'axe-lsp-item item))
+       (insert (propertize (concat (make-string (* 2 depth) ?\s) mark
+                                   (string-replace "\n" " " text) "\n")
+                           'axe-lsp-item item))
        (setf (axe-lsp-item-start item) (copy-marker position t)
              (axe-lsp-item-end item) (copy-marker (point)))
        (axe-lsp-folds-keep folds depth (1- (point)))))))

@@ -9,6 +9,7 @@
 
 ;;; Code:
 
+(require 'axe-lsp-words)
 (require 'cl-lib)
 (require 'diff)
 (require 'subr-x)
@@ -32,7 +33,8 @@ Return a vector of the files to put back, nil for none."
       nil)
      ((axe-lsp-undo--agrees-p
        (string-join (append remarks (mapcar #'axe-lsp-undo--difference wanted)) "\n")
-       (format "Put back %s as before this run of %s? " (axe-lsp-undo--files wanted) agent))
+       (format "Put back %s as before this run of %s? " (axe-lsp-undo--files wanted)
+               (axe-lsp-words-shorten agent)))
       (vconcat (mapcar (lambda (file)
                          (list :path (plist-get file :path) :digest (plist-get file :digest)))
                        wanted))))))
@@ -52,14 +54,15 @@ Return a vector of the files to put back, nil for none."
 
 (defun axe-lsp-undo--left (file)
   "Say why FILE is left."
-  (format "%s is left: %s" (abbreviate-file-name (plist-get file :path)) (plist-get file :reason)))
+  (format "%s is left: %s" (axe-lsp-words-visible (abbreviate-file-name (plist-get file :path)))
+          (plist-get file :reason)))
 
 (defun axe-lsp-undo--agrees-p (text prompt)
   "Show TEXT, differences, and ask PROMPT."
   (with-current-buffer (get-buffer-create axe-lsp-undo--buffer)
     (let ((inhibit-read-only t))
       (erase-buffer)
-      (insert text))
+      (insert (axe-lsp-words-visible text)))
     (diff-mode)
     (setq buffer-read-only t)
     (goto-char (point-min))

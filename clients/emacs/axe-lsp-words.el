@@ -9,15 +9,52 @@
 
 ;;; Code:
 
+(require 'cl-lib)
 (require 'json)
 (require 'subr-x)
 
 (defconst axe-lsp-words--longest 160
   "Characters of a task, an error or arguments that are shown.")
 
+(defconst axe-lsp-words--exact
+  '(:after :before :callId :childRunId :digest :id :inputSchema :parentRunId :path
+    :rootRunId :runId :uri)
+  "Members that are sent back, compared or visited as they are.
+Who shows one calls `axe-lsp-words-visible' with it.")
+
+(defconst axe-lsp-words--obeyed
+  "[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]"
+  "Characters that a terminal obeys, or that turn a text round.")
+
+(defun axe-lsp-words--sign (character)
+  "Return the sign that is shown for CHARACTER, a string."
+  (let ((code (string-to-char character)))
+    (string (cond ((< code 32) (+ #x2400 code))
+                  ((= code 127) #x2421)
+                  (t #xfffd)))))
+
+(defun axe-lsp-words-visible (value)
+  "Return VALUE, which a server sends, with signs for characters that have effects.
+Files and models choose its texts: names of agents and tools, descriptions,
+messages, answers."
+  (cond
+   ((stringp value)
+    (let ((text (substring-no-properties value)))
+      (if (string-match-p axe-lsp-words--obeyed text)
+          (replace-regexp-in-string axe-lsp-words--obeyed #'axe-lsp-words--sign
+                                    (string-replace "\r\n" "\n" text) t t)
+        text)))
+   ((vectorp value) (vconcat (mapcar #'axe-lsp-words-visible value)))
+   ((keywordp (car-safe value))
+    (cl-loop for (name each) on value by #'cddr
+             collect name
+             collect (if (memq name axe-lsp-words--exact) each (axe-lsp-words-visible each))))
+   ((consp value) (mapcar #'axe-lsp-words-visible value))
+   (t value)))
+
 (defun axe-lsp-words-shorten (text)
   "TEXT in one line that is not too long."
-  (truncate-string-to-width (string-join (split-string text) " ")
+  (truncate-string-to-width (string-join (split-string (axe-lsp-words-visible text)) " ")
                             axe-lsp-words--longest nil nil "…"))
 
 (defun axe-lsp-words-seconds (milliseconds)
@@ -43,7 +80,8 @@
 (defun axe-lsp-words-head (begun)
   "Which agent does what, by the event BEGUN."
   (let ((task (axe-lsp-words-shorten (or (plist-get begun :description) (plist-get begun :task) ""))))
-    (concat (axe-lsp-words-name begun) (if (plist-get begun :side) " (side run)" "")
+    (concat (axe-lsp-words-shorten (axe-lsp-words-name begun))
+            (if (plist-get begun :side) " (side run)" "")
             (if (equal task "") "" (concat ": " task)))))
 
 (defun axe-lsp-words-ending (ended)
@@ -137,7 +175,7 @@ A cancelled one gives that as the reason too; once is enough."
 (defun axe-lsp-words-call (event)
   "The text about a tool call, from EVENT."
   (let ((arguments (plist-get event :arguments)))
-    (concat (plist-get event :name) " "
+    (concat (axe-lsp-words-shorten (plist-get event :name)) " "
             (if arguments (axe-lsp-words-shorten (json-encode arguments)) "{}"))))
 
 (defun axe-lsp-words-starts-an-agent-p (tool)

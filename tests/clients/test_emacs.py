@@ -20,6 +20,7 @@ from support.codex_project import write_claude_project, write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
 from support.first_hour import FirstHour
+from support.hostile_words import HOSTILE_AGENT, OBEYED, script_hostile_answers
 from support.plain_mcp import ASKING, plain_server
 from support.processes import wait_for_none
 from support.review_project import CITING, MANAGER, MENDED, script_review, write_project
@@ -99,6 +100,17 @@ def test_an_agent_is_fixed_previewed_and_stopped_in_emacs(
     _play(emacs, "look_back.el", manager, environment)
     tasks = [request.body["messages"][-1]["content"] for request in provider.requests[-2:]]
     assert tasks == ['{"depth":"low","lines":20,"path":"a.py"}', "Look at this:\n\nsecond\nthird"]
+
+
+@pytest.mark.editor
+def test_words_of_strangers_have_no_effect_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    stranger = write_project(tmp_path / "project").with_name(f"stranger{OBEYED}.toml")
+    stranger.write_text(HOSTILE_AGENT, encoding="utf-8")
+    script_hostile_answers(provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    _play(emacs, "strangers_words.el", stranger, environment)
 
 
 @pytest.mark.editor

@@ -22,6 +22,7 @@ from support.codex_project import write_claude_project, write_codex_project
 from support.editors import PROJECT, clean_environment, missing, neovims, server_program
 from support.engines import agent
 from support.first_hour import FirstHour
+from support.hostile_words import HOSTILE_AGENT, OBEYED, script_hostile_answers
 from support.plain_mcp import ASKING, plain_server
 from support.review_project import CITING, MANAGER, MENDED, script_review, write_project
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
@@ -77,6 +78,17 @@ def test_run_with_nul_in_its_task_is_listed_in_neovim(nvim: Path, tmp_path: Path
     )
     assert done.stdout.startswith("true ")
     assert done.stdout.endswith("a: one␀two")
+
+
+@pytest.mark.editor
+def test_words_of_strangers_have_no_effect_in_neovim(nvim: Path, tmp_path: Path) -> None:
+    folder = write_project(tmp_path / "project").parent
+    stranger = folder / f"%{{execute('let g:executed = 1')}}{OBEYED}.toml"
+    stranger.write_text(HOSTILE_AGENT, encoding="utf-8")
+    with ScriptedProvider() as provider:
+        script_hostile_answers(provider)
+        environment = clean_environment(tmp_path / "home", **provider.environment)
+        _play(nvim, "strangers_words.lua", stranger, environment)
 
 
 @pytest.mark.editor

@@ -2,6 +2,7 @@
 
 local buffers = require('axe_lsp.run_buffers')
 local views = require('axe_lsp.views')
+local words = require('axe_lsp.words')
 
 local M = {}
 
@@ -74,9 +75,9 @@ local function choose_decision(first)
     settle(first, result)
   end
   local options = {
-    prompt = question.reason,
+    prompt = words.shorten(question.reason),
     format_item = function(choice)
-      return (choice.label:gsub('%%s', question.forRun or 'this'))
+      return choice.label:format(words.shorten(question.forRun or 'this'))
     end,
   }
   -- A protected place is asked about each time, and has no subject.
@@ -100,13 +101,13 @@ local function choose_answer(first)
     settle(first, text and vim.trim(text) ~= '' and { answer = text } or NO_ANSWER)
   end
   local function write()
-    open(first, vim.ui.input, { prompt = question.reason .. ': ' }, on_answer)
+    open(first, vim.ui.input, { prompt = words.shorten(question.reason) .. ': ' }, on_answer)
   end
   if not question.choices then
     return write()
   end
   local choices = vim.list_extend({ 'Answer in other words' }, question.choices)
-  open(first, vim.ui.select, choices, { prompt = question.reason }, function(choice, index)
+  open(first, vim.ui.select, choices, { prompt = words.shorten(question.reason) }, function(choice, index)
     if index == 1 and waiting[1] == first then
       write()
     else
@@ -157,7 +158,7 @@ function put_next()
   if first.blocks then
     return choose(first)
   end
-  vim.notify(first.question.reason .. '. Answer with :AxeAnswer', vim.log.levels.WARN)
+  vim.notify(words.shorten(first.question.reason) .. '. Answer with :AxeAnswer', vim.log.levels.WARN)
   vim.api.nvim_exec_autocmds('User', { pattern = 'AxeQuestion', modeline = false })
 end
 
@@ -210,12 +211,12 @@ end
 
 --- Answers axe/approve.
 function M.approve(_, question)
-  return ask(question, APPROVAL)
+  return ask(words.visible(question), APPROVAL)
 end
 
 --- Answers axe/ask.
 function M.ask(_, question)
-  return ask(question, INQUIRY)
+  return ask(words.visible(question), INQUIRY)
 end
 
 --- Nobody needs an answer to the questions that are about something.

@@ -13,7 +13,7 @@ function M.status()
     table.insert(names, run.begun.agent)
   end
   local mark = runs and runs.is_asked() and '? ' or '▶ '
-  return #names > 0 and mark .. table.concat(names, ', ') or ''
+  return #names > 0 and mark .. require('axe_lsp.words').status(names) or ''
 end
 
 return M

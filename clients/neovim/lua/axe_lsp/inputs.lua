@@ -1,6 +1,8 @@
 -- The input of an agent with [input], asked of the user: field by field where all are simple, else as JSON in a buffer
 -- that is sent when it is written.
 
+local words = require('axe_lsp.words')
+
 local M = {}
 
 local SIMPLE = { string = true, integer = true, number = true, boolean = true }
@@ -20,8 +22,8 @@ local function is_simple(field)
 end
 
 local function prompt_of(name, field, is_required)
-  local about = field.description and ' (' .. field.description .. ')' or ''
-  return name .. about .. (is_required and ': ' or ', may be empty: ')
+  local about = field.description and ' (' .. words.shorten(field.description) .. ')' or ''
+  return words.shorten(name) .. about .. (is_required and ': ' or ', may be empty: ')
 end
 
 --- A text as a value of a type. What is no number stays a text, so that the server can say what is wrong with it.
@@ -30,11 +32,15 @@ local function value_of(text, field)
   return is_number and tonumber(text) or text
 end
 
+local function shown(choice)
+  return words.shorten(tostring(choice))
+end
+
 local function ask_field(name, field, is_required, on_value)
   local choices = field.enum or field.type == 'boolean' and { true, false }
   local prompt = prompt_of(name, field, is_required)
   if choices then
-    return vim.ui.select(choices, { prompt = prompt, format_item = tostring }, function(choice)
+    return vim.ui.select(choices, { prompt = prompt, format_item = shown }, function(choice)
       if choice ~= nil then
         on_value(choice)
       end

@@ -1,5 +1,7 @@
 -- Asking the server, in the words of each version of Neovim.
 
+local words = require('axe_lsp.words')
+
 local M = {}
 
 local REQUEST_CANCELLED = -32800
@@ -64,9 +66,9 @@ end
 function M.send(client, method, params, bufnr, on_result)
   request(client, method, params, function(failure, result)
     if not failure then
-      on_result(result)
+      on_result(words.visible(result))
     elseif failure.code ~= REQUEST_CANCELLED then
-      vim.notify('axe: ' .. failure.message, vim.log.levels.ERROR)
+      vim.notify('axe: ' .. words.visible(failure.message), vim.log.levels.ERROR)
     end
   end, bufnr)
 end
@@ -75,7 +77,7 @@ end
 function M.ask(client, method, params)
   local answered, answer
   request(client, method, params, function(_, result)
-    answered, answer = true, result
+    answered, answer = true, words.visible(result)
   end, vim.api.nvim_get_current_buf())
   vim.wait(PATIENCE, function()
     return answered

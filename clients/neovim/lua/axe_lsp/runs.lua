@@ -54,7 +54,8 @@ local function follow_tool(event)
 end
 
 local function handler(method, follow)
-  return function(_, event, context)
+  return function(_, params, context)
+    local event = words.visible(params)
     buffers.tell(method, event)
     follow(event, context.client_id)
   end
@@ -182,7 +183,7 @@ local function reply_to(run, text, send)
   if text ~= '' then
     say(text)
   else
-    vim.ui.input({ prompt = ('Reply to %s: '):format(run.agent) }, say)
+    vim.ui.input({ prompt = ('Reply to %s: '):format(words.shorten(run.agent)) }, say)
   end
 end
 
@@ -220,7 +221,7 @@ end
 function M.fork(bufnr)
   pick_past(bufnr, is_kept, 'Fork which run?', 'no run can be forked', function(run, send)
     local last = tostring(run.turns or 1)
-    vim.ui.input({ prompt = ('Fork %s at turn (1 to %s): '):format(run.agent, last), default = last }, function(turn)
+    vim.ui.input({ prompt = ('Fork %s at turn (1 to %s): '):format(words.shorten(run.agent), last), default = last }, function(turn)
       local number = tonumber(turn or '')
       if not number then
         return

@@ -48,7 +48,7 @@ end
 local function set_mark(tree, item, row, figures)
   local options = { id = item.mark }
   if figures then
-    options.virt_text = { { ' ' .. figures, 'AxeRunsFigures' } } -- else without colours they are part of the line
+    options.virt_text = { { ' ' .. (figures:gsub('\n', ' ')), 'AxeRunsFigures' } } -- else without colours they are part of the line
     item.figures = figures
   end
   item.mark = vim.api.nvim_buf_set_extmark(tree.bufnr, namespace, row, 0, options)
@@ -64,7 +64,7 @@ local function add(tree, run, indent, mark, text, item)
   local row = run and last_row(tree, run) + 1 or (is_empty(tree) and 0 or line_count(tree))
   change(tree, function()
     local behind = is_empty(tree) and 1 or row
-    vim.api.nvim_buf_set_lines(tree.bufnr, row, behind, true, { string.rep('  ', indent) .. mark .. text })
+    vim.api.nvim_buf_set_lines(tree.bufnr, row, behind, true, { string.rep('  ', indent) .. mark .. text:gsub('\n', ' ') })
     item.height = 1
     set_mark(tree, item, row)
   end)

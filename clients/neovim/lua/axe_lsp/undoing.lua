@@ -2,6 +2,7 @@
 
 local requests = require('axe_lsp.requests')
 local views = require('axe_lsp.views')
+local words = require('axe_lsp.words')
 
 local M = {}
 
@@ -12,7 +13,7 @@ local function files(number)
 end
 
 local function left(file)
-  return ('%s is left: %s'):format(vim.fn.fnamemodify(file.path, ':~:.'), file.reason)
+  return ('%s is left: %s'):format(words.visible(vim.fn.fnamemodify(file.path, ':~:.')), file.reason)
 end
 
 --- What the undo would change in a file. A text that is no string is that of no file; the server leaves out both
@@ -50,13 +51,13 @@ function M.undo(client, run, bufnr)
       table.insert(remarks, 'the effects of commands stay')
     end
     if #wanted == 0 then
-      table.insert(remarks, 1, ('axe: there is nothing to undo in this run of %s'):format(run.agent))
+      table.insert(remarks, 1, ('axe: there is nothing to undo in this run of %s'):format(words.shorten(run.agent)))
       return vim.notify(table.concat(remarks, '\n'), vim.log.levels.INFO)
     end
-    local shown = table.concat(vim.list_extend(remarks, vim.tbl_map(difference, wanted)), '\n')
+    local shown = words.visible(table.concat(vim.list_extend(remarks, vim.tbl_map(difference, wanted)), '\n'))
     local close = views.show_briefly('axe://undo', shown, 'diff')
     vim.cmd('redraw') -- else the prompt of Neovim itself would come before the differences
-    local prompt = ('Put back %s as before this run of %s?'):format(files(#wanted), run.agent)
+    local prompt = ('Put back %s as before this run of %s?'):format(files(#wanted), words.shorten(run.agent))
     vim.ui.select({ PUT_BACK, LEAVE }, { prompt = prompt }, function(choice)
       close()
       if choice == PUT_BACK then

@@ -8,9 +8,51 @@ local MAX_LINE = 160
 M.RUNNING, M.WAITING, M.COMPLETED, M.STOPPED, M.FAILED = '▶ ', '? ', '✓ ', '■ ', '✗ '
 M.TURN, M.TEXT, M.THOUGHT, M.TOOL, M.RETRY, M.PROBLEM = '· ', '│ ', '~ ', '→ ', '⟳ ', '! '
 
+--- Members that are sent back, compared or opened as they are; who shows one calls M.visible with it.
+local EXACT = {}
+for _, name in ipairs({
+  'after', 'before', 'callId', 'childRunId', 'digest', 'id', 'inputSchema', 'parentRunId', 'path', 'rootRunId', 'runId',
+  'uri',
+}) do
+  EXACT[name] = true
+end
+
+local REPLACEMENT = '\239\191\189' -- U+FFFD
+
+local function picture(character)
+  local code = character:byte()
+  return '\226\144' .. string.char(code == 127 and 161 or 128 + code) -- U+2400 and on
+end
+
+local function visible_text(text)
+  if not text:find('[%z\1-\8\11-\31\127\194\216\226]') then
+    return text
+  end
+  return (text:gsub('\r\n', '\n')
+    :gsub('[%z\1-\8\11-\31\127]', picture)
+    :gsub('\194[\128-\159]', REPLACEMENT) -- C1
+    :gsub('\216\156', REPLACEMENT) -- U+061C
+    :gsub('\226\128[\142\143\168-\174]', REPLACEMENT) -- U+200E, U+200F, U+2028 to U+202E
+    :gsub('\226\129[\166-\169]', REPLACEMENT)) -- U+2066 to U+2069
+end
+
+--- A text, or all texts of what the server sends, with signs in place of characters that a terminal obeys or that turn
+--- a text round. Files and models choose them: names of agents and tools, descriptions, messages, answers.
+function M.visible(value)
+  if type(value) == 'string' then
+    return visible_text(value)
+  elseif type(value) ~= 'table' then
+    return value
+  end
+  local copy = setmetatable({}, getmetatable(value)) -- The one of an empty object tells it from a list.
+  for name, each in pairs(value) do
+    copy[type(name) == 'string' and visible_text(name) or name] = EXACT[name] and each or M.visible(each)
+  end
+  return copy
+end
+
 function M.shorten(text)
-  -- Functions of Vim take a string with a NUL for a blob, and raise E976.
-  local line = vim.trim(text:gsub('%z', '␀'):gsub('%s+', ' '))
+  local line = vim.trim(M.visible(text):gsub('%s+', ' '))
   return vim.fn.strchars(line) > MAX_LINE and vim.fn.strcharpart(line, 0, MAX_LINE - 1) .. '…' or line
 end
 
@@ -36,7 +78,7 @@ end
 --- Which agent does what.
 function M.head(begun)
   local task = M.shorten(begun.description or begun.task or '')
-  return M.name(begun) .. (begun.side and ' (side run)' or '') .. (task ~= '' and ': ' .. task or '')
+  return M.shorten(M.name(begun)) .. (begun.side and ' (side run)' or '') .. (task ~= '' and ': ' .. task or '')
 end
 
 --- The mark of an agent that has ended.
@@ -100,7 +142,7 @@ function M.problem(ended)
 end
 
 function M.call(event)
-  return event.name .. ' ' .. M.shorten(vim.fn.json_encode(event.arguments))
+  return M.shorten(event.name) .. ' ' .. M.shorten(vim.fn.json_encode(event.arguments))
 end
 
 --- Whether a tool starts an agent, which then tells of itself.
@@ -162,6 +204,11 @@ function M.context(event)
   local what = event.kind == 'end' and string.format('%d messages replaced by a summary', event.messages)
     or string.format('%d old tool results shortened', event.results)
   return string.format('%s, about %d to %d tokens', what, event.tokensBefore, event.tokensAfter)
+end
+
+--- Names in a status line, in which a percent sign begins an expression that Neovim executes.
+function M.status(names)
+  return (M.shorten(table.concat(names, ', ')):gsub('%%', '％'))
 end
 
 return M

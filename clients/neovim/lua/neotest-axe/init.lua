@@ -4,6 +4,8 @@
 
 local uv = vim.uv or vim.loop
 
+local words = require('axe_lsp.words')
+
 local M = { name = 'neotest-axe' }
 
 local FOLDERS = { 'axe/tests', '.axe/tests' }
@@ -135,7 +137,7 @@ end
 
 local function errors_of(told)
   return vim.tbl_map(function(failure)
-    return { message = failure.message, line = failure.line - 1 }
+    return { message = words.visible(failure.message), line = failure.line - 1 }
   end, told.failures)
 end
 
@@ -165,7 +167,7 @@ function M.results(spec, result, tree)
   local output = read(result.output)
   local results = M.read_results(output, spec.context.root)
   if next(results) == nil then
-    local message = vim.trim(output:gsub('\r', ''))
+    local message = words.visible(vim.trim(output:gsub('\r', '')))
     for _, position in tree:iter() do
       if position.type == 'test' then
         results[position.id] = { status = 'failed', short = message, errors = { { message = message } } }
