@@ -9,7 +9,7 @@ import pytest
 from support.command_line import Home
 from support.engines import agent
 from support.processes import Sleepers
-from support.scripted_provider import Call, Says, ScriptedProvider
+from support.scripted_provider import Call, Refuses, Says, ScriptedProvider
 
 WRITE = Call("write_file", {"path": "a.txt", "content": "A"})
 
@@ -60,6 +60,23 @@ class TestAllow:
         assert "was not allowed" in told(provider, "3")
         assert not (home.work / "b.txt").exists()
         assert "--allow 'run_command(touch b.txt)' allows it" in err
+
+    def test_rule_holds_for_resumed_run_and_for_each_message_of_chat(
+        self, home: Home, provider: ScriptedProvider
+    ) -> None:
+        home.add(agent("writer", tools=["write_file"]))
+        provider.script("m-writer", Refuses(500))
+        assert home.call("run", "writer")[0] != 0
+        rule = ["--allow", "write_file(a.*)"]
+
+        provider.script("m-writer", Says(calls=[WRITE]), Says("resumed"))
+        assert home.call("resume", *rule) == (0, "resumed", "")
+        assert (home.work / "a.txt").read_text() == "A"
+
+        (home.work / "a.txt").unlink()
+        provider.script("m-writer", Says("hello"), Says(calls=[WRITE]), Says("written"))
+        assert home.call("chat", "writer", *rule, stdin="one\ntwo\n")[:2] == (0, "hello\nwritten\n")
+        assert (home.work / "a.txt").read_text() == "A"
 
     def test_rule_of_config_toml_allows_its_calls(
         self, home: Home, provider: ScriptedProvider

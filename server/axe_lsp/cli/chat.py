@@ -16,7 +16,6 @@ from axe_lsp.cli.arguments import Parser, add_agent, add_permissions
 from axe_lsp.cli.run_report import tell_how_to_go_on
 from axe_lsp.cli.streams import columns_of, complain, print_message
 from axe_lsp.cli.text_width import cut
-from axe_lsp.hosting.history.database import history_file
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.queries import named_or_newest
 from axe_lsp.runtime.agent_search import spellings
@@ -33,9 +32,6 @@ _SIGNALS = 128
 
 _INTERRUPTED = _SIGNALS + signal.SIGINT
 """The exit code after Ctrl-C, which at a terminal stops an answer, not the conversation."""
-
-_MESSAGES = "chat-messages.jsonl"
-"""The file of messages that were typed, beside the history of runs."""
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -73,18 +69,18 @@ def _send_lines(conversation: Conversation, options: argparse.Namespace) -> int:
 
 def _talk(conversation: Conversation, model: str, *, is_plain: bool) -> int:
     from axe_lsp.cli.chat_commands import execute, offers
-    from axe_lsp.cli.line_editor import open_editor
+    from axe_lsp.cli.line_editor import messages_file, open_editor
 
     editor = open_editor(
         partial(offers, conversation=conversation),
-        history_file(os.environ).with_name(_MESSAGES),
+        messages_file(os.environ),
         known_secrets(os.environ),
         os.environ,
         is_plain=is_plain,
     )
     _show_banner(conversation, model)
     code = 0
-    for message in _typed_messages(editor):
+    for message in _typed_messages(editor, conversation):
         try:
             if not execute(message, conversation):
                 code = conversation.send(message)
@@ -100,12 +96,12 @@ def _talk(conversation: Conversation, model: str, *, is_plain: bool) -> int:
     return code
 
 
-def _typed_messages(editor: LineEditor) -> Iterator[str]:
+def _typed_messages(editor: LineEditor, conversation: Conversation) -> Iterator[str]:
     """Yield what the person types, until Ctrl-D, or Ctrl-C twice on an empty line."""
     was_interrupted = False
     while True:
         try:
-            message = editor.read()
+            message = editor.read(conversation.take_draft())
         except EOFError:
             return
         except KeyboardInterrupt:

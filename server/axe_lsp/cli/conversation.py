@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -47,6 +48,7 @@ class Conversation:
         self.used = NOTHING
         self.note = ""
         self.attached: dict[str, None] = {}
+        self._draft = ""
         self._names: list[str] | None = None
         self._attachable: Path | None = None
 
@@ -142,6 +144,8 @@ class Conversation:
             request = replace(request, images=images)
             resolve = here.lookup.resolver(file)
             live = LiveRun(request, workspace, resolve, here.places, options, file, run_id)
+            if sys.stdin is not None and sys.stdin.isatty():
+                live = replace(live, keep_draft=self._keep_draft)
             if self.former:
                 live = replace(live, continues=self.former, session=True)
             return run_live(live, calls)
@@ -154,6 +158,14 @@ class Conversation:
         agent = stem_of(file.name) if file is not None else self.agent
         request, workspace = in_workspace(RunRequest(agent, message), here, file)
         return file, replace(request, model=self.model), workspace
+
+    def _keep_draft(self, draft: str) -> None:
+        self._draft = draft
+
+    def take_draft(self) -> str:
+        """Return the line that was being typed when the last answer ended."""
+        draft, self._draft = self._draft, ""
+        return draft
 
     def _count(self, calls: CallDetails) -> None:
         """Add what an answer has used, with the agents that it called."""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import TextIO
 
 from axe_lsp.cli.progress import Line, Progress, Span, Style
@@ -36,30 +36,38 @@ class LiveDisplay(Display):
         self._region = LiveRegion(stream, coloured)
         self._timer: asyncio.TimerHandle | None = None
         self._closed = False
+        self._ends_later = False
 
     def event(self, event: Event) -> None:
         """Something happened; the next picture will show it."""
         if self._closed:
             return
         self._progress.event(event, time.monotonic())
-        if self._timer is None and self._held is None:
+        if self._timer is None and not self._pauses:
             self._wait()
+
+    def status(self) -> str:
+        """Return the line of the root run."""
+        width, _ = self._size()
+        lines = self._progress.root_line(time.monotonic(), width - 1)
+        return "".join(span.text for line in lines for span in line)
 
     def _print(self, text: str) -> None:
         """A text above the lines that change."""
         self._draw([(Span(text),)], is_live=not self._closed)
 
-    @contextmanager
-    def paused(self) -> Iterator[None]:
+    def _hide(self) -> None:
         """Take the lines away that change, and leave the cursor where they began."""
         self._stop()
-        self._draw(is_live=False)
-        try:
-            with super().paused():
-                yield
-        finally:
+        if not self._closed:
+            self._draw(is_live=False)
+
+    def _show(self) -> None:
+        if not self._closed:
             self._draw()
             self._wait()
+        elif self._ends_later:
+            self._end()
 
     def close(self) -> None:
         """Leave what has ended, take away the rest."""
@@ -67,6 +75,12 @@ class LiveDisplay(Display):
             return
         self._closed = True
         self._stop()
+        self._ends_later = self._pauses > 0
+        if not self._ends_later:
+            self._end()
+
+    def _end(self) -> None:
+        self._ends_later = False
         self._draw([()] if self._progress.has_children else [], is_live=False)
 
     def _stop(self) -> None:

@@ -10,27 +10,33 @@ from __future__ import annotations
 import json
 import os
 import select
+import signal
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Protocol
 
-from anyio.to_thread import run_sync
 from msgspec import Struct
+from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.formatted_text import AnyFormattedText
 from prompt_toolkit.history import History
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.input.vt100 import Vt100Input
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
-from prompt_toolkit.patch_stdout import patch_stdout
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession
+from prompt_toolkit.styles import Style
 
 from axe_lsp.cli.streams import obeys_escapes
+from axe_lsp.hosting.history.database import history_file
 from axe_lsp.runtime.files.regular_files import write_whole_file
+from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.safety.redaction import redact
 
 PROMPT = "> "
@@ -48,6 +54,9 @@ _TOGETHER = 0.05
 
 _LONGEST_READ = 1 << 16
 
+_STATUS_SECONDS = 0.5
+"""Seconds between two looks at the status below a line."""
+
 
 class Offer(Struct, frozen=True):
     """A completion: `text` replaces the last `length` characters before the cursor."""
@@ -62,19 +71,13 @@ Complete = Callable[[str], Iterable[Offer]]
 
 
 class LineEditor(Protocol):
-    """Reads messages. `draft` is text that the person may edit and send."""
+    """Reads messages between runs. `draft` is text that the person may edit and send."""
 
     def read(self, draft: str = "") -> str:
         """Return the next message, without blanks around it. Raises EOFError at the end of the input.
 
         Raises KeyboardInterrupt for Ctrl-C on an empty line; on another line it clears the line.
         """
-
-    async def read_async(self, draft: str = "") -> str:
-        """Return the next message, as `read`, while the event loop goes on. Cancelling it takes the prompt away."""
-
-    def beside_output(self) -> AbstractContextManager[None]:
-        """Return a context in which output of the process is written above the prompt that is open."""
 
 
 def open_editor(
@@ -88,7 +91,18 @@ def open_editor(
     """Return the editor for the terminal of this process. Messages are kept in the file `history`, without secrets."""
     if is_plain or not obeys_escapes(sys.stderr, environment):
         return PlainLines()
-    return _ToolkitEditor(complete, MessageHistory(history, secrets), environment)
+    return ToolkitEditor(complete, MessageHistory(history, secrets), environment)
+
+
+def open_editor_beside(environment: Mapping[str, str], status: Callable[[], str]) -> ToolkitEditor:
+    """Return the editor for messages to a run that works, with its `status` below the line."""
+    history = MessageHistory(messages_file(environment), known_secrets(environment))
+    return ToolkitEditor(lambda _: (), history, environment, status=status)
+
+
+def messages_file(environment: Mapping[str, str]) -> Path:
+    """Return the file of messages that were typed, beside the history of runs."""
+    return history_file(environment).with_name("chat-messages.jsonl")
 
 
 class PlainLines:
@@ -101,14 +115,6 @@ class PlainLines:
         while self._has_more():
             lines.append(self._line())
         return "".join(lines).strip() or draft
-
-    async def read_async(self, draft: str = "") -> str:
-        """Return the next message, read in a thread."""
-        return await run_sync(self.read, draft, abandon_on_cancel=True)
-
-    def beside_output(self) -> AbstractContextManager[None]:
-        """Return a context that changes nothing: output follows the prompt."""
-        return nullcontext()
 
     def _line(self) -> str:
         if sys.platform == "win32":
@@ -124,12 +130,19 @@ class PlainLines:
         return bool(select.select([sys.stdin.fileno()], [], [], _TOGETHER)[0])
 
 
-class _ToolkitEditor:
-    """The editor of prompt_toolkit."""
+class ToolkitEditor:
+    """The editor of prompt_toolkit. With a `status` it is open beside a run: a line that becomes empty closes it."""
 
     def __init__(
-        self, complete: Complete, history: History, environment: Mapping[str, str]
+        self,
+        complete: Complete,
+        history: History,
+        environment: Mapping[str, str],
+        *,
+        status: Callable[[], str] | None = None,
     ) -> None:
+        is_beside = status is not None
+        self.last_key = 0.0
         colours = ColorDepth.DEPTH_1_BIT if environment.get("NO_COLOR") else None
         self._session: PromptSession[str] = PromptSession(
             PROMPT,
@@ -138,24 +151,79 @@ class _ToolkitEditor:
             completer=_Completer(complete),
             complete_while_typing=True,
             complete_style=CompleteStyle.COLUMN,
-            reserve_space_for_menu=_MENU_ROWS,
+            reserve_space_for_menu=0 if is_beside else _MENU_ROWS,
             history=history,
             key_bindings=_bindings(),
             color_depth=colours,
             output=_terminal_output(),
+            bottom_toolbar=status,
+            refresh_interval=_STATUS_SECONDS if is_beside else 0,
+            style=Style.from_dict({"bottom-toolbar": "noreverse"}),
+            erase_when_done=is_beside,
         )
+        self._session.default_buffer.on_text_changed += self._note_key
+        self._is_beside = is_beside
 
     def read(self, draft: str = "") -> str:
         """Return the next message. Raises EOFError and KeyboardInterrupt."""
         return self._session.prompt(default=draft).strip()
 
-    async def read_async(self, draft: str = "") -> str:
-        """Return the next message while the event loop goes on. Raises EOFError and KeyboardInterrupt."""
-        return (await self._session.prompt_async(default=draft, handle_sigint=False)).strip()
+    async def read_async(self, draft: str, keys: bytes) -> str:
+        """Return the next message while the event loop goes on, "" for none; `keys` were typed before.
 
-    def beside_output(self) -> AbstractContextManager[None]:
-        """Return a context in which standard output and standard error are written above the prompt."""
-        return patch_stdout(raw=True)
+        Cancelling it takes the line away; `draft` has its text then. Raises EOFError and KeyboardInterrupt.
+        """
+        self.last_key = time.monotonic()
+        terminal = self._session.app.input
+        if keys and isinstance(terminal, Vt100Input):
+            terminal.vt100_parser.feed(keys.decode("utf-8", "replace"))
+            store_typeahead(terminal, terminal.flush_keys())
+        with _kept_wakeup_fd():
+            return (await self._session.prompt_async(default=draft, handle_sigint=False)).strip()
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a line is being typed."""
+        return self._session.app.is_running
+
+    @property
+    def draft(self) -> str:
+        """The text of the line that is open, or was open last."""
+        return self._session.default_buffer.text
+
+    @property
+    def has_keys(self) -> bool:
+        """Whether keys were typed after the last line."""
+        terminal = self._session.app.input
+        keys = get_typeahead(terminal)
+        store_typeahead(terminal, keys)
+        return bool(keys)
+
+    def print_above(self, text: str) -> None:
+        """Write whole lines to standard output, above the line that is open."""
+        app = self._session.app
+        if app.is_running:
+            app.renderer.erase()
+        sys.stdout.write(text)
+        sys.stdout.flush()
+        app.invalidate()
+
+    def _note_key(self, buffer: Buffer) -> None:
+        self.last_key = time.monotonic()
+        app = self._session.app
+        if self._is_beside and not buffer.text and app.is_running and not app.is_done:
+            app.exit(result="")
+
+
+@contextmanager
+def _kept_wakeup_fd() -> Iterator[None]:
+    """Restore the pipe that learns of signals, by which a guard ends the process: a handler of asyncio replaces it."""
+    pipe = signal.set_wakeup_fd(-1)
+    signal.set_wakeup_fd(pipe, warn_on_full_buffer=False)
+    try:
+        yield
+    finally:
+        signal.set_wakeup_fd(pipe, warn_on_full_buffer=False)
 
 
 def _terminal_output() -> Output:
@@ -199,7 +267,13 @@ def _send(event: KeyPressEvent) -> None:
     elif buffer.text.strip():
         buffer.validate_and_handle()
     else:
-        buffer.reset()
+        _clear(buffer)
+
+
+def _clear(buffer: Buffer) -> None:
+    """Empty the line."""
+    buffer.reset()
+    buffer.on_text_changed.fire()  # `reset` does not.
 
 
 def _new_line(event: KeyPressEvent) -> None:
@@ -208,7 +282,7 @@ def _new_line(event: KeyPressEvent) -> None:
 
 def _clear_or_interrupt(event: KeyPressEvent) -> None:
     if event.current_buffer.text:
-        event.current_buffer.reset()
+        _clear(event.current_buffer)
     else:
         event.app.exit(exception=KeyboardInterrupt)
 

@@ -10,12 +10,15 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import (
+    AbstractAsyncContextManager,
     ExitStack,
     aclosing,
+    asynccontextmanager,
     closing,
     contextmanager,
+    nullcontext,
 )
 from functools import cached_property, partial
 from pathlib import Path
@@ -42,7 +45,9 @@ from axe_lsp.cli.streams import (
     columns_of,
     is_coloured,
     message_lines,
+    obeys_escapes,
     open_terminal,
+    print_message,
     shown,
 )
 from axe_lsp.hosting.places.late_machines import LateMachines
@@ -50,7 +55,7 @@ from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.children.isolation import CallerLink
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError, RunError
-from axe_lsp.runtime.events import Event, Fork, TextDelta, TurnEnd
+from axe_lsp.runtime.events import Event, Fork, MessagesGiven, TextDelta, TurnEnd
 from axe_lsp.runtime.files.user_config import usable_config
 from axe_lsp.runtime.plain_text import harmless
 from axe_lsp.runtime.prepare import Prepared
@@ -68,7 +73,9 @@ from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.sources import sources_text
 
 if TYPE_CHECKING:
+    from axe_lsp.cli.line_editor import ToolkitEditor
     from axe_lsp.cli.markdown import MarkdownStream
+    from axe_lsp.cli.typed_lines import PlainTypedLines, Steering, TypedLines
     from axe_lsp.cli.verbose import VerboseLog
     from axe_lsp.hosting.protocol import Start
 
@@ -98,6 +105,7 @@ class LiveRun(Struct, frozen=True):
 
     `file` is that of the agent, if it was chosen so. A new run has this `run_id`, if that matters, and may take
     something over from a former one, as in an order. One that `resumes` goes on with the root run of this id.
+    `keep_draft` takes the line that a person had not sent at the end; without it the line is shown.
     """
 
     request: RunRequest
@@ -111,6 +119,7 @@ class LiveRun(Struct, frozen=True):
     continues: str = ""
     session: bool = False
     forked_from: Fork | None = None
+    keep_draft: Callable[[str], object] | None = None
 
     def order(self) -> Start:
         """The order by which another process could make it."""
@@ -158,6 +167,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
     def emit(event: Event) -> None:
         memory.event(event)
         output.event(event)
+        typing.event(event)
         if trace is not None:
             trace(event)
 
@@ -186,11 +196,14 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)
+    typing = _Typing(live, engine, output)
+    output.typing = typing
     with _told_whether_stored(memory, run_id, options.go_on):
         async with memory, engine, aclosing(telemetry):
             try:
                 with closing(output):
-                    result = await engine.run(live.request, run_id, output.ready, known)
+                    async with typing:
+                        result = await engine.run(live.request, run_id, typing.ready, known)
             except RunError as error:
                 output.gave_up(error)
                 raise
@@ -245,9 +258,7 @@ class _TerminalUser:
             return None
         from axe_lsp.cli.terminal_questions import TerminalQuestions
 
-        return TerminalQuestions(
-            terminal, self._output.display.paused, is_coloured(sys.stderr, os.environ)
-        )
+        return TerminalQuestions(terminal, self._output.alone, is_coloured(sys.stderr, os.environ))
 
     async def ask(self, question: Question) -> Answer:
         """Ask what nothing answers in advance: whether to trust a file, and questions of models."""
@@ -292,6 +303,75 @@ async def _run_in_process(
     return await processes(order, caller_link)
 
 
+class _Typing:
+    """What a person types while the run works, if somebody can: messages to it."""
+
+    def __init__(self, live: LiveRun, engine: Engine, output: _Output) -> None:
+        self._live = live
+        self._engine = engine
+        self._output = output
+        self._steering: Steering | None = None
+        self._lines: TypedLines | PlainTypedLines | None = None
+
+    async def __aenter__(self) -> None:
+        """Nothing can be typed before the first request."""
+
+    async def __aexit__(self, *_: object) -> None:
+        """Keep the line that was not sent."""
+        if self._lines is None:
+            return
+        lines, self._lines = self._lines, None
+        await lines.end()
+        if not lines.draft:
+            return
+        if self._live.keep_draft is not None:
+            self._live.keep_draft(lines.draft)
+        else:
+            self._output.say(f"not sent: {lines.draft}")
+
+    def ready(self, prepared: Prepared) -> None:
+        """Begin to read, since the first request is about to be sent."""
+        self._output.ready(prepared)
+        if not self._can_type():
+            return
+        # Imported late: only runs on a terminal need it.
+        from axe_lsp.cli.typed_lines import PlainTypedLines, Steering, TypedLines
+
+        self._steering = Steering(self._live.run_id, self._engine, self._output.reply)
+        execute = self._steering.execute
+        if self._output.is_plain:
+            self._lines = PlainTypedLines(sys.stdin.fileno(), execute)
+        else:
+            self._lines = TypedLines(sys.stdin.fileno(), self._output, execute, self._open_editor)
+        self._lines.begin()
+
+    def event(self, event: Event) -> None:
+        """Something happened."""
+        if self._steering is not None:
+            self._steering.event(event)
+
+    def suspended(self) -> AbstractAsyncContextManager[None]:
+        """Return a context in which a question has the terminal for itself."""
+        return self._lines.suspended() if self._lines is not None else nullcontext()
+
+    def _can_type(self) -> bool:
+        """Whether a person is at the terminal. A replay gives its own messages."""
+        streams = (sys.stdin, sys.stdout, sys.stderr)
+        if self._live.options.replay or any(each is None or not each.isatty() for each in streams):
+            return False
+        from axe_lsp.cli.typed_lines import has_input, is_typed_at
+
+        terminal = sys.stdin.fileno()
+        # What waits already is for the shell, except in a chat.
+        is_free = self._live.keep_draft is not None or not has_input(terminal)
+        return is_typed_at(terminal) and is_free
+
+    def _open_editor(self) -> ToolkitEditor:
+        from axe_lsp.cli.line_editor import open_editor_beside
+
+        return open_editor_beside(os.environ, self._output.display.status)
+
+
 class _Output:
     """The output for the user: the answer on standard output, the rest on standard error."""
 
@@ -320,6 +400,11 @@ class _Output:
 
             width = partial(columns_of, sys.stdout)
             self._markdown = MarkdownStream(width, wraps=sys.stdout.isatty())
+        self.is_plain = not obeys_escapes(sys.stderr, environment)
+        self.typing: _Typing | None = None
+        self._print_above: Callable[[str], None] | None = None
+        self._unfinished_line = ""
+        self._unshown = ""
         self._has_tools = False
         self._text = ExitStack()
         self._fault: OSError | None = None
@@ -356,15 +441,39 @@ class _Output:
         if isinstance(event, TextDelta) and event.run.depth == 0 and not self._fault:
             self._make_room()
             self._write(event.delta)
-        elif isinstance(event, TurnEnd) and event.run.depth == 0 and event.tool_calls:
+        elif isinstance(event, TurnEnd) and event.run.depth == 0:
+            self._unshown = "" if self._written else event.text
+            if event.tool_calls:
+                self._end_turn()
+        elif isinstance(event, MessagesGiven) and event.run.depth == 0:
+            self._show_former_answer()
             self._end_turn()
+
+    def _show_former_answer(self) -> None:
+        """Show the text of the last turn, which is not the answer any more since a message has come."""
+        if self._progress and self._unshown and not self._json:
+            self.say(self._unshown)
+        self._unshown = ""
 
     def warn(self, text: str) -> None:
         """Something that the user should know."""
-        warning = message_lines(f"Warning: {text}")
+        self.say(f"Warning: {text}")
+
+    def say(self, text: str) -> None:
+        """Something for the person, on lines of its own."""
         if not (self._progress and self._has_tools):  # Else it is told below the text of the turn.
             self._leave_line()
-        self.display.say(warning)
+        self.display.say(message_lines(text))
+
+    def reply(self, text: str) -> None:
+        """Show at once what a typed line has done."""
+        self._leave_line()
+        if self._print_above is not None:
+            self._print_above(f"{message_lines(text)}\n")
+        elif self.display.is_paused:  # Text of a turn is being written.
+            print_message(text)
+        else:
+            self.display.say(message_lines(text))
 
     def note(self, line: str) -> None:
         """Something for those who want to know everything."""
@@ -413,6 +522,26 @@ class _Output:
         if self._json:
             print(failure_as_json(RunCancelledError(), self._calls))
 
+    @contextmanager
+    def around_line(self, print_above: Callable[[str], None]) -> Iterator[None]:
+        """Write whole lines of the answer above the line that is typed, and all else afterwards."""
+        self._leave_line()
+        self._print_above = print_above
+        try:
+            with self.display.paused():
+                yield
+        finally:
+            self._print_above = None
+            rest, self._unfinished_line = self._unfinished_line, ""
+            self._put(rest)
+
+    @asynccontextmanager
+    async def alone(self) -> AsyncIterator[None]:
+        """Leave the terminal to a question."""
+        async with self.typing.suspended() if self.typing is not None else nullcontext():
+            with self.display.paused():
+                yield
+
     def close(self) -> None:
         """Show no more progress; the answer comes next, or the reason why there is none."""
         self._end_line()
@@ -445,13 +574,23 @@ class _Output:
             self._text.close()
 
     def _write(self, text: str) -> None:
+        self._put(self._styled(text))
+        self._written = text
+
+    def _put(self, shown_text: str) -> None:
+        """Write a part of the answer."""
         try:
-            sys.stdout.write(self._styled(text))
-            sys.stdout.flush()
+            if self._print_above is None:
+                sys.stdout.write(shown_text)
+                sys.stdout.flush()
+                return
+            lines, line_end, rest = (self._unfinished_line + shown_text).rpartition("\n")
+            self._unfinished_line = rest
+            if line_end:
+                self._print_above(lines + line_end)
         except OSError as error:  # Nobody can read on, so nobody needs the rest.
             self._fault = error
             self.on_fault()
-        self._written = text
 
     def _styled(self, text: str) -> str:
         """The text of a model as standard output gets it."""
@@ -463,7 +602,7 @@ class _Output:
         """Nothing more belongs to the text that was written."""
         rest = self._markdown.end() if self._markdown is not None else ""
         if rest and not self._fault:
-            sys.stdout.write(rest)
+            self._put(rest)
 
     def _leave_line(self) -> None:
         """Something else comes next, maybe on the same terminal; text may go on below it."""
@@ -475,5 +614,5 @@ class _Output:
         """Leave a terminal at the start of a line; pipes get the answer as it is, as in axe."""
         self._end_styles()
         if self._written and not self._written.endswith("\n") and sys.stdout.isatty():
-            print()
+            self._put("\n")
             self._written = "\n"

@@ -24,6 +24,10 @@ from axe_lsp.runtime.events import (
     CompactionEnd,
     ContextShortened,
     Event,
+    MessageChanged,
+    MessageQueued,
+    MessageRemoved,
+    MessagesGiven,
     TextDelta,
     ThoughtDelta,
     ToolBegin,
@@ -33,6 +37,8 @@ from axe_lsp.runtime.events import (
     TurnWait,
 )
 from axe_lsp.runtime.incomplete import in_words
+
+_MESSAGES = (MessageQueued, MessageChanged, MessageRemoved, MessagesGiven)
 
 SHORT = 60
 """The most cells of a task that are shown: it is there to be recognised, not to be read."""
@@ -73,7 +79,7 @@ class _Agent(Struct, dict=True):
 
     `state` says what is special about its present request: it waits, is sent again, or was made shorter.
     `place` is where its tools work, unless that is here, or what it waits for to work anywhere.
-    `mark` says why its last answer is not whole, if it is not.
+    `mark` says why its last answer is not whole, if it is not. `queued` are the ids of messages that wait.
     """
 
     name: str
@@ -87,6 +93,7 @@ class _Agent(Struct, dict=True):
     state: str = ""
     place: str = ""
     mark: str = ""
+    queued: frozenset[str] = frozenset()
     tools: int = 0
     end: AgentEnd | None = None
 
@@ -122,6 +129,8 @@ class Progress:
             agent.tools += 1
         elif isinstance(event, AgentPlace):
             agent.place = _place(event)
+        elif isinstance(event, _MESSAGES):
+            agent.queued = _queued(agent.queued, event)
         elif isinstance(event, AgentEnd):
             agent.end = event
             return _ended(agent, event) if agent.depth else self._summary()
@@ -137,7 +146,7 @@ class Progress:
 
     def frame(self, now: float, width: int, height: int) -> Frame:
         """The current frame. Live lines are at most `height`, each of at most `width` cells."""
-        root = self._root_line(now, width)
+        root = self.root_line(now, width)
         rows = height - len(root)
         settled = [*self._settled(width, rows // 2), *self._sum_up(width)]
         shown = self._children
@@ -202,7 +211,7 @@ class Progress:
         totals = Span(f" ({_totals(root, root.end)})", Style.FAINT)
         return *_head(root), Span(word, style), totals, *_incomplete(root.end)
 
-    def _root_line(self, now: float, width: int) -> list[Line]:
+    def root_line(self, now: float, width: int) -> list[Line]:
         """The line of the root while it runs; none before and after."""
         root = self._root
         if root is None or root.end:
@@ -221,6 +230,17 @@ def _place(event: AgentPlace) -> str:
     if event.waiting:
         return f"waits for {event.waiting}{f' at {event.place}' if event.place else ''}, "
     return "" if event.place == "here" else f"at {event.place}, "
+
+
+def _queued(queued: frozenset[str], event: Event) -> frozenset[str]:
+    match event:
+        case MessageQueued():
+            return queued | {event.message_id}
+        case MessageRemoved():
+            return queued - {event.message_id}
+        case MessagesGiven():
+            return queued.difference(event.message_ids)
+    return queued
 
 
 def _state(event: Event) -> str:
@@ -324,7 +344,8 @@ def _margin(child: _Agent) -> str:
 def _figures(agent: _Agent, seconds: float) -> str:
     """How many tools, if any, and how long. Most children have none, and that is no news."""
     tools = f"{counted(agent.tools, 'tool')}, " if agent.tools else ""
-    return f"{tools}{seconds:.1f}s"
+    waiting = f"{counted(len(agent.queued), 'message')} queued, " if agent.queued else ""
+    return f"{waiting}{tools}{seconds:.1f}s"
 
 
 def _totals(root: _Agent, end: AgentEnd) -> str:

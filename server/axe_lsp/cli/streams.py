@@ -106,32 +106,53 @@ class Display:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._held: list[str] | None = None
+        self._held: list[str] = []
+        self._pauses = 0
 
     def event(self, event: Event) -> None:
         """Something happened."""
 
     def say(self, text: str) -> None:
         """Something that the person should know besides, on a line of its own."""
-        if self._held is None:
-            self._print(text)
-        else:
+        if self._pauses:
             self._held.append(text)
+        else:
+            self._print(text)
 
     def _print(self, text: str) -> None:
         with suppress(OSError):
             print(text, file=self._stream, flush=True)
 
+    @property
+    def is_paused(self) -> bool:
+        """Whether what is said waits."""
+        return self._pauses > 0
+
+    def status(self) -> str:
+        """Return a line about the run as it is now, "" if there is none."""
+        return ""
+
     @contextmanager
     def paused(self) -> Iterator[None]:
-        """Write nothing while other output is written; catch up on it afterwards."""
-        held = self._held = []
+        """Write nothing while other output is written; catch up on it after the last of several pauses."""
+        self._pauses += 1
+        if self._pauses == 1:
+            self._hide()
         try:
             yield
         finally:
-            self._held = None
-            if held:
-                self.say("\n".join(held))
+            self._pauses -= 1
+            if not self._pauses:
+                held, self._held = self._held, []
+                if held:
+                    self._print("\n".join(held))
+                self._show()
+
+    def _hide(self) -> None:
+        """Take away what changes."""
+
+    def _show(self) -> None:
+        """Show it again."""
 
     def close(self) -> None:
         """The run is over. Later output on the terminal begins on a new line."""

@@ -6,7 +6,7 @@ import os
 import select
 import sys
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractAsyncContextManager, suppress
 from functools import partial
 from textwrap import wrap
 
@@ -33,13 +33,13 @@ _BOLD, _RED, _GREEN, _FAINT = "1", "31", "32", "2"
 
 
 class TerminalQuestions:
-    """It is an `Ask`. While a question is open nothing else may write: `paused` sees to that."""
+    """It is an `Ask`. While a question is open nothing else may write or read: `alone` sees to that."""
 
     def __init__(
-        self, terminal: int, paused: Callable[[], AbstractContextManager[None]], coloured: bool
+        self, terminal: int, alone: Callable[[], AbstractAsyncContextManager[None]], coloured: bool
     ) -> None:
         self._terminal = terminal
-        self._paused = paused
+        self._alone = alone
         self._coloured = coloured
         self._one_at_a_time = anyio.Lock()
 
@@ -48,7 +48,7 @@ class TerminalQuestions:
         async with self._one_at_a_time:
             # The answer to the one before may have taken this one back, of which the lock knows nothing.
             await checkpoint_if_cancelled()
-            with self._paused():
+            async with self._alone():
                 return await self._ask(question)
 
     async def _ask(self, question: Question) -> Answer:
