@@ -58,7 +58,7 @@ _NOTE = "<!-- Written by docs/generate.py. -->\n\n"
 
 
 def generated() -> dict[Path, str]:
-    """Every generated file with its text."""
+    """Return every generated file with its text."""
     return {
         path: wrapped(text) if path.suffix == ".md" else text for path, text in _unwrapped().items()
     }
@@ -132,7 +132,7 @@ def _wrapped_paragraph(lines: list[str]) -> list[str]:
 
 
 def security_page() -> str:
-    """The page, with the table of who may ask for what between its two marks."""
+    """Return the page, with the table of who may ask for what between its two marks."""
     before, rest = SECURITY.read_text(encoding="utf-8").split(_RIGHTS)
     after = rest.split(_END_OF_RIGHTS)[1]
     rows = [
@@ -150,7 +150,7 @@ _RIGHTS, _END_OF_RIGHTS = "<!-- rights -->", "<!-- end of rights -->"
 
 
 def agent_files_page() -> str:
-    """All keys of an agent file, table by table."""
+    """Return all keys of an agent file, table by table."""
     tables = [key for key in agent_keys.KEYS if key.is_table]
     sections = [_table_section(agent_keys.AGENT, key) for key in tables]
     return "\n".join([_AGENT_FILES, _rows(agent_keys.keys_of(())), *sections, _tools()])
@@ -309,7 +309,7 @@ has at most 2,000 characters, and at most 8 choices of 80 characters.
 
 
 def command_line_page() -> str:
-    """The commands of axe-lsp with their arguments, as `--help` describes them."""
+    """Return the commands of axe-lsp with their arguments, as `--help` describes them."""
     sections = "".join(
         _command(name, what, find_parser(module_of(name))) for name, what in COMMANDS.items()
     )
@@ -337,7 +337,7 @@ EXIT_CODES = {
 
 
 def completion_script(shell: str) -> str:
-    """The script by which a shell completes the command line, as `axe-lsp completion` prints it."""
+    """Return the script by which a shell completes the command line, as `axe-lsp completion` prints it."""
     root = ArgumentParser(prog="axe-lsp")
     below = root.add_subparsers(dest="command")
     for name, what in COMMANDS.items():
@@ -369,7 +369,7 @@ def _offer_values(parser: ArgumentParser) -> None:
 
 
 def find_parser(module: str) -> ArgumentParser | None:
-    """The parser of a command; None for one without arguments of its own."""
+    """Return the parser of a command; None for one without arguments of its own."""
     make = getattr(import_module(module), "_parser", None)
     return make() if make is not None else None
 
@@ -413,7 +413,7 @@ def _argument(action: Action) -> str:
 
 
 def config_file_page() -> str:
-    """The same of config.toml."""
+    """Return the same of config.toml."""
     tables = (key for key in CONFIG.keys if key.is_table)
     return "\n".join([_CONFIG_FILE, *(_table_section(CONFIG, table) for table in tables)])
 
@@ -451,7 +451,7 @@ The value of `api_key` is never shown: not in messages, not in the outline, not 
 
 
 def schema_file(schema: dict[str, object]) -> str:
-    """A JSON Schema, as `axe-lsp schema` prints it."""
+    """Return a JSON Schema, as `axe-lsp schema` prints it."""
     return json.dumps(schema, indent=2, ensure_ascii=False) + "\n"
 
 
@@ -459,7 +459,7 @@ def schema_file(schema: dict[str, object]) -> str:
 
 
 def converting_page() -> str:
-    """What each format has of an agent, a row for each field and for each tool."""
+    """Return what each format has of an agent, a row for each field and for each tool."""
     formats = list(FORMATS.values())
     head = f"| | {' | '.join(each.title for each in formats)} |\n|{'---|' * (len(formats) + 1)}"
     files = " | ".join(f"`{each.folder}/*{each.suffix}`" for each in formats)
@@ -579,7 +579,7 @@ where the program would not load the file.
 
 
 def models_page() -> str:
-    """A row for each model."""
+    """Return a row for each model."""
     pages = "\n".join(f"- {provider}: <{page}>" for provider, page in SOURCES.items())
     endings = "\n".join(f"- {provider}: <{page}>" for provider, page in ENDING_SOURCES.items())
     return _MODELS.format(
@@ -634,7 +634,7 @@ and, about the ends of models,
 
 
 def diagnostics_page() -> str:
-    """A section for each rule."""
+    """Return a section for each rule."""
     return "\n".join([_DIAGNOSTICS, *map(_rule_row, RULES), "", *map(_rule_section, RULES)])
 
 
@@ -682,7 +682,7 @@ def _rule_section(rule: Rule) -> str:
 
 
 def rule_page(rule: Rule) -> str:
-    """What an editor opens for the code of a diagnostic."""
+    """Return what an editor opens for the code of a diagnostic."""
     return _RULE_PAGE.format(
         code=rule.code,
         severity=_severity(rule),
@@ -721,7 +721,7 @@ To suppress it in one place{where}, at the end of the line or on a line of its o
 
 
 def settings_page() -> str:
-    """A row for each setting."""
+    """Return a row for each setting."""
     rows = [
         f"| `axe.{each.name}` | `{json.dumps(each.default)}` | {each.doc} |" for each in SETTINGS
     ]
@@ -836,7 +836,7 @@ _OF_THE_EXTENSION = ("axe.server.", "axe.editor.")
 
 
 def extension_manifest() -> str:
-    """The VS Code extension's package.json with the server's settings in it."""
+    """Return the VS Code extension's package.json with the server's settings in it."""
     manifest = json.loads(EXTENSION.read_text("utf-8"))
     properties = manifest["contributes"]["configuration"]["properties"]
     names = {f"axe.{setting.name}" for setting in SETTINGS}

@@ -127,7 +127,7 @@ def _colour(name: str, default: str) -> str:
 
 
 def neovim(folder: Path, environment: dict[str, str], picture: str) -> None:
-    """A misspelt agent was mended by a quick fix; the run has ended, and its first child is folded."""
+    """Picture an editor in which a quick fix mended a misspelt agent; the run has ended, and its first child is folded."""
     settings = f"set runtimepath^={CLIENTS / 'neovim'} termguicolors noshowcmd noruler shortmess+=I"
     look = "lua vim.diagnostic.config({ virtual_text = true })"
     program, socket = str(neovims()[-1]), str(folder.parent / "nvim.sock")
@@ -165,7 +165,7 @@ def _background(
 
 
 def emacs(folder: Path, environment: dict[str, str], picture: str) -> None:
-    """The run has ended, and its first child is folded."""
+    """Picture an editor in which a run has ended; its first child is folded."""
     start = folder.parent / "init.el"
     start.write_text(
         f"(add-to-list 'load-path \"{CLIENTS / 'emacs'}\")\n(require 'axe-lsp)\n"
@@ -186,7 +186,7 @@ def emacs(folder: Path, environment: dict[str, str], picture: str) -> None:
 
 
 def helix_session(folder: Path, environment: dict[str, str], picture: str) -> None:
-    """A misspelt agent was mended by a quick fix; the run has ended with an answer."""
+    """Picture an editor in which a quick fix mended a misspelt agent; the run has ended with an answer."""
     shutil.copytree(CLIENTS / "helix", Path(environment["XDG_CONFIG_HOME"]) / "helix")
     command = [str(helix()), "axe/agents/release-check.toml:17:15"]
     with Watched(command, environment, folder) as terminal:
@@ -201,7 +201,7 @@ def helix_session(folder: Path, environment: dict[str, str], picture: str) -> No
 
 
 def python_session(folder: Path, environment: dict[str, str], picture: str) -> None:
-    """A program runs the agent and prints what happens."""
+    """Picture a program that runs the agent and prints what happens."""
     program = folder / "check_release.py"
     program.write_text(_short_example(), encoding="utf-8")
     script = (

@@ -78,7 +78,7 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """The fast loop does not import modules of which it would take no test."""
+    """Ignore modules of which the fast loop would take no test, so that it does not import them."""
     conditions = str(config.option.markexpr).split(" and ")
     for mark, folders in (("process", PROCESS_FOLDERS), ("slow", SLOW_FOLDERS)):
         if f"not {mark}" in conditions and _is_below(collection_path, folders):
@@ -170,7 +170,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_history_of_the_developer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """What runs leave behind goes elsewhere."""
+    """Provide what runs leave behind goes elsewhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("XDG_STATE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
@@ -189,6 +189,6 @@ def signals_that_no_process_inherits_as_ignored() -> None:
 
 @pytest.fixture
 def provider() -> Iterator[ScriptedProvider]:
-    """A provider that answers as the test tells it to."""
+    """Provide a provider that answers as the test tells it to."""
     with ScriptedProvider() as provider:
         yield provider

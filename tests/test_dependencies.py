@@ -67,7 +67,7 @@ def test_what_is_imported_is_declared_and_the_other_way_round() -> None:
 
 
 def distributions() -> dict[str, set[str]]:
-    """The distributions that install a top-level module, by its name.
+    """Return the distributions that install a top-level module, by its name.
 
     `importlib.metadata.packages_distributions` finds only some of them on Python 3.10.
     """
@@ -84,7 +84,7 @@ def distributions() -> dict[str, set[str]]:
 
 
 def names(requirements: list[str]) -> set[str]:
-    """The names of distributions in requirements such as `mcp>=2.3,<3`."""
+    """Return the names of distributions in requirements such as `mcp>=2.3,<3`."""
     return {re.split(r"[^\w-]", each)[0] for each in requirements}
 
 
@@ -97,7 +97,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 
 
 def imported() -> Iterator[str]:
-    """The packages that the modules of axe-lsp import; its example is none of them."""
+    """Yield the packages that the modules of axe-lsp import; its example is none of them."""
     for path in PACKAGE.rglob("*.py"):
         if PACKAGE / "demo" in path.parents:
             continue

@@ -24,7 +24,7 @@ BASH = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c"]
 
 @pytest.fixture
 def home(tmp_path: Path) -> Home:
-    """A project, and the folder in which the action has installed axe-lsp."""
+    """Return a project, and the folder in which the action has installed axe-lsp."""
     home = Home(tmp_path)
     (home.work / "axe" / "agents").mkdir(parents=True)
     bin_ = tmp_path / "temp" / "axe-lsp" / "bin"

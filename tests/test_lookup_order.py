@@ -83,7 +83,7 @@ def test_all_who_look_up_a_name_find_the_same_file(agents: Agents) -> None:
 
 @contextmanager
 def written(agents: Agents) -> Iterator[Path]:
-    """The agents below a folder, in whose `project` this process works."""
+    """Provide the agents below a folder, in whose `project` this process works."""
     before, config = Path.cwd(), os.environ.get("XDG_CONFIG_HOME")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(os.path.realpath(name))
@@ -122,7 +122,7 @@ def put(file: Path, more: str = "") -> None:
 
 
 async def in_the_editor(folder: Path, agents: Agents) -> tuple[Meant, set[str], Meant]:
-    """What a client has that opens the project: names, the graph, and runs in the host."""
+    """Return what a client has that opens the project: names, the graph, and runs in the host."""
     file = folder / agents.caller / "caller.toml"
     view = View(dict(os.environ))
     try:

@@ -32,5 +32,5 @@ def test_the_python_client_knows_every_member_of_a_result() -> None:
 
 
 def names(kind: type) -> set[str]:
-    """The fields of a class of the client, or of one of the server."""
+    """Return the fields of a class of the client, or of one of the server."""
     return {*kind.__struct_fields__} if issubclass(kind, Struct) else {f.name for f in fields(kind)}

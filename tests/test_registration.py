@@ -29,7 +29,7 @@ def modules_in(folder: str) -> list[str]:
 
 
 def words_of_strings(source: Path) -> set[str]:
-    """The words in the strings of a module, its docstrings aside; `openai-chat` is also `openai_chat`."""
+    """Return the words in the strings of a module, its docstrings aside; `openai-chat` is also `openai_chat`."""
     tree = ast.parse(source.read_text("utf-8"))
     documentation = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}
     return {

@@ -42,7 +42,7 @@ def test_what_a_test_proves_is_neither_planned_nor_out_of_scope() -> None:
 
 
 def listed(due: bool = False) -> Iterator[str]:
-    """The requirements of the page; with `due` only those that the product meets today."""
+    """Yield the requirements of the page; with `due` only those that the product meets today."""
     heading = ""
     for line in PAGE.read_text("utf-8").splitlines():
         heading = line if line.startswith("#") else heading
@@ -53,7 +53,7 @@ def listed(due: bool = False) -> Iterator[str]:
 
 @cache
 def carried() -> tuple[tuple[str, str], ...]:
-    """Each requirement that a mark in a test names, and where: decorators, `pytestmark`, params."""
+    """Return each requirement that a mark in a test names, and where: decorators, `pytestmark`, params."""
     return tuple(
         (ast.literal_eval(argument), f"{path.relative_to(TESTS)}:{node.lineno}")
         for path in sorted(TESTS.rglob("test_*.py"))
@@ -64,7 +64,7 @@ def carried() -> tuple[tuple[str, str], ...]:
 
 
 def _is_mark(function: ast.expr) -> bool:
-    """Whether it is `pytest.mark.req`; to unparse every call of every test would take seconds."""
+    """Return whether it is `pytest.mark.req`; to unparse every call of every test would take seconds."""
     return (
         isinstance(function, ast.Attribute)
         and function.attr == "req"

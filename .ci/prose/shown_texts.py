@@ -40,7 +40,7 @@ def main() -> None:
 
 
 def texts_of(path: Path) -> Iterator[tuple[int, str]]:
-    """The texts of a source file, each with its line; line ends are spaces."""
+    """Yield the texts of a source file, each with its line; line ends are spaces."""
     if path.suffix == ".py":
         tree = ast.parse(path.read_text("utf-8"))
         docstrings = {id(each.value) for each in ast.walk(tree) if isinstance(each, ast.Expr)}

@@ -130,7 +130,7 @@ class Settings(Struct, frozen=True):
 
 
 def read_settings(section: Any) -> tuple[Settings, list[str]]:
-    """The settings in a client's JSON, and a message about each invalid value.
+    """Return the settings in a client's JSON, and a message about each invalid value.
 
     An absent, null or invalid value gets its default; of an object only the invalid members are dropped.
     """
@@ -161,7 +161,7 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
 
 
 def _at(section: Any, dotted: str) -> Any:
-    """The value at a dotted name; clients nest the parts, or write the name as it is."""
+    """Return the value at a dotted name; clients nest the parts, or write the name as it is."""
     if not isinstance(section, Mapping):
         return None
     if dotted in section:
@@ -173,7 +173,7 @@ def _at(section: Any, dotted: str) -> Any:
 
 
 def _usable(setting: Setting, value: Any) -> Any:
-    """The default for an invalid value; of an object its valid members."""
+    """Return the default for an invalid value; of an object its valid members."""
     if setting.schema["type"] == "object" and isinstance(value, Mapping):
         return {code: severity for code, severity in value.items() if severity in SEVERITIES}
     return setting.default

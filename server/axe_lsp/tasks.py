@@ -72,5 +72,5 @@ def _log_failure(task: asyncio.Task[Any]) -> None:
 
 
 def loop_time() -> float:
-    """The time of the running event loop, in seconds from some moment. Half the price of anyio's."""
+    """Return the time of the running event loop, in seconds from some moment. Half the price of anyio's."""
     return asyncio.get_running_loop().time()

@@ -22,7 +22,7 @@ time."""
 
 
 def command_begins() -> None:
-    """The command line starts, whatever it is asked for."""
+    """Tune the start of the command line, whatever it is asked for."""
     gc.set_threshold(_OF_A_COMMAND)
 
 
@@ -32,32 +32,32 @@ def command_ends() -> None:
 
 
 def run_begins() -> None:
-    """The command line is about to send the first request of a run, which may be long."""
+    """Tune the command line for a run, which may be long, before its first request."""
     gc.freeze()
     gc.set_threshold(_OF_RUNS)
 
 
 def host_begins() -> None:
-    """A run host starts."""
+    """Tune the start of a run host."""
     gc.set_threshold(_OF_RUNS)
 
 
 def host_is_complete() -> None:
-    """A run host has imported what makes runs. What comes later may be garbage one day."""
+    """Tune a run host that has imported what makes runs. What comes later may be garbage one day."""
     gc.freeze()
 
 
 def server_begins() -> None:
-    """The language server has imported what it needs for its first answers."""
+    """Tune a language server that has imported what it needs for its first answers."""
     gc.freeze()
     gc.set_threshold(*_OF_KEYSTROKES)
 
 
 def server_is_complete() -> None:
-    """The language server is about to listen. A full collection would delay typing by 7 to 13 ms."""
+    """Tune a language server that is about to listen. A full collection would delay typing by 7 to 13 ms."""
     gc.freeze()
 
 
 def reader_begins() -> None:
-    """A process starts that reads its share of the files and ends: nothing has to go before it does."""
+    """Tune a process that reads its share of the files and ends: nothing has to go before it does."""
     gc.disable()

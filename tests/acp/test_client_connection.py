@@ -66,7 +66,7 @@ class Client:
         self.connection.feed(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
 
     async def has(self, count: int) -> list[Json]:
-        """The messages, once there are so many."""
+        """Return the messages, once there are so many."""
         while len(self.sent) < count:
             self.news.clear()
             await asyncio.wait_for(self.news.wait(), 20)

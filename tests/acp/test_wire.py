@@ -26,7 +26,7 @@ ANSWERED: Json = {"jsonrpc": "2.0", "id": 2, "result": {"stopReason": "end_turn"
 
 
 def faults(*received: Json, knows_subagents: bool = False) -> str:
-    """The faults of messages that come after `session/new` and `session/prompt`."""
+    """Return the faults of messages that come after `session/new` and `session/prompt`."""
     wire = Wire(knows_subagents=knows_subagents)
     wire.sends({"id": 1, "method": "session/new", "params": {}}, after=0)
     wire.sends({"id": 2, "method": "session/prompt", "params": {"sessionId": SESSION}}, after=1)

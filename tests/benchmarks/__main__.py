@@ -200,7 +200,7 @@ def main() -> None:
 
 
 def _measured(part: str, effort: Effort) -> list[Table]:
-    """The tables of a part. A peer that gives no answer once, as on a machine that stalls, gets a second try."""
+    """Return the tables of a part. A peer that gives no answer once, as on a machine that stalls, gets a second try."""
     try:
         return list(_PARTS[part](effort))
     except (AssertionError, OSError, StuckError) as error:

@@ -45,12 +45,12 @@ _HELPER = "helper"
 
 
 def reviewer_text(size: int) -> str:
-    """The agent file of the reviewer, of about that size."""
+    """Return the agent file of the reviewer, of about that size."""
     return agent_text(size, _REVIEWER, HELPERS)
 
 
 def make_reviewer(folder: Path, size: int) -> tuple[str, str]:
-    """A project with the reviewer and its helpers: the URI and the text of the reviewer's file."""
+    """Return a project with the reviewer and its helpers: the URI and the text of the reviewer's file."""
     project = Workspace(folder, 0)
     project.path("").parent.mkdir(parents=True)
     _make_sources(folder, size)
@@ -60,7 +60,7 @@ def make_reviewer(folder: Path, size: int) -> tuple[str, str]:
 
 
 def agent_text(size: int, name: str, sub_agents: tuple[str, ...] = ()) -> str:
-    """An agent file of about `size` characters without a problem, if those whom it calls exist."""
+    """Return an agent file of about `size` characters without a problem, if those whom it calls exist."""
     globs = [f"{module}/**/*.py" for module in _modules(size)]
     head = [
         f'name = "{name}"',
@@ -87,7 +87,7 @@ max_tokens = 4096
 
 
 def _modules(size: int) -> list[str]:
-    """The folders of sources that an agent file of that size is about."""
+    """Return the folders of sources that an agent file of that size is about."""
     return [f"src/module_{number:04}" for number in range(max(2, size // 400))]
 
 
@@ -99,13 +99,13 @@ def _make_sources(folder: Path, size: int) -> None:
 
 
 def position_behind(text: str, what: str) -> dict[str, int]:
-    """The place behind the first `what`; its line is ASCII, so that all encodings agree."""
+    """Return the place behind the first `what`; its line is ASCII, so that all encodings agree."""
     before = text[: text.index(what) + len(what)]
     return {"line": before.count("\n"), "character": len(before) - before.rfind("\n") - 1}
 
 
 def replacement(text: str, behind: str, new: str) -> dict[str, Any]:
-    """The incremental change that replaces the character behind `behind`."""
+    """Return the incremental change that replaces the character behind `behind`."""
     start = position_behind(text, behind)
     end = {**start, "character": start["character"] + 1}
     return {"range": {"start": start, "end": end}, "text": new}
@@ -146,7 +146,7 @@ class Workspace:
         return self.path(name).read_text("utf-8")
 
     def texts(self) -> dict[str, str]:
-        """All files by their URIs."""
+        """Return all files by their URIs."""
         paths = sorted(self.path("").parent.iterdir())
         return {path.as_uri(): path.read_text("utf-8") for path in paths}
 

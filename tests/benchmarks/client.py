@@ -112,7 +112,7 @@ class Client:
     # -- what an editor says
 
     def initialize(self) -> Json:
-        """The request alone, with which the measuring of starts ends."""
+        """Return the request alone, with which the measuring of starts ends."""
         folder = {"uri": self._folder.as_uri(), "name": self._folder.name}
         return self.request(
             "initialize",
@@ -135,7 +135,7 @@ class Client:
         self.notify("textDocument/didOpen", {"textDocument": item})
 
     def change(self, uri: str, change: Json) -> int:
-        """A document was changed; returns its version."""
+        """Change a document and return its version."""
         version = next(self._numbers)
         params = {"textDocument": {"uri": uri, "version": version}, "contentChanges": [change]}
         self.notify("textDocument/didChange", params)
@@ -189,7 +189,7 @@ class Client:
         return found
 
     def wait(self, fits: Callable[[Json], bool], what: str) -> Json:
-        """The first message from now on that fits; what comes before it is dropped."""
+        """Return the first message from now on that fits; what comes before it is dropped."""
         deadline = time.monotonic() + self.patience
         while True:
             received = self._next_message()
@@ -284,7 +284,7 @@ class Client:
         return json.loads(body)
 
     def _serve(self, received: Json) -> bool:
-        """Whether it was a request, which is answered: registrations, progress, settings, folders."""
+        """Return whether it was a request, which is answered: registrations, progress, settings, folders."""
         if "method" not in received or "id" not in received:
             return False
         self._answer(received)
@@ -305,11 +305,11 @@ class Client:
 
 
 def message(method: str, params: Json, **members: Json) -> bytes:
-    """A call, framed."""
+    """Return a call, framed."""
     return framed({"jsonrpc": "2.0", **members, "method": method, "params": params})
 
 
 def framed(content: Json) -> bytes:
-    """A message with its header."""
+    """Return a message with its header."""
     body = json.dumps(content, separators=(",", ":")).encode()
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

@@ -141,7 +141,7 @@ def _variables(folder: Path, address: str) -> dict[str, str]:
 def _run(
     command: Command, folder: Path, variables: Mapping[str, str], wanted: str
 ) -> tuple[float, float]:
-    """The seconds that a command takes, and those of the processor in it and in its processes."""
+    """Return the seconds that a command takes, and those of the processor in it and in its processes."""
     before = os.times()
     done = subprocess.run(
         command, cwd=folder, env=variables, capture_output=True, text=True, check=False

@@ -86,7 +86,7 @@ def install_npm_peers(wanted: Path, into: Path) -> None:
 
 
 def start(contender: str, folder: Path) -> Client:
-    """A server at work in `folder`, with a home in which there is nothing."""
+    """Return a server at work in `folder`, with a home in which there is nothing."""
     return Client(COMMANDS[contender], folder, environment(folder))
 
 
@@ -101,7 +101,7 @@ def environment(folder: Path) -> dict[str, str]:
 
 @contextmanager
 def scratch_folder() -> Iterator[Path]:
-    """A folder that goes away again, in which tombi and taplo find a schema of agent files."""
+    """Provide a folder that goes away again, in which tombi and taplo find a schema of agent files."""
     with TemporaryDirectory(prefix="axe-lsp-benchmarks-") as name:
         folder = Path(name)
         (folder / "agent.schema.json").write_text(json.dumps(json_schema(AGENT)))

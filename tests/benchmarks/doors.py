@@ -75,13 +75,13 @@ class Visit:
 
 
 def measure(rounds: int) -> Iterator[Table]:
-    """A conversation through each door, in turns."""
+    """Yield a conversation through each door, in turns."""
     _install()
     yield from measure_among((OURS, OPENCODE, FAST_AGENT), rounds)
 
 
 def measure_among(contenders: Container[str], rounds: int) -> Iterator[Table]:
-    """The same of these contenders alone, which are installed."""
+    """Yield the same of these contenders alone, which are installed."""
     with provider() as address, scratch_folder() as folder:
         yield _table(
             "Agent Client Protocol",
@@ -145,7 +145,7 @@ def _visits(
 
 
 def _among(contenders: Container[str], commands: Mapping[str, Command]) -> Mapping[str, Command]:
-    """Those of these contenders that are there."""
+    """Return those of these contenders that are there."""
     return {
         name: command
         for name, command in commands.items()
@@ -154,7 +154,7 @@ def _among(contenders: Container[str], commands: Mapping[str, Command]) -> Mappi
 
 
 def _project(folder: Path, address: str) -> Path:
-    """A folder with the agent of each contender. A second call leaves it as it is."""
+    """Return a folder with the agent of each contender. A second call leaves it as it is."""
     if not folder.exists():
         agents = folder / "axe" / "agents"
         agents.mkdir(parents=True)
@@ -187,7 +187,7 @@ class Door:
         self._requests = 0
 
     def request(self, method: str, params: Json) -> Json:
-        """The answer to a request."""
+        """Return the answer to a request."""
         return self.begin(method, params)()
 
     def begin(self, method: str, params: Json) -> Callable[[], Json]:
@@ -204,7 +204,7 @@ class Door:
         return answer
 
     def wait_for(self, update: str) -> float:
-        """When an update of this kind has arrived, in milliseconds since the start."""
+        """Return when an update of this kind has arrived, in milliseconds since the start."""
         self._next(lambda each: update in json.dumps(each))
         return self.now()
 
@@ -217,7 +217,7 @@ class Door:
         return elapsed_ms(self.started)
 
     def memory(self) -> float:
-        """The memory of the process and of those that it has started, in MB; shared pages count once."""
+        """Return the memory of the process and of those that it has started, in MB; shared pages count once."""
         return sum(map(_proportional, _tree(self._process.pid))) / 1024
 
     def _send(self, message: Json) -> None:
@@ -298,7 +298,7 @@ def _call(door: Door, _folder: Path) -> Visit:
 
 
 def _tree(process: int) -> list[int]:
-    """A process and all below it."""
+    """Return a process and all below it."""
     found = [process]
     for each in found:
         try:
@@ -328,7 +328,7 @@ def _install() -> None:
 
 
 def _recent_python() -> Path | None:
-    """An interpreter that fast-agent supports, on PATH or among pyenv's."""
+    """Return an interpreter that fast-agent supports, on PATH or among pyenv's."""
     versions = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
     for minor in ("3.12", "3.13", "3.14"):
         names = [shutil.which(f"python{minor}"), *versions.glob(f"{minor}.*/bin/python")]

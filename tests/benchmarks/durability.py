@@ -13,7 +13,7 @@ _WITHOUT, _DBOS = "axe-lsp, no steps", "DBOS"
 
 
 def measure(rounds: int, fans: Sequence[int]) -> Table:
-    """The same conversations with steps, without them, and as durable workflows."""
+    """Return the same conversations with steps, without them, and as durable workflows."""
     with ExitStack() as stack:
         address = stack.enter_context(provider())
         commands = {

@@ -49,7 +49,7 @@ def measure(workers: Sequence[int], commands: int, waiting: int, rounds: int) ->
 def measure_among(
     names: Sequence[str], workers: Sequence[int], commands: int, waiting: int, rounds: int
 ) -> Iterator[Table]:
-    """The same with some of the contenders."""
+    """Yield the same with some of the contenders."""
     with provider() as address:
         yield _processes(address, rounds)
         yield _commands(names, address, workers, commands)
@@ -188,7 +188,7 @@ def _ray(workers: int, commands: int) -> Command:
 
 
 def _told(command: Command, environment: dict[str, str] | None = None) -> float:
-    """The number that a process prints last."""
+    """Return the number that a process prints last."""
     done = subprocess.run(
         command, env=environment, check=True, stdout=subprocess.PIPE, stderr=sys.stderr, text=True
     )
@@ -227,7 +227,7 @@ async def _through_socket(port: int, rounds: int) -> tuple[Sample, Sample]:
 async def _measured(
     send: Callable[[bytes], Awaitable[None]], receive: Callable[[], Awaitable[bytes]], rounds: int
 ) -> tuple[Sample, Sample]:
-    """The milliseconds of a message and its answer, and of one of many."""
+    """Return the milliseconds of a message and its answer, and of one of many."""
     alone, together = [], []
     for _ in range(50 * rounds):
         started = time.perf_counter()

@@ -30,7 +30,7 @@ Remember = Callable[[Path, Sequence[Notification]], None]
 
 
 def measure(rounds: int) -> Table:
-    """A burst of events, as of many children at once."""
+    """Return a burst of events, as of many children at once."""
     with TemporaryDirectory() as name:
         os.environ["XDG_STATE_HOME"] = name
         folder = Path(name)
@@ -101,7 +101,7 @@ def _in_commits(folder: Path, events: Sequence[Notification]) -> None:
 
 
 def _events() -> list[Notification]:
-    """A tree that nobody has seen before."""
+    """Return a tree that nobody has seen before."""
     root = uuid.uuid4().hex
     events: list[Notification] = []
 

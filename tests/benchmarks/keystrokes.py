@@ -67,7 +67,7 @@ class Mistake:
         self._before = _wrong(client.wait_for_diagnostics(uri, lambda _: True))
 
     def make_and_mend(self) -> float:
-        """The mean time of two keystrokes, in milliseconds."""
+        """Return the mean time of two keystrokes, in milliseconds."""
         return timed(self._there_and_back) / 2
 
     def _there_and_back(self) -> None:
@@ -78,5 +78,5 @@ class Mistake:
 
 
 def _wrong(found: Diagnostics) -> int:
-    """How many errors and warnings. What lies outside of the file is told later, for information."""
+    """Return how many errors and warnings. What lies outside of the file is told later, for information."""
     return sum(1 for each in found if each.get("severity", 1) <= _WARNING)

@@ -27,7 +27,7 @@ _WIRES: tuple[Wire, ...] = ("anthropic", "openai-chat", "ollama")
 
 
 def measure(rounds: int) -> Table:
-    """The bytes of all requests of a run, without sending them."""
+    """Return the bytes of all requests of a run, without sending them."""
     return Table(
         title="Long runs",
         note=f"The time for encoding the bodies of {_TURNS} requests. Each request has one result of 20 KB "

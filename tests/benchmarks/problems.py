@@ -254,11 +254,11 @@ class Typing:
         self._client.wait_until_idle()
 
     def keystroke(self) -> float:
-        """A line that is begun or taken away at the top: everything has another place then."""
+        """Return a line that is begun or taken away at the top: everything has another place then."""
         return self._cost(self._new_line)
 
     def actions(self) -> float:
-        """All code actions of the file, for the diagnostics that the client shows."""
+        """Return all code actions of the file, for the diagnostics that the client shows."""
         return self._cost(self._all_actions)
 
     def _cost(self, action: Callable[[], object]) -> float:

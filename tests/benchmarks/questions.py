@@ -48,7 +48,7 @@ def _ask(client: Client, method: str, params: Json) -> Callable[[], float]:
 
 
 def _at(workspace: Workspace, name: str) -> Json:
-    """The place of an agent's own name."""
+    """Return the place of an agent's own name."""
     position = position_behind(workspace.text(name), _NAME)
     return {"textDocument": {"uri": workspace.uri(name)}, "position": position}
 

@@ -30,7 +30,7 @@ class Ratio:
         return f"{self.of} / {self.to}"
 
     def wanted_in(self, row: Row) -> float | None:
-        """What it should be at most in this row."""
+        """Return what it should be at most in this row."""
         return self.wanted.get(row.what) if isinstance(self.wanted, Mapping) else self.wanted
 
 
@@ -50,7 +50,7 @@ class Table:
 
 
 def as_markdown(table: Table) -> str:
-    """A table of medians (smallest to 90th percentile) and ratios, each beside what is wanted."""
+    """Return a table of medians (smallest to 90th percentile) and ratios, each beside what is wanted."""
     unit = f", {table.unit}" if table.unit else ""
     titles = ["", *(f"{name}{unit}" for name in table.contenders)]
     for ratio in table.ratios:
@@ -61,7 +61,7 @@ def as_markdown(table: Table) -> str:
 
 
 def as_json(table: Table) -> dict[str, Any]:
-    """The same with all values."""
+    """Return the same with all values."""
     return {
         "title": table.title,
         "unit": table.unit,

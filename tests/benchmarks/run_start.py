@@ -94,7 +94,7 @@ def _until_asked(folder: Path, provider: socket.socket) -> _Took:
 
 
 def _processor_ms(pid: int) -> float | None:
-    """The processor time so far of a process and of those that it has started, with all their threads."""
+    """Return the processor time so far of a process and of those that it has started, with all their threads."""
     if sys.platform != "linux":
         return None
     clock = ctypes.c_int()

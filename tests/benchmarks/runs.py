@@ -48,7 +48,7 @@ Makes = list[Made | None]
 
 
 def measure(rounds: int, fans: Sequence[int], largest_rounds: int) -> Iterator[Table]:
-    """The same conversations with every contender, in turns."""
+    """Yield the same conversations with every contender, in turns."""
     with _contenders() as loops:
         own = {name: loop for name, loop in loops.items() if name not in ON_AIOHTTP}
         turns = make_in_turns(own, f"turns-{_TURNS}", rounds)
@@ -140,7 +140,7 @@ def _memory(made: Made) -> float:
 
 
 def sample(made: Mapping[str, Makes], value: Callable[[Made], float]) -> dict[str, Sample | None]:
-    """A value of what each contender has made; None for one that has given up."""
+    """Return a value of what each contender has made; None for one that has given up."""
     return {name: _values(each, value) for name, each in made.items()}
 
 
@@ -155,7 +155,7 @@ Process = subprocess.Popen[str]
 def make_in_turns(
     loops: Mapping[str, Process], model: str, rounds: int, warm_up: int = 1
 ) -> dict[str, Makes]:
-    """What the contenders needed for the conversations of a model, in rounds."""
+    """Return what the contenders needed for the conversations of a model, in rounds."""
     makers = {name: _maker(loop, model) for name, loop in loops.items()}
     return take_turns(makers, rounds, warm_up)
 
@@ -175,14 +175,14 @@ def _maker(loop: Process, model: str) -> Callable[[], Made | None]:
 
 @contextmanager
 def provider() -> Iterator[str]:
-    """The address of a provider, `peers/scripted_provider.py`."""
+    """Provide the address of a provider, `peers/scripted_provider.py`."""
     with process([PYTHON, PEERS / "scripted_provider.py"]) as started:
         yield f"http://127.0.0.1:{_line(started)}"
 
 
 @contextmanager
 def _contenders() -> Iterator[Mapping[str, Process]]:
-    """Every contender as a process that makes conversations with one provider."""
+    """Provide every contender as a process that makes conversations with one provider."""
     with ExitStack() as stack:
         address = stack.enter_context(provider())
         commands: dict[str, list[str | Path]] = {
@@ -202,7 +202,7 @@ def _contenders() -> Iterator[Mapping[str, Process]]:
 
 @contextmanager
 def process(command: Sequence[str | Path]) -> Iterator[Process]:
-    """A contender at work, or the provider."""
+    """Provide a contender at work, or the provider."""
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as process:

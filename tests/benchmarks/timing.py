@@ -48,7 +48,7 @@ def in_rounds(
 def take_turns(
     contenders: Mapping[str, Callable[[], Result]], rounds: int, warm_up: int = WARM_UP
 ) -> dict[str, list[Result]]:
-    """What each contender returned, round by round.
+    """Return what each contender returned, round by round.
 
     Each round begins with another one, since who ran before leaves the processor's caches warm or
     cold.
@@ -65,7 +65,7 @@ def take_turns(
 
 
 def timed(action: Callable[[], object]) -> float:
-    """How long `action` takes, in milliseconds."""
+    """Return how long `action` takes, in milliseconds."""
     started = time.perf_counter()
     action()
     return elapsed_ms(started)

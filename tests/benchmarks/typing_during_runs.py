@@ -86,7 +86,7 @@ def _editor(folder: Path, variables: Mapping[str, str]) -> Iterator[Client]:
 
 @contextmanager
 def _other_editor(folder: Path, variables: Mapping[str, str]) -> Iterator[Connection]:
-    """A process with which `_take_orders` talks: an editor that reads what happens costs time as well."""
+    """Provide a process with which `_take_orders` talks: an editor that reads what happens costs time as well."""
     processes = multiprocessing.get_context("spawn")
     here, there = processes.Pipe()
     process = processes.Process(target=_take_orders, args=(folder, variables, there), daemon=True)
@@ -119,7 +119,7 @@ def _hears(orders: Connection) -> bool:
 
 @contextmanager
 def _run(client: Client) -> Iterator[None]:
-    """A run that goes on, from when its conversations are long."""
+    """Provide a run that goes on, from when its conversations are long."""
     number = client.send_request("axe/run", {"agent": "parent", "task": "Go on."})
     root = _wait_for_long_histories(client)
     yield

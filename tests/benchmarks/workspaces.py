@@ -47,7 +47,7 @@ def workspaces(counts: Sequence[int]) -> Iterator[Workspaces]:
 
 
 def measure_keystrokes(found: Workspaces, rounds: int) -> Table:
-    """The same keystrokes in workspaces of several sizes, each in a server of its own."""
+    """Return the same keystrokes in workspaces of several sizes, each in a server of its own."""
     smallest, *_, largest = found
     table = Table(
         title="Keystroke by size of the workspace",
@@ -154,7 +154,7 @@ def measure_start(found: Workspaces, rounds: int) -> Iterator[Table]:
 
 
 def measure_memory(found: Workspaces) -> Table:
-    """How much each workspace takes up."""
+    """Return how much each workspace takes up."""
     table = Table(
         title="Memory by size of the workspace",
         note="Resident memory of axe-lsp after it has read all agents. Target: less than 150 MB.",
@@ -183,7 +183,7 @@ def _start(workspace: Workspace) -> tuple[float, float]:
 
 @contextmanager
 def indexed(workspace: Workspace) -> Iterator[Client]:
-    """A server that has read all of the workspace."""
+    """Provide a server that has read all of the workspace."""
     with start(OURS, workspace.folder) as client:
         client.begin()
         _open_stranger(client, workspace)

@@ -11,11 +11,11 @@ from support.scripted_provider import ScriptedProvider
 
 @pytest.fixture
 def home(tmp_path: Path, provider: ScriptedProvider) -> Home:
-    """A user whose models are scripted."""
+    """Return a user whose models are scripted."""
     return Home(tmp_path, provider.environment)
 
 
 @pytest.fixture
 def project(home: Home) -> Project:
-    """A project of this user with tests of agents."""
+    """Return a project of this user with tests of agents."""
     return Project(home.work)

@@ -68,7 +68,7 @@ def project(home: Home) -> Project:
 
 
 def cases(home: Home, *more: str) -> set[str]:
-    """The names of the cases that are run."""
+    """Return the names of the cases that are run."""
     _, out, err = home.call("test", "--changed", *more)
     found = [line.split()[-1] for line in out.splitlines() if line.startswith("  ")]
     told = err.splitlines()[0]

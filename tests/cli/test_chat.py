@@ -22,7 +22,7 @@ SOLO = 'name = "solo"\nmodel = "anthropic/m"\n'
 
 
 def sent(provider: ScriptedProvider) -> list[Any]:
-    """The messages of the last request."""
+    """Return the messages of the last request."""
     told = json.dumps(provider.requests[-1].body["messages"])
     return [text for text in ("Hello?", "Lost?", "Sure?", "Yes.", "Very.") if text in told]
 
@@ -76,7 +76,7 @@ def test_a_conversation_of_before_goes_on(home: Home, provider: ScriptedProvider
 
 
 def chat(home: Home, *options: str, columns: int = 80, **environment: str) -> Terminal:
-    """A person in a conversation with the agent solo."""
+    """Return a person in a conversation with the agent solo."""
     line = " ".join([*COMMAND, "chat", "solo", *options])
     shell = ["/bin/sh", "-c", f"exec {line} </dev/tty"]
     return Terminal(shell, {**home.environment, **environment}, home.work, columns)
@@ -87,7 +87,7 @@ def has_prompt(rows: Screen) -> bool:
 
 
 def waits_after(text: str) -> Callable[[Screen], bool]:
-    """Whether a line that begins so is shown, and the prompt below it."""
+    """Return whether a line that begins so is shown, and the prompt below it."""
 
     def test(rows: Screen) -> bool:
         return has_prompt(rows) and any(row.startswith(text) for row in rows)
@@ -101,7 +101,7 @@ def newest_run(home: Home) -> str:
 
 
 def last_message(provider: ScriptedProvider) -> str:
-    """The text of the message that was sent last."""
+    """Return the text of the message that was sent last."""
     content = provider.requests[-1].body["messages"][-1]["content"]
     return (
         content if isinstance(content, str) else "".join(each.get("text", "") for each in content)

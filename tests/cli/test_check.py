@@ -25,7 +25,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def agents(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of agents of a project that is the current folder."""
+    """Return the folder of agents of a project that is the current folder."""
     folder = tmp_path / "project" / "axe" / "agents"
     folder.mkdir(parents=True)
     monkeypatch.chdir(tmp_path / "project")

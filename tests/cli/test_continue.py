@@ -16,7 +16,7 @@ SOLO = 'name = "solo"\nmodel = "anthropic/m"\ntools = ["read_file"]\nsystem_prom
 
 @pytest.fixture
 def former(home: Home, provider: ScriptedProvider) -> dict[str, Any]:
-    """A completed run that has thought, read a file and answered."""
+    """Return a completed run that has thought, read a file and answered."""
     home.add({"solo": SOLO})
     (home.work / "note.txt").write_text("x" * 60_000)
     reads = Call("read_file", {"path": "note.txt"})
@@ -125,13 +125,13 @@ def test_what_can_not_be_continued_is_refused_with_the_reason(
 
 
 def newest(home: Home) -> dict[str, Any]:
-    """The newest run of the history."""
+    """Return the newest run of the history."""
     run: dict[str, Any] = json.loads(home.call("history", "list", "--json")[1])[0]
     return run
 
 
 def texts(body: Any) -> list[str]:
-    """The texts of the messages, without calls and results."""
+    """Return the texts of the messages, without calls and results."""
     contents = (message["content"] for message in body["messages"])
     blocks = (
         block

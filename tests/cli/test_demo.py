@@ -18,7 +18,7 @@ EXAMPLE = EXAMPLES["release-check"]
 
 
 def files(folder: Path) -> dict[str, bytes]:
-    """What lies below a folder, without what Python leaves behind."""
+    """Return what lies below a folder, without what Python leaves behind."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -28,7 +28,7 @@ def files(folder: Path) -> dict[str, bytes]:
 
 @pytest.fixture
 def copy(home: Home) -> Path:
-    """The example in a folder of its own, which takes no time there."""
+    """Return the example in a folder of its own, which takes no time there."""
     assert home.call("demo", "--copy", "duro")[0] == 0
     home.work = home.work / "duro"
     unpaced(home.work / EXAMPLE.recording)
@@ -102,7 +102,7 @@ def test_on_path_it_is_called_by_its_name(home: Home, tmp_path: Path) -> None:
 
 
 def running(screen: Screen) -> set[str]:
-    """The agents that are at work."""
+    """Return the agents that are at work."""
     rows = (re.fullmatch(r" +\[(.+)\] .* \.\.\. .*\d\.\ds", row) for row in screen)
     return {row[1] for row in rows if row}
 
@@ -140,7 +140,7 @@ def test_each_example_runs_without_key_or_network_as_a_demo_and_as_a_copy(
 
 
 def files_in(home: Home) -> str:
-    """How many agents and files of tests there are, in words."""
+    """Return how many agents and files of tests there are, in words."""
     count = sum(len(list((home.work / "axe" / each).iterdir())) for each in ("agents", "tests"))
     return f"{count} file{'' if count == 1 else 's'}"
 

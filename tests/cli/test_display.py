@@ -42,7 +42,7 @@ Team = Callable[..., tuple[Hold, Hold]]
 
 @pytest.fixture
 def team(home: Home, provider: ScriptedProvider) -> Team:
-    """A lead that asks a scout and a smith at the same time; each answers when it is allowed to."""
+    """Return a lead that asks a scout and a smith at the same time; each answers when it is allowed to."""
 
     def team(smith: Says | Refuses = SMITH) -> tuple[Hold, Hold]:
         home.add(TEAM)
@@ -65,12 +65,12 @@ def on_terminal(home: Home, *arguments: str, columns: int = 80, **variables: str
 
 
 def steady(screen: Screen) -> Screen:
-    """The screen as it is at any time."""
+    """Return the screen as it is at any time."""
     return [re.sub(r"\d+\.\d+s", "9.9s", row) for row in screen]
 
 
 def shows(*rows: str) -> Callable[[Screen], bool]:
-    """Whether the screen holds exactly these rows, whatever the time."""
+    """Return whether the screen holds exactly these rows, whatever the time."""
     return lambda screen: steady(screen) == list(rows)
 
 

@@ -21,7 +21,7 @@ DOCS = Path(__file__).parents[2] / "docs"
 
 
 def findings(home: Home, *options: str) -> dict[str, list[Any]]:
-    """The findings by topic."""
+    """Return the findings by topic."""
     by_topic: dict[str, list[Any]] = {}
     for each in json.loads(home.call("doctor", "--json", *options)[1]):
         by_topic.setdefault(each["topic"], []).append(each)

@@ -18,7 +18,7 @@ SOLO = 'name = "solo"\nmodel = "anthropic/m"\ntools = ["read_file", "write_file"
 
 @pytest.fixture
 def former(home: Home, provider: ScriptedProvider) -> dict[str, Any]:
-    """A completed run of three turns: it has thought, read a file, written another, and answered."""
+    """Return a completed run of three turns: it has thought, read a file, written another, and answered."""
     home.add({"solo": SOLO})
     (home.work / "note.txt").write_text("x" * 40_000)
     reads = Call("read_file", {"path": "note.txt"})
@@ -183,13 +183,13 @@ def test_newest_run_is_forked_when_none_is_named(
 
 
 def listed(home: Home) -> list[dict[str, Any]]:
-    """The runs of the history, newest first."""
+    """Return the runs of the history, newest first."""
     runs: list[dict[str, Any]] = json.loads(home.call("history", "list", "--json")[1])
     return runs
 
 
 def turns_of(home: Home, run: str) -> list[dict[str, Any]]:
-    """The ends of the turns of a run."""
+    """Return the ends of the turns of a run."""
     lines = home.call("history", "export", run)[1].splitlines()
     events = [json.loads(line) for line in lines]
     return [

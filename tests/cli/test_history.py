@@ -52,7 +52,7 @@ TEAM = (
 
 @pytest.fixture
 def home(tmp_path: Path, provider: ScriptedProvider) -> Home:
-    """A user with a past, in the time zone of its events."""
+    """Return a user with a past, in the time zone of its events."""
     return Home(tmp_path, {**provider.environment, "TZ": "UTC"})
 
 

@@ -40,7 +40,7 @@ sys.exit(code)
 
 @contextmanager
 def program(work: str) -> Iterator[subprocess.Popen[str]]:
-    """A program that is at work; `work` says "begun" when it is."""
+    """Provide a program that is at work; `work` says "begun" when it is."""
     source = PROGRAM.format(work=work.replace("\n", "\n    "))
     command = [sys.executable, "-W", "error", "-c", source]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

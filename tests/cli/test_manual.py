@@ -11,7 +11,7 @@ pytestmark = pytest.mark.process
 
 
 def on_terminal(home: Home, *arguments: str, **variables: str) -> Terminal:
-    """A terminal of 40 rows with a help page, also as standard input."""
+    """Return a terminal of 40 rows with a help page, also as standard input."""
     line = " ".join([*COMMAND, "help", *arguments])
     shell = ["/bin/sh", "-c", f"exec {line} </dev/tty"]
     return Terminal(shell, {**home.environment, **variables}, home.work)

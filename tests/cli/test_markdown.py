@@ -18,7 +18,7 @@ NAMES = {"1": "b", "2": "d", "3": "i", "4": "u", "9": "s", "36": "c"}
 
 
 def shown(text: str, pieces: int = 0, columns: int = 80) -> str:
-    """The text on a terminal; styles as `<b>`, their end as `<>`."""
+    """Return the text on a terminal; styles as `<b>`, their end as `<>`."""
     stream = MarkdownStream(lambda: columns)
     parts = [text[i : i + pieces] for i in range(0, len(text), pieces)] if pieces else [text]
     written = "".join(map(stream.feed, parts)) + stream.end()

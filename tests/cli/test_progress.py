@@ -84,7 +84,7 @@ class Story:
         return [text(line) for line in frame.settled], [text(line) for line in frame.live]
 
     def children(self, width: int = 200, height: int = 50) -> list[str]:
-        """The live lines of the children."""
+        """Return the live lines of the children."""
         return [line for line in self.frame(width, height)[1] if not line.startswith("[lead]")]
 
 

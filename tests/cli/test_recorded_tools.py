@@ -38,7 +38,7 @@ calls = [{ name = "add", args = { a = 1 }, error = false }, { name = "write_file
 
 @pytest.fixture
 def project(home: Home, provider: ScriptedProvider) -> Project:
-    """A boss that runs commands, and a child with a server and a file to write. All is recorded."""
+    """Return a boss that runs commands, and a child with a server and a file to write. All is recorded."""
     project = Project(home.work)
     commands = [Call("run_command", {"command": "cat src/a.py"})]
     commands.append(Call("run_command", {"command": "ls nowhere"}))

@@ -234,13 +234,13 @@ def test_no_step_holds_a_key(home: Home, provider: ScriptedProvider) -> None:
 
 
 def listed(home: Home) -> list[dict[str, Any]]:
-    """The runs of the history."""
+    """Return the runs of the history."""
     runs: list[dict[str, Any]] = json.loads(home.call("history", "list", "--json")[1])
     return runs
 
 
 def steps(home: Home) -> list[str]:
-    """The kinds of steps that are kept, by turn."""
+    """Return the kinds of steps that are kept, by turn."""
     order = "ORDER BY turn, kind = 'result', kind = 'first', kind = 'agent'"
     with closing(sqlite3.connect(home.history)) as connection:
         return [kind for (kind,) in connection.execute(f"SELECT kind FROM steps {order}")]

@@ -14,7 +14,7 @@ from support.terminal import Terminal
 
 
 def told(home: Home, *arguments: str) -> str:
-    """All that stands on the terminal in the end, in one line."""
+    """Return all that stands on the terminal in the end, in one line."""
     with Terminal([*COMMAND, *arguments], home.environment, home.work, columns=2000) as terminal:
         return " ".join(terminal.end()[1])
 
@@ -39,7 +39,7 @@ def test_messages_on_narrow_terminal_break_between_words(
 
 
 def _is_part_of_long(word: str, rows: list[str], columns: int) -> bool:
-    """Whether a word begins after a row that is full, or ends one."""
+    """Return whether a word begins after a row that is full, or ends one."""
     number = next(n for n, row in enumerate(rows) if word in row.split())
     row_before = rows[number - 1] if number else ""
     return len(rows[number]) == columns or len(row_before) == columns

@@ -18,7 +18,7 @@ SOLO = 'name = "solo"\nmodel = "anthropic/m"\n'
 
 
 def task(provider: ScriptedProvider) -> str:
-    """The text of the first message of the last request."""
+    """Return the text of the first message of the last request."""
     content = provider.requests[-1].body["messages"][0]["content"]
     return content if isinstance(content, str) else "".join(each["text"] for each in content)
 

@@ -47,7 +47,7 @@ def script(home: Home, shell: str) -> Path:
 
 
 def offered(home: Home, shell: str, line: str) -> list[str]:
-    """What a shell offers at the end of a line."""
+    """Return what a shell offers at the end of a line."""
     if shutil.which(shell) is None:
         missing(shell, ".ci/install-shells")
     path = script(home, shell)

@@ -26,7 +26,7 @@ skill = {json.dumps(ESCAPES + "skill")}
 
 @pytest.fixture
 def clone(tmp_path: Path, provider: ScriptedProvider) -> Home:
-    """A project of a stranger, in a folder whose name is no UTF-8."""
+    """Return a project of a stranger, in a folder whose name is no UTF-8."""
     home = Home(tmp_path, provider.environment)
     home.work = tmp_path / NO_UTF8
     agents = home.work / "axe" / "agents"

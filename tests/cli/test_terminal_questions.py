@@ -43,7 +43,7 @@ def asks(screen: Screen) -> bool:
 
 
 def told(provider: ScriptedProvider, name: str) -> list[str]:
-    """What the model was told last about its calls."""
+    """Return what the model was told last about its calls."""
     messages = provider.asked(f"m-{name}")[-1].body["messages"]
     return [message["content"] for message in messages if message["role"] == "tool"]
 
@@ -445,7 +445,7 @@ def test_other_processes_see_that_a_run_waits_for_an_answer(
 
 
 def listed(home: Home, name: str) -> list[object]:
-    """The status of the newest run of an agent, and whether it waits."""
+    """Return the status of the newest run of an agent, and whether it waits."""
     runs = json.loads(home.call("history", "list", "--agent", name, "--json")[1])
     return [runs[0]["status"], runs[0].get("waits")] if runs else []
 

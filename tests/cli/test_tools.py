@@ -15,7 +15,7 @@ WRITE = Call("write_file", {"path": "a.txt", "content": "A"})
 
 
 def told(provider: ScriptedProvider, call: str) -> str:
-    """The result that the model got for a call, last."""
+    """Return the result that the model got for a call, last."""
     messages = provider.requests[-1].body["messages"]
     (result,) = [each["content"] for each in messages if each.get("tool_call_id") == call]
     return str(result)

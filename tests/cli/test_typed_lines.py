@@ -26,14 +26,14 @@ SOLO = 'name = "solo"\nmodel = "anthropic/m"\n'
 
 
 def at_terminal(home: Home, *arguments: str, columns: int = 80, **variables: str) -> Terminal:
-    """A command whose standard streams are the terminal, as a shell starts it."""
+    """Return a command whose standard streams are the terminal, as a shell starts it."""
     line = " ".join([*COMMAND, *arguments])
     shell = ["/bin/sh", "-c", f"exec {line} </dev/tty"]
     return Terminal(shell, {**home.environment, **variables}, home.work, columns)
 
 
 def sent_texts(provider: ScriptedProvider, number: int) -> list[str]:
-    """The texts of the user in a request."""
+    """Return the texts of the user in a request."""
     texts = []
     for message in provider.requests[number].body["messages"]:
         if message["role"] == "user":

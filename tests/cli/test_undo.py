@@ -21,7 +21,7 @@ HELPER = 'name = "helper"\nmodel = "anthropic/h"\ntools = ["edit_file"]\n'
 
 @pytest.fixture
 def changed(home: Home, provider: ScriptedProvider) -> str:
-    """A run that has changed `a.txt` twice, by two agents, and made `new.txt`; its id."""
+    """Return a run that has changed `a.txt` twice, by two agents, and made `new.txt`; its id."""
     home.add({"lead": LEAD, "helper": HELPER})
     (home.work / "a.txt").write_text("one\ntwo\n")
     writes = Call("write_file", {"path": "a.txt", "content": "one\n2\n"})
@@ -41,7 +41,7 @@ def changed(home: Home, provider: ScriptedProvider) -> str:
 
 
 def root_of(home: Home) -> str:
-    """The id of the only run."""
+    """Return the id of the only run."""
     with closing(sqlite3.connect(home.history)) as history:
         (run_id,) = history.execute("SELECT run_id FROM runs WHERE depth = 0").fetchone()
     return str(run_id)

@@ -18,7 +18,7 @@ COLUMNS = 24
 
 
 def rows(text: str, pieces: int, *, columns: int = COLUMNS, wraps: bool = True) -> list[str]:
-    """The rows of a terminal to which a text was written in pieces; no wide character has lost its second half."""
+    """Return the rows of a terminal to which a text was written in pieces; no wide character has lost its second half."""
     screen = pyte.Screen(columns, 60)
     terminal = pyte.Stream(screen)
     stream = MarkdownStream(lambda: columns, wraps=wraps)

@@ -23,6 +23,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(scope="session")
 def extension(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The VS Code extension, built and packaged, by the first worker that needs it."""
+    """Return the VS Code extension, built and packaged, by the first worker that needs it."""
     folder = tmp_path_factory.getbasetemp()
     return packaged(folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder)

@@ -43,14 +43,14 @@ PUSHED = "textDocument/publishDiagnostics"
 
 
 def snippets(title: str) -> list[str]:
-    """The examples in the section of the page that has this title."""
+    """Return the examples in the section of the page that has this title."""
     page = (PROJECT / "docs" / "any-client.md").read_text("utf-8")
     _, _, section = page.partition(f"\n## {title}\n")
     return re.findall(r"```\w*\n(.*?)```", section.partition("\n## ")[0], re.DOTALL)
 
 
 def snippet(title: str) -> str:
-    """The only one."""
+    """Return the only one."""
     (example,) = snippets(title)
     return example
 
@@ -92,7 +92,7 @@ def test_the_client_of_thirty_lines_has_the_session_of_the_page(
 
 
 def _listening(folder: Path) -> Path:
-    """A folder with an `axe-lsp` that writes down what it hears and says."""
+    """Return a folder with an `axe-lsp` that writes down what it hears and says."""
     bin_ = folder / "bin"
     bin_.mkdir()
     program = bin_ / "axe-lsp"
@@ -114,7 +114,7 @@ def _messages(log: Path) -> list[Any]:
 
 
 def _joined(messages: list[Any]) -> list[Any]:
-    """The same with one piece of a text, however many came."""
+    """Return the same with one piece of a text, however many came."""
     found: list[Any] = []
     for each in messages:
         if each.get("method") == "axe/text" == (found and found[-1].get("method")):
@@ -148,7 +148,7 @@ def test_ale_checks_agents_and_leaves_other_files_alone(tmp_path: Path) -> None:
 
 
 def _looked_at_with_ale(file: Path, home: Path, problems: int, patience: float) -> list[str]:
-    """The project that ALE finds for a file, and the problems that it shows: so many, it is expected."""
+    """Return the project that ALE finds for a file, and the problems that it shows: so many, it is expected."""
     nvim = shutil.which("nvim")
     if nvim is None or not ALE.exists():
         missing("Neovim with ALE", ".ci/install-neovim")

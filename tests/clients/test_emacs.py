@@ -447,7 +447,7 @@ def _play(
     *,
     with_server: bool = True,
 ) -> str:
-    """What a scenario reports."""
+    """Return what a scenario reports."""
     with _playing(emacs, scenario, agent, environment, with_server=with_server) as process:
         told, errors = process.communicate()
     assert process.returncode == 0, errors
@@ -485,7 +485,7 @@ def _playing(
 def _own_environment(
     environment: dict[str, str], agent: Path, *, with_server: bool = True
 ) -> dict[str, str]:
-    """What `support.el` reads, and the server on PATH."""
+    """Return what `support.el` reads, and the server on PATH."""
     server = f"{server_program().parent}{os.pathsep}" if with_server else ""
     return {
         "LANG": "C.UTF-8",
@@ -496,7 +496,7 @@ def _own_environment(
 
 
 def _read_until(process: subprocess.Popen[str], expected: str) -> str:
-    """What the scenario reports up to a line, or to the end if `expected` is empty."""
+    """Return what the scenario reports up to a line, or to the end if `expected` is empty."""
     assert process.stdout is not None
     lines = []
     for line in process.stdout:

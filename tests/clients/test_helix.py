@@ -24,7 +24,7 @@ CLIENT = PROJECT / "clients" / "helix"
 
 @pytest.fixture
 def manager(tmp_path: Path) -> Path:
-    """An agent in a repository."""
+    """Return an agent in a repository."""
     manager = write_project(tmp_path / "project")
     (tmp_path / "project" / ".git").mkdir()
     return manager
@@ -32,7 +32,7 @@ def manager(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def languages() -> str:
-    """What the user has added to languages.toml."""
+    """Return what the user has added to languages.toml."""
     return ""
 
 

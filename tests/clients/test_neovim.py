@@ -471,7 +471,7 @@ def test_neovim_finds_help_and_says_how_the_plugin_is(nvim: Path, tmp_path: Path
 def _play(
     nvim: Path, scenario: str, file: Path, environment: dict[str, str], *, with_server: bool = True
 ) -> str:
-    """What a scenario reports."""
+    """Return what a scenario reports."""
     with _neovim(nvim, scenario, file, environment, with_server=with_server) as process:
         told, errors = process.communicate()
     assert process.returncode == 0, errors + _server_log(Path(environment["HOME"]))
@@ -512,7 +512,7 @@ def _neovim(
 
 
 def _read_until(process: subprocess.Popen[str], expected: str) -> str:
-    """What the scenario reports up to a line, or to the end if `expected` is empty."""
+    """Return what the scenario reports up to a line, or to the end if `expected` is empty."""
     assert process.stdout is not None
     lines = []
     for line in process.stdout:

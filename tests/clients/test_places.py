@@ -23,7 +23,7 @@ MARKDOWN = list(markdown_globs())
 
 
 def examples(globs: list[str]) -> list[str]:
-    """A file for each glob, and one in a folder below it where the glob has folders."""
+    """Return a file for each glob, and one in a folder below it where the glob has folders."""
     paths = [glob.replace("**/", "", 1).replace("**/", "").replace("*", "a") for glob in globs]
     deep = [each.replace("**/", "", 1).replace("**/", "b/c/").replace("*", "a") for each in globs]
     return list(dict.fromkeys([*paths, *deep]))
@@ -125,7 +125,7 @@ def test_emacs_knows_them(tmp_path: Path) -> None:
 
 
 def _said(command: list[object], tmp_path: Path) -> list[str]:
-    """The lines that a program says about the examples, other files, and an agent of the user."""
+    """Return the lines that a program says about the examples, other files, and an agent of the user."""
     home = tmp_path / "home"
     environment = clean_environment(home)
     relative = [*examples(AGENTS), *examples([*SETTINGS, *MARKDOWN]), *OTHERS]

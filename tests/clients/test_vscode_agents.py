@@ -52,7 +52,7 @@ _IS_OUTLINED_BY_THEME = """
 
 
 def write_agents(project: Path, agents: dict[str, str]) -> Path:
-    """A project with agents and its own server; the value is the folder of agents."""
+    """Return a project with agents and its own server; the value is the folder of agents."""
     folder = project / "axe" / "agents"
     folder.mkdir(parents=True)
     for name, text in agents.items():

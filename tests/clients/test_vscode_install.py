@@ -165,7 +165,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
 
 
 def _installed(scratch: Path, version: str) -> list[Path]:
-    """What shows that the extension has installed the server in that version."""
+    """Return what shows that the extension has installed the server in that version."""
     storage = scratch / "data" / "User" / "globalStorage" / "axe-lsp.axe-lsp"
     return list(storage.glob(f"server/lib/*/site-packages/axe_lsp-{version}.dist-info/RECORD"))
 
@@ -183,7 +183,7 @@ def _is_given_up_or_there(window: Workbench, number: int) -> bool:
 
 
 def _server(scratch: Path) -> int | None:
-    """The process of the server that lies in the extension which is installed in `scratch`."""
+    """Return the process of the server that lies in the extension which is installed in `scratch`."""
     found = []
     for path in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # It has just ended.

@@ -321,7 +321,7 @@ def test_the_file_changes_of_a_run_are_shown_and_undone(
 
 
 def _project_with_notes(folder: Path) -> Path:
-    """An agent `reader`, and a file for it to read."""
+    """Return an agent `reader`, and a file for it to read."""
     project = folder / "notes"
     reader = project / "axe" / "agents" / "reader.toml"
     reader.parent.mkdir(parents=True)
@@ -336,12 +336,12 @@ def _old_run(number: int, day: date) -> Tale:
 
 
 def _named(day: date) -> str:
-    """A day as the view names it."""
+    """Return a day as the view names it."""
     return f"{day:%A, %B} {day.day}"
 
 
 def _exported(project: Path) -> str:
-    """What was written into the project, if anything."""
+    """Return what was written into the project, if anything."""
     return "".join(path.read_text(encoding="utf-8") for path in project.glob("reader-*.jsonl"))
 
 

@@ -17,7 +17,7 @@ PATIENCE = 30.0
 
 @pytest.fixture
 def read(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The names of the files that are read from the disk."""
+    """Return the names of the files that are read from the disk."""
     names: list[str] = []
     real = disk.read
 

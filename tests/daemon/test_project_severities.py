@@ -12,7 +12,7 @@ from axe_lsp.features.finding import Severity
 
 
 def settled(folder: Path, text: str) -> tuple[dict[str, Severity | None], list[str]]:
-    """What counts, and the complaints without the file in front."""
+    """Return what counts, and the complaints without the file in front."""
     file = folder / "axe" / "check.toml"
     file.parent.mkdir(exist_ok=True)
     file.write_text(text)

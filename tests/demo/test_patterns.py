@@ -37,7 +37,7 @@ class Seen:
     folder: Path
 
     def order(self) -> list[str]:
-        """Which children began and ended, in this order: `+name`, `-name`."""
+        """Return which children began and ended, in this order: `+name`, `-name`."""
         return [
             ("+" if isinstance(event, AgentBegin) else "-") + event.run.agent
             for event in self.events
@@ -45,11 +45,11 @@ class Seen:
         ]
 
     def children(self) -> list[AgentBegin]:
-        """The beginnings of the children."""
+        """Return the beginnings of the children."""
         return [event for event in self.events if isinstance(event, AgentBegin) and event.run.depth]
 
     def tools(self, agent: str) -> list[str]:
-        """What an agent called, in this order."""
+        """Return what an agent called, in this order."""
         return [
             event.name
             for event in self.events
@@ -57,7 +57,7 @@ class Seen:
         ]
 
     def first_messages(self) -> set[int]:
-        """How many messages the children's first requests had."""
+        """Return how many messages the children's first requests had."""
         return {
             event.messages
             for event in self.events

@@ -120,7 +120,7 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
 async def connected(
     project: Project, person: Person, capabilities: ClientCapabilities | None = None
 ) -> AsyncIterator[tuple[Json, str]]:
-    """The agent as the SDK shows it, and a session."""
+    """Provide the agent as the SDK shows it, and a session."""
     command = [sys.executable, "-m", "axe_lsp", "acp"]
     environment = {**os.environ, **project.environment}
     async with acp.spawn_agent_process(

@@ -43,7 +43,7 @@ def editor_with(project: Project, capabilities: Json, **options: Json) -> Any:
 
 
 def told(provider: ScriptedProvider, agent: str) -> list[str]:
-    """What the model of an agent was told last about its calls."""
+    """Return what the model of an agent was told last about its calls."""
     messages = provider.asked(f"m-{agent}")[-1].body["messages"]
     return [message["content"] for message in messages if message["role"] == "tool"]
 
@@ -53,7 +53,7 @@ def run(editor: Editor, agent: str = "left") -> Json:
 
 
 def asked(editor: Editor, method: str = "axe/approve") -> list[Json]:
-    """The questions so far."""
+    """Return the questions so far."""
     received = editor.client.received
     return [message["params"] for message in received if message.get("method") == method]
 

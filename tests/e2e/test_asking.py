@@ -37,7 +37,7 @@ def asked(editor: Editor, method: str) -> list[Json]:
 
 
 def told(provider: ScriptedProvider, agent: str = "asker") -> str:
-    """What the model was told about its question."""
+    """Return what the model was told about its question."""
     content: str = provider.asked(f"m-{agent}")[-1].body["messages"][-1]["content"]
     return content
 

@@ -25,7 +25,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def without(*paths: str) -> dict[str, Any]:
-    """The capabilities of a client that knows everything but what is at the paths."""
+    """Return the capabilities of a client that knows everything but what is at the paths."""
 
     def copy(value: Any, here: str) -> Any:
         if not isinstance(value, dict):
@@ -41,7 +41,7 @@ OPERATIONS = "workspace.workspaceEdit.resourceOperations"
 
 
 def actions(editor: Editor, name: str, at: str, *only: str) -> list[Any]:
-    """What is offered in the middle of a piece of the text, beside the diagnostics that are shown."""
+    """Return what is offered in the middle of a piece of the text, beside the diagnostics that are shown."""
     start = editor.texts[name].index(at) + 1
     shown = editor.client.notifications(PUBLISH)
     about = [each["diagnostics"] for each in shown if each["uri"] == editor.uri(name)]

@@ -20,7 +20,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def able(**item: Any) -> dict[str, Any]:
-    """The capabilities of a client whose completion items can do so much."""
+    """Return the capabilities of a client whose completion items can do so much."""
     return {
         "general": {"positionEncodings": ["utf-16"]},
         "textDocument": {"completion": {"completionItem": item}},

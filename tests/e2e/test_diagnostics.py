@@ -33,7 +33,7 @@ def project(tmp_path: Path) -> Project:
 
 @pytest.fixture
 def editor(project: Project) -> Iterator[Editor]:
-    """An editor that pulls."""
+    """Provide an editor that pulls."""
     with project.editor(capabilities=PULLS) as editor:
         yield editor
 

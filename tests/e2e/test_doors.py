@@ -28,7 +28,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def answer_to(server: Listening, sent: bytes) -> bytes:
-    """All that the server says until it closes the connection."""
+    """Return all that the server says until it closes the connection."""
     with socket.create_connection(server.address, SECONDS) as connection:
         connection.sendall(sent)
         answer = b""

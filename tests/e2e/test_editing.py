@@ -317,7 +317,7 @@ def test_folders_of_the_settings_are_watched(project: Project) -> None:
     seen: set[object] = set()
 
     def watched() -> set[str]:
-        """The folders outside the usual ones that the client was asked to watch next."""
+        """Return the folders outside the usual ones that the client was asked to watch next."""
         (registration,) = editor.client.wait_for("client/registerCapability")["registrations"]
         patterns = [each["globPattern"] for each in registration["registerOptions"]["watchers"]]
         seen.update(each for each in patterns if isinstance(each, str))

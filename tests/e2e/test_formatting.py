@@ -21,7 +21,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def formatted(editor: Editor, text: str, method: str = "formatting", **params: Any) -> str:
-    """What the editor has after it has applied the edits."""
+    """Return what the editor has after it has applied the edits."""
     editor.open("parent", text)
     document = {"textDocument": {"uri": editor.uri("parent")}, "options": OPTIONS, **params}
     lines = LineIndex(text)

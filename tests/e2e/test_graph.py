@@ -52,7 +52,7 @@ def settled(editor: Editor) -> None:
 
 
 def said(editor: Editor, location: Any) -> str:
-    """A location as `file text`, with the text that is there."""
+    """Return a location as `file text`, with the text that is there."""
     name = stem(location["uri"])
     text = editor.texts.get(name) or editor.project.path(name).read_text("utf-8")
     return f"{name} {text_at(editor, text, location['range'])}"
@@ -82,7 +82,7 @@ def rename(editor: Editor, name: str, before: str, new_name: str) -> Any:
 
 
 def edits(editor: Editor, edit: Any) -> dict[str, list[str]]:
-    """What is replaced in each file, and by what."""
+    """Return what is replaced in each file, and by what."""
     changed = [each for each in edit["documentChanges"] if "textDocument" in each]
     return {
         stem(each["textDocument"]["uri"]): [

@@ -64,7 +64,7 @@ def script(provider: ScriptedProvider, hold: Hold) -> None:
 
 
 def told(editor: Editor) -> list[Json]:
-    """The events that the editor has got, in order."""
+    """Return the events that the editor has got, in order."""
     return [
         each["params"]
         for each in editor.client.received
@@ -73,7 +73,7 @@ def told(editor: Editor) -> list[Json]:
 
 
 def host_of(editor: Editor) -> int:
-    """The process that executes the runs of a server: its only child."""
+    """Return the process that executes the runs of a server: its only child."""
     assert editor.client.process is not None
     server = editor.client.process.pid
     (host,) = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").split()

@@ -51,7 +51,7 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
 
 @pytest.fixture(params=["visual-studio-code", "neovim"])
 async def client(request: pytest.FixtureRequest, project: Project) -> AsyncIterator[LanguageClient]:
-    """An initialized client with the capabilities of a real editor."""
+    """Provide an initialized client with the capabilities of a real editor."""
     config = ClientServerConfig(server_command=SERVER, server_env=project.environment)
     client = await config.start()
     client.feature(types.CLIENT_REGISTER_CAPABILITY)(lambda _: None)
@@ -69,7 +69,7 @@ async def client(request: pytest.FixtureRequest, project: Project) -> AsyncItera
 
 
 def marked(text: str, diagnostics: list[types.Diagnostic]) -> list[str]:
-    """What the diagnostics are about, in UTF-16 columns, as these editors count."""
+    """Return what the diagnostics are about, in UTF-16 columns, as these editors count."""
     lines = [line.encode("utf-16-le") for line in text.split("\n")]
     return [
         lines[each.range.start.line][

@@ -28,7 +28,7 @@ _OFTEN = 50
 
 @pytest.fixture
 def address(tmp_path: Path, provider: ScriptedProvider) -> Iterator[str]:
-    """A server with the agents that the suite calls."""
+    """Provide a server with the agents that the suite calls."""
     project = Project(tmp_path, {**provider.environment, "ANTHROPIC_API_KEY": "sk-test"})
     text = "This is a simple text response for testing."
     fault = Refuses(400, "This tool intentionally returns an error for testing")

@@ -74,7 +74,7 @@ class Sessions:
         decides: Callable[[Json], str] | str | None = "allow",
         env: dict[str, str] | None = None,
     ) -> AsyncIterator[Client]:
-        """A connected client; without `decides` it can't ask its user."""
+        """Provide a connected client; without `decides` it can't ask its user."""
 
         async def elicit(_: Json, params: Json) -> types.ElicitResult:
             self.asked.append(params)
@@ -308,7 +308,7 @@ async def test_questions_of_two_kinds_get_their_own_answers(
 
 
 async def asks(client: Client, **more: Json) -> types.InputRequiredResult:
-    """The question in the result of a call of `lead`."""
+    """Return the question in the result of a call of `lead`."""
     params = types.CallToolRequestParams(name="lead", arguments={"task": "Write"}, **more)
     request = types.CallToolRequest(params=params)
     return await client.session.send_request(request, types.InputRequiredResult)
@@ -492,7 +492,7 @@ async def test_an_agent_that_reaches_out_is_trusted_by_whoever_is_asked(
 
 @asynccontextmanager
 async def served(desk: Sessions, *arguments: str) -> AsyncIterator[tuple[str, str]]:
-    """A server over HTTP: its address and its token."""
+    """Provide a server over HTTP: its address and its token."""
     process = await asyncio.create_subprocess_exec(
         *SERVER,
         *("--http", "0"),
@@ -529,7 +529,7 @@ INITIALIZE = {
 
 
 async def posted(address: str, token: str, **headers: str) -> int:
-    """The status of a request."""
+    """Return the status of a request."""
     every = {"accept": "application/json, text/event-stream", **headers}
     if token:
         every["authorization"] = f"Bearer {token}"
@@ -593,7 +593,7 @@ async def test_the_token_may_be_in_a_file_that_nobody_else_can_read(desk: Sessio
 
 
 def refused(desk: Sessions, *arguments: str) -> tuple[int, str]:
-    """The exit code of a server that does not start, and what it says."""
+    """Return the exit code of a server that does not start, and what it says."""
     ended = subprocess.run(
         [*SERVER, *arguments],
         capture_output=True,

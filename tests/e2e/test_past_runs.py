@@ -32,7 +32,7 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
 
 
 def heard(editor: Editor) -> list[Json]:
-    """All notifications of runs so far."""
+    """Return all notifications of runs so far."""
     return [each for each in editor.client.received if each.get("method", "").startswith("axe/")]
 
 
@@ -298,7 +298,7 @@ def as_notifications(events: list[Json]) -> list[Json]:
 
 
 def host_of(editor: Editor) -> int:
-    """The process that executes the runs of a server: its only child."""
+    """Return the process that executes the runs of a server: its only child."""
     assert editor.client.process is not None
     server = editor.client.process.pid
     children = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii")

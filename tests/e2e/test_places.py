@@ -37,28 +37,28 @@ def open_at(editor: Editor, path: Path) -> str:
 
 
 def graph(editor: Editor) -> Json:
-    """The graph, once all agents are known."""
+    """Return the graph, once all agents are known."""
     while not (found := editor.client.request("axe/graph", {}))["complete"]:
         pass
     return found
 
 
 def agents(editor: Editor) -> list[tuple[str, str]]:
-    """Those that have files."""
+    """Return those that have files."""
     graph(editor)
     found = [(each["name"], each["scope"]) for each in editor.client.request("axe/agents")]
     return [each for each in found if each[1] != "builtin"]
 
 
 def target(editor: Editor, name: str, before: str) -> Path:
-    """Where the name behind `before` leads."""
+    """Return where the name behind `before` leads."""
     found = editor.ask("definition", name, before)
     (place,) = found if isinstance(found, list) else [found]
     return Path(unquote(place["uri"].removeprefix("file://")))
 
 
 def codes(editor: Editor, name: str) -> list[str]:
-    """What is said in the end about an open file."""
+    """Return what is said in the end about an open file."""
     document = {"textDocument": {"uri": editor.uri(name)}}
     graph(editor)
     report = editor.client.request("textDocument/diagnostic", document)

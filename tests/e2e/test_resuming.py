@@ -87,18 +87,18 @@ class Crashes(NamedTuple):
         return process.returncode, out, err
 
     def sent(self) -> Counter[bytes]:
-        """The requests since the last time."""
+        """Return the requests since the last time."""
         bodies = Counter(request.raw for request in self.provider.requests)
         self.provider.requests.clear()
         return bodies
 
     def effects(self) -> list[str]:
-        """What the tools have written."""
+        """Return what the tools have written."""
         file = self.home.work / "effects.txt"
         return file.read_text().split() if file.exists() else []
 
     def history(self) -> list[dict[str, Any]]:
-        """The events of the run, in order."""
+        """Return the events of the run, in order."""
         with closing(sqlite3.connect(self.home.history)) as connection:
             if not connection.execute("PRAGMA user_version").fetchone()[0]:
                 return []  # It had no tables yet.

@@ -41,7 +41,7 @@ def agent_events(editor: Editor) -> list[Json]:
 
 
 def host_of(editor: Editor) -> int:
-    """The process that executes the runs of a server: its only child."""
+    """Return the process that executes the runs of a server: its only child."""
     assert editor.client.process is not None
     server = editor.client.process.pid
     (host,) = Path(f"/proc/{server}/task/{server}/children").read_text(encoding="ascii").split()

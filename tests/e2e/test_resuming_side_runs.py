@@ -65,7 +65,7 @@ class Crashes(NamedTuple):
         return done.returncode, done.stdout, done.stderr
 
     def stored(self, query: str) -> list[Any]:
-        """What the history has; nothing before it has tables."""
+        """Return what the history has; nothing before it has tables."""
         if not self.home.history.exists():
             return []
         with closing(sqlite3.connect(self.home.history)) as connection:
@@ -116,7 +116,7 @@ def script(provider: ScriptedProvider) -> None:
 
 
 def last_texts(crashes: Crashes, model: str = "m-lead") -> list[str]:
-    """The texts of the last request to a model."""
+    """Return the texts of the last request to a model."""
     return [text_of(each) for each in messages_of(crashes.provider.asked(model)[-1].body)]
 
 

@@ -48,7 +48,7 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
 
 
 def events(editor: Editor) -> list[Json]:
-    """All notifications of runs so far, `method` included."""
+    """Return all notifications of runs so far, `method` included."""
     return [
         {"method": message["method"], **message["params"]}
         for message in editor.client.received

@@ -32,12 +32,12 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
 
 
 def roles(body: Json) -> str:
-    """The roles of the messages, as their first letters."""
+    """Return the roles of the messages, as their first letters."""
     return "".join(message["role"][0] for message in body["messages"])
 
 
 def text_of(message: Json) -> str:
-    """The text of a message of Anthropic's wire."""
+    """Return the text of a message of Anthropic's wire."""
     content = message["content"]
     if isinstance(content, str):
         return content
@@ -45,7 +45,7 @@ def text_of(message: Json) -> str:
 
 
 def unmarked(value: Json) -> Json:
-    """A part of a request without the marks of what is to be cached, which move."""
+    """Return a part of a request without the marks of what is to be cached, which move."""
     if isinstance(value, dict):
         return {key: unmarked(each) for key, each in value.items() if key != "cache_control"}
     return [unmarked(each) for each in value] if isinstance(value, list) else value

@@ -53,7 +53,7 @@ def test_what_one_editor_types_is_not_there_for_the_other(
 
 
 def names_of(editor: Editor) -> set[str]:
-    """The agents that there are for an editor."""
+    """Return the agents that there are for an editor."""
     return {each["name"] for each in editor.client.request("axe/agents")}
 
 
@@ -133,7 +133,7 @@ def test_a_file_that_one_editor_has_had_read_is_seen_as_it_is_now_by_the_next(
 
 
 def names_of_all_read(editor: Editor) -> dict[str, str]:
-    """The descriptions of all agents in the workspace, once they have been read."""
+    """Return the descriptions of all agents in the workspace, once they have been read."""
     wait_until(lambda: editor.client.request("axe/graph", {"format": "json"})["complete"])
     agents = editor.client.request("axe/agents")
     return {each["name"]: each["description"] for each in agents if each["uri"] is not None}

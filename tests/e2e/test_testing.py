@@ -149,7 +149,7 @@ UNRECORDED = PLAIN.replace('replay = "asks.toml"\n', "")
 
 @pytest.fixture
 def online(tmp_path: Path, provider: ScriptedProvider) -> Project:
-    """The project of a user with keys."""
+    """Return the project of a user with keys."""
     project = Project(tmp_path, provider.environment)
     agent_tests.Project(project.root)
     return project

@@ -29,7 +29,7 @@ def editor(tmp_path: Path, provider: ScriptedProvider) -> Iterator[Editor]:
 
 
 def changed(editor: Editor, provider: ScriptedProvider, *more: Call) -> str:
-    """The id of a run that has changed two files and made one."""
+    """Return the id of a run that has changed two files and made one."""
     calls = [
         Call("write_file", {"path": name, "content": f"new {name}\n"})
         for name in ("a.txt", "b.txt", "c.txt")

@@ -31,7 +31,7 @@ def agent(opened: Fixture, name: str) -> AgentFile:
 
 
 def shown(opened: Fixture, calls: list[Call]) -> list[str]:
-    """Each call: the other agent, and how often it is named."""
+    """Return each call: the other agent, and how often it is named."""
     return [f"{call.agent.place.stem} {len(call.names)}" for call in calls]
 
 

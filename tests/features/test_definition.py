@@ -7,7 +7,7 @@ from support.fixture import open_fixture
 
 
 def goes_to(fixture: str) -> tuple[str, str] | None:
-    """The name under the cursor and the URI that it leads to."""
+    """Return the name under the cursor and the URI that it leads to."""
     opened = open_fixture(fixture)
     target = definition(opened.snapshot, opened.file, opened.offset)
     return (target.origin.of(opened.text), target.uri) if target is not None else None

@@ -40,7 +40,7 @@ def edges(graph: DelegationGraph) -> list[str]:
 
 
 def ways(graph: DelegationGraph) -> list[str]:
-    """The ways to agents that are too deep."""
+    """Return the ways to agents that are too deep."""
     known = names(graph)
     assert all(each.agent == each.path[-1] for each in graph.unreachable)
     return [" → ".join(known[agent] for agent in each.path) for each in graph.unreachable]

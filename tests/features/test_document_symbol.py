@@ -12,7 +12,7 @@ from support.fixture import open_fixture
 
 
 def outline(text: str) -> list[str]:
-    """A line for each symbol, indented like the tree: name, kind, detail."""
+    """Return a line for each symbol, indented like the tree: name, kind, detail."""
     return [
         f"{'  ' * depth}{symbol.name}: {symbol.kind.value} {symbol.detail}".rstrip()
         for depth, symbol in _walk(document_symbols(open_fixture(text).file))

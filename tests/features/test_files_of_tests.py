@@ -92,7 +92,7 @@ children = [{ agent = "digger" }]
 
 
 def with_agents(text: str, **agents: str) -> list[tuple[str, str]]:
-    """The findings in a file of tests, with agents besides `lead` and `scout`, or in their place."""
+    """Return the findings in a file of tests, with agents besides `lead` and `scout`, or in their place."""
     files = {
         **AGENTS,
         **{
@@ -509,7 +509,7 @@ RECORDINGS_OF = f"{ROOT}/axe/tests/recordings"
 
 
 def recorded(*paths: str) -> tuple[Snapshot, AgentFile]:
-    """The files of tests, of which the first is open, and the recordings that are there."""
+    """Return the files of tests, of which the first is open, and the recordings that are there."""
     workspace = Workspace(Places(roots=(ROOT,)))
     changes = [Change(uri, each) for uri, each in {**AGENTS, **RECORDED}.items()]
     workspace.apply([*changes, Change(TESTS, RECORDED[TESTS], in_buffer=True)], complete=True)

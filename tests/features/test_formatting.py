@@ -353,7 +353,7 @@ def test_a_file_that_only_tomli_understands_is_left_alone() -> None:
 
 
 def changes(text: str, within: TextRange | None = None) -> list[tuple[str, str]]:
-    """What is replaced by what."""
+    """Return what is replaced by what."""
     found = formatting(open_text(text), "  ", 2, within)
     return [(where.of(text), new) for where, new in found]
 

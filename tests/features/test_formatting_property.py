@@ -30,7 +30,7 @@ def formatted(text: str, within: TextRange | None = None) -> str:
 
 
 def said(text: str) -> Any:
-    """The values; numbers with a point as they are written, since nan is not itself."""
+    """Return the values; numbers with a point as they are written, since nan is not itself."""
     return tomli.loads(text.removeprefix("\ufeff"), parse_float=str)
 
 

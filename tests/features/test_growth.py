@@ -26,12 +26,12 @@ _LINEAR = 2.5
 
 
 def lines(line: str) -> Callable[[int], str]:
-    """A text with a line for each of so many numbers."""
+    """Return a text with a line for each of so many numbers."""
     return lambda count: "".join(line.format(n=index) for index in range(count))
 
 
 def items(line: str) -> Callable[[int], str]:
-    """A text with a list of that many lines."""
+    """Return a text with a list of that many lines."""
     return lambda count: f"files = [\n{lines(line)(count)}]\n"
 
 
@@ -48,7 +48,7 @@ FILES = {
 
 
 def actions(body: str) -> Callable[[], object]:
-    """All code actions for a whole file."""
+    """Return all code actions for a whole file."""
     opened = open_fixture(HEAD + body)
     context = Context(
         opened.snapshot, lambda file: diagnostics(opened.snapshot, file), lambda _: HEAD + body

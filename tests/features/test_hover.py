@@ -10,7 +10,7 @@ from support.secrets import ANTHROPIC_KEY
 
 
 def hovered(fixture: str, *, complete: bool = True) -> tuple[str, str] | None:
-    """The text that the explanation belongs to, and the explanation."""
+    """Return the text that the explanation belongs to, and the explanation."""
     opened = open_fixture(fixture, complete=complete)
     found = hover(opened.snapshot, opened.file, opened.offset)
     return (found.range.of(opened.text), found.markdown) if found is not None else None

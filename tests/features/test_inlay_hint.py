@@ -15,7 +15,7 @@ def hints(text: str) -> list[InlayHint]:
 
 
 def shown(text: str) -> str:
-    """The text with the hints in it."""
+    """Return the text with the hints in it."""
     at = [Splice(TextRange(each.offset, each.offset), f"‹{each.label}›") for each in hints(text)]
     return spliced(text, at)
 

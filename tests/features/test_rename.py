@@ -38,7 +38,7 @@ def check_refusal(fixture: str, new_name: str, reason: str) -> None:
 
 
 def moved(fixture: str, old: str, new: str) -> dict[str, str]:
-    """What the files say after the user's move of a file; the move itself is left out."""
+    """Return what the files say after the user's move of a file; the move itself is left out."""
     opened, texts = open_fixture(fixture), texts_of(fixture)
     return edited(texts, follow_move(opened.snapshot, old, new, texts.__getitem__))
 

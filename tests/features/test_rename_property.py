@@ -57,7 +57,7 @@ def snapshot_of(files: Mapping[str, str], opened: set[str]) -> Snapshot:
 
 
 def meanings(snapshot: Snapshot) -> dict[str, list[Meaning]]:
-    """What each name in each file means, in the order of the file."""
+    """Return what each name in each file means, in the order of the file."""
     return {
         file.uri: [meaning(snapshot, file, reference) for reference in file.references]
         for file in snapshot.files()

@@ -10,7 +10,7 @@ from support.fixture import open_fixture
 
 
 def grown(fixture: str) -> list[str]:
-    """What is selected step by step, from the cursor on; the last step, the file, is left out."""
+    """Return what is selected step by step, from the cursor on; the last step, the file, is left out."""
     opened = open_fixture(fixture)
     *steps, file = selections(opened.file, opened.offset)
     assert file.of(opened.text) == opened.text

@@ -95,7 +95,7 @@ ANY_JSON = st.recursive(
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
-    """The bytes with some of them gone, doubled, exchanged or new."""
+    """Return the bytes with some of them gone, doubled, exchanged or new."""
     bytes_ = bytearray(data)
     for _ in range(chance.randint(1, 8)):
         at, end = sorted(chance.randint(0, len(bytes_)) for _ in range(2))
@@ -235,7 +235,7 @@ class Door:
         self._process.stdin.flush()
 
     def ask(self, method: str, params: Any) -> dict[str, Any]:
-        """The answer to a request, whatever else comes before it."""
+        """Return the answer to a request, whatever else comes before it."""
         self._asked += 1
         number = f"asked {self._asked}"
         request = {"jsonrpc": "2.0", "id": number, "method": method, "params": params}
@@ -493,7 +493,7 @@ SCHEMAS = {
 
 
 def with_value(schema: Schema, spec: KeySpec, value: str, head: str) -> str:
-    """A file with one key of the schema, below the headers of its tables."""
+    """Return a file with one key of the schema, below the headers of its tables."""
     *tables, key = ("k" if part == ANY_NAME else part for part in spec.path)
     lines = [line for line in head.splitlines() if tables or not line.startswith(f"{key} ")]
     for end in range(1, len(tables) + 1):

@@ -18,7 +18,7 @@ from support.waiting import promptly
 
 
 def commanders(sleepers: Sleepers, provider: ScriptedProvider) -> Mapping[str, str]:
-    """A lead that has two children run commands, each with three processes that never end."""
+    """Return a lead that has two children run commands, each with three processes that never end."""
     endless = f"setsid {sleepers.command} & {sleepers.command} & {sleepers.command}"
     provider.script("m-lead", Says(calls=[calls_agent("worker", "w"), calls_agent("worker", "w")]))
     for _ in range(2):
@@ -27,7 +27,7 @@ def commanders(sleepers: Sleepers, provider: ScriptedProvider) -> Mapping[str, s
 
 
 def assert_all_ended(at: Stage, run: Run) -> list[tuple[str, str]]:
-    """Every run that began has ended, children first, and no number is missing; who ended how."""
+    """Return every run that began has ended, children first, and no number is missing; who ended how."""
     story = at.of(run.id)
     assert [params["seq"] for _, params in story] == list(range(1, len(story) + 1))
     agents = [params for method, params in story if method == "axe/agent"]

@@ -56,7 +56,7 @@ RESULT = RunResult(
 
 
 def read(line: bytes) -> Message:
-    """What the side makes of a line that the message is meant for."""
+    """Return what the side makes of a line that the message is meant for."""
     kinds = {each.__struct_config__.tag for each in get_args(protocol.ToHost)}
     is_to_host = json.loads(line)["type"] in kinds
     return protocol.read_to_host(line) if is_to_host else protocol.read_from_host(line)
@@ -143,7 +143,7 @@ def test_an_event_becomes_a_notification_and_an_event_again(kind: type[Event]) -
 
 
 def given(hint: Any) -> type:
-    """The type of a field, without the None of one that may be absent."""
+    """Return the type of a field, without the None of one that may be absent."""
     is_union = get_origin(hint) in (Union, UnionType)
     return get_args(hint)[0] if is_union else hint  # type: ignore[no-any-return]
 

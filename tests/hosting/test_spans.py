@@ -49,7 +49,7 @@ def spans_to(exporter: InMemorySpanExporter, show: bool = False) -> Spans:
 
 
 def tree(spans: tuple[ReadableSpan, ...]) -> list[str]:
-    """The spans, each below its parent, in the order in which they began."""
+    """Return the spans, each below its parent, in the order in which they began."""
     by_parent: dict[int | None, list[ReadableSpan]] = {}
     for span in sorted(spans, key=lambda span: span.start_time or 0):
         by_parent.setdefault(span.parent.span_id if span.parent else None, []).append(span)

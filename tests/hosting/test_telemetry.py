@@ -50,7 +50,7 @@ class Collector:
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def spans(self) -> list[str]:
-        """The names of all spans that have arrived, with their services."""
+        """Return the names of all spans that have arrived, with their services."""
         return sorted(
             f"{_service(resource)}: {span.name}"
             for _, request in self.requests

@@ -38,7 +38,7 @@ def server(tmp_path: Path) -> AxeServer:
 
 
 def asking(server: AxeServer, uri: str, count: int) -> Callable[[], Any]:
-    """All actions of a file with that many unknown keys, for the diagnostics that it has."""
+    """Return all actions of a file with that many unknown keys, for the diagnostics that it has."""
     text = 'name = "a"\nmodel = "ollama/x"\n' + "".join(f"key{n} = 1\n" for n in range(count))
     item = types.TextDocumentItem(uri, "axe-agent", 1, text)
     did_open = server.protocol.fm.features[types.TEXT_DOCUMENT_DID_OPEN]

@@ -36,7 +36,7 @@ def opened(server: AxeServer, uri: str, text: str, version: int = 1) -> None:
 
 
 def written(server: AxeServer, edit: Edit, *, has_guesses: bool = False) -> Any:
-    """The edit, which is that of the classes of LSP."""
+    """Return the edit, which is that of the classes of LSP."""
     plain = workspace_edit(server.session, edit, has_guesses=has_guesses)
     converter = get_converter()
     whole = converter.structure(plain, types.WorkspaceEdit)

@@ -647,7 +647,7 @@ def _google(provider: ScriptedProvider) -> Any:
 
 
 def _said(dialect: Dialect, what: str) -> Says:
-    """The answer; each service has a word of its own for an answer that reached its limit."""
+    """Return the answer; each service has a word of its own for an answer that reached its limit."""
     says = ANSWERS[what]
     words = {
         "anthropic": "max_tokens",
@@ -661,7 +661,7 @@ def _said(dialect: Dialect, what: str) -> Says:
 
 
 def _plain(response: Response) -> Response:
-    """An answer without what we make of it, and without what goes back to its provider."""
+    """Return an answer without what we make of it, and without what goes back to its provider."""
     return replace(response, original=None, thoughts="", incomplete=None, incomplete_detail="")
 
 

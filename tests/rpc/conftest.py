@@ -46,7 +46,7 @@ def common_lab() -> Iterator[RawClient]:
 
 @pytest.fixture
 def lab(common_lab: RawClient) -> Iterator[RawClient]:
-    """An initialized lab server on standard streams. Whatever a test does, nothing may be left."""
+    """Provide an initialized lab server on standard streams. Whatever a test does, nothing may be left."""
     common_lab.forget()
     yield common_lab
     assert common_lab.request("test/account") == NOTHING_LEFT

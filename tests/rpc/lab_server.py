@@ -131,7 +131,7 @@ def together(ls: Any, params: Any) -> Any:
 
 @feature("test/account")
 def account(ls: Any, params: Any) -> Any:
-    """What the server still holds of messages that are done with."""
+    """Return what the server still holds of messages that are done with."""
     return {
         "tasks": len(ls.protocol.tasks),
         "running": len(ls.protocol._running),

@@ -52,7 +52,7 @@ def after(text: str, *changes: dict[str, Any], encoding: PositionEncoding = "utf
 
 
 def naive_offset(text: str, position: tuple[int, int], encoding: PositionEncoding) -> int:
-    """Where a position lies, found the slow way: line by line, character by character."""
+    """Return where a position lies, found the slow way: line by line, character by character."""
     line, column = position
     lines = re.split(r"(\r\n|\n|\r)", text)
     if 2 * line >= len(lines):

@@ -52,7 +52,7 @@ def pipe_lab(start_lab: StartLab, tmp_path: Path) -> tuple[RawClient, Path]:
 
 
 def address_of(server: RawClient) -> str:
-    """Where the server says that it listens."""
+    """Return where the server says that it listens."""
     pattern = re.compile(r"axe-lsp listens on (.+)\n")
     found = wait_until(lambda: pattern.search(server.stderr()), server.stderr)
     assert found

@@ -20,7 +20,7 @@ TEXT = "one two three four five six"
 
 
 def broken(dialect: Dialect, *, is_cut: bool) -> Raw:
-    """An answer that ends in the middle, of its own accord or with its connection."""
+    """Return an answer that ends in the middle, of its own accord or with its connection."""
     chunks = stream_chunks(dialect, Says(TEXT), "m-solo")
     half = b"".join(chunks[: len(chunks) * 2 // 3])
     headers = {"content-type": content_type(dialect, stream=True)}

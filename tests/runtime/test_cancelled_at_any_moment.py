@@ -79,7 +79,7 @@ def assert_all_that_began_has_ended(events: list[Event]) -> None:
 
 
 def status_of(ended: object) -> str:
-    """How the root of a run has ended, by what its caller got."""
+    """Return how the root of a run has ended, by what its caller got."""
     if isinstance(ended, RunResult):
         return ended.status
     assert isinstance(ended, (RunCancelledError, asyncio.CancelledError))

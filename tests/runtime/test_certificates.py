@@ -127,7 +127,7 @@ async def _answer_of(url: str) -> int:
 
 @asynccontextmanager
 async def _tunnel(url: str, passed: bytearray) -> AsyncIterator[str]:
-    """A proxy that leads to one server, whatever is asked for. What clients send is added to `passed`."""
+    """Provide a proxy that leads to one server, whatever is asked for. What clients send is added to `passed`."""
     port = int(url.rstrip("/").rpartition(":")[2])
     tunnels = []
 

@@ -25,12 +25,12 @@ TOO_LONG = Refuses(400, "This model's maximum context length is 8192 tokens.")
 
 
 def compacting(name: str = "solo", dialect: str = "openai", **keys: Any) -> dict[str, str]:
-    """An agent whose context is summed up."""
+    """Return an agent whose context is summed up."""
     return agent(name, dialect, tools=["read_file"], context={"compaction": True}, **keys)
 
 
 def unmarked(messages: list[Any]) -> str:
-    """What is said in messages, without the marks up to which they shall be cached."""
+    """Return what is said in messages, without the marks up to which they shall be cached."""
     return json.dumps(messages).replace(', "cache_control": {"type": "ephemeral"}', "")
 
 
@@ -44,7 +44,7 @@ def files(folder: Path, lines: int = 100) -> None:
 
 
 def talk(*sizes: int) -> Request:
-    """A conversation whose tools have returned so many characters, one after the other."""
+    """Return a conversation whose tools have returned so many characters, one after the other."""
     steps: list[Message] = []
     for number, size in enumerate(sizes):
         call = ToolCall(f"c{number}", "read")

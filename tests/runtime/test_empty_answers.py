@@ -28,7 +28,7 @@ CONTRADICTIONS: list[tuple[Dialect, str]] = [
 
 
 def chat(message: dict[str, Any], **choice: Any) -> Raw:
-    """An answer of the chat wire."""
+    """Return an answer of the chat wire."""
     body = {"choices": [{"message": message, "finish_reason": "stop", **choice}]}
     return Raw(json.dumps(body).encode(), headers={"Content-Type": "application/json"})
 

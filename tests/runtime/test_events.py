@@ -38,7 +38,7 @@ from support.scripted_provider import (
 
 
 def story(events: list[Event]) -> list[str]:
-    """The events in a word each."""
+    """Return the events in a word each."""
     return [f"{type(event).__name__} {event.run.agent}" for event in events]
 
 

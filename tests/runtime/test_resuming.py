@@ -61,7 +61,7 @@ class Kept:
         self.commits += 1
 
     def known(self, count: int) -> Known:
-        """What is known of the run by its first steps."""
+        """Return what is known of the run by its first steps."""
         steps = [step for step, *_ in self.steps[:count]]
         after = self.steps[count - 1][2]
         began = {event.run.run_id: Begun(event.time, 100) for event in self.events[:after]}

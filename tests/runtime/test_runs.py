@@ -35,7 +35,7 @@ pytestmark = pytest.mark.req("001-T1")
 
 
 def results_in(body: dict[str, Any]) -> list[str]:
-    """The tool results of an OpenAI request."""
+    """Return the tool results of an OpenAI request."""
     return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
 

@@ -23,17 +23,17 @@ TOO_LONG = Refuses(400, "This model's maximum context length is 8192 tokens.")
 
 
 def results(*sizes: int) -> Message:
-    """What tools have returned, so many characters each."""
+    """Return what tools have returned, so many characters each."""
     return Message("tool", tool_results=tuple(ToolResult("c", "x" * size) for size in sizes))
 
 
 def talk(*sizes: int) -> list[Message]:
-    """A conversation whose tools have returned so many characters, one after the other."""
+    """Return a conversation whose tools have returned so many characters, one after the other."""
     return [Message("user", "go"), *(results(size) for size in sizes)]
 
 
 def lengths(messages: tuple[Message, ...]) -> list[int]:
-    """The lengths of results; a shortened one counts as what was kept of it."""
+    """Return the lengths of results; a shortened one counts as what was kept of it."""
     return [
         len(result.content.partition("\n[")[0]) for each in messages for result in each.tool_results
     ]

@@ -25,7 +25,7 @@ from support.waiting import promptly
 
 
 def result_of(body: dict[str, list[dict[str, str]]]) -> str:
-    """The last message of a request."""
+    """Return the last message of a request."""
     return body["messages"][-1]["content"]
 
 

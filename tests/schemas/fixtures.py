@@ -101,7 +101,7 @@ def agent_files() -> dict[str, str]:
 
 
 def _fixtures_in(path: Path) -> Iterator[tuple[int, str]]:
-    """The strings that a test file hands to the helpers which put HEAD before them."""
+    """Yield the strings that a test file hands to the helpers which put HEAD before them."""
     for node in ast.walk(ast.parse(path.read_text("utf-8"))):
         if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or not node.args:
             continue
@@ -111,7 +111,7 @@ def _fixtures_in(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def set_to(schema: Schema, spec: KeySpec, value: str) -> str:
-    """A file with what is required and one key set to `value`, in its table and those above."""
+    """Return a file with what is required and one key set to `value`, in its table and those above."""
     lines: dict[tuple[str, ...], dict[str, str]] = {
         spec.path[:depth]: {} for depth in range(len(spec.path))
     }

@@ -91,7 +91,7 @@ def environment(tmp_path: Path) -> dict[str, str]:
 
 
 def definition(work: Path, **values: Any) -> AgentDefinition:
-    """An agent of a stranger."""
+    """Return an agent of a stranger."""
     return AgentDefinition("a", "openai/m", source=Source(str(work / "a.toml"), ""), **values)
 
 

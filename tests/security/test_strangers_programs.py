@@ -45,7 +45,7 @@ def bring_program(folder: Path, name: str, mark: Path) -> None:
 
 
 def run(project: Project, *rules: str) -> Any:
-    """The answer of the lead in an editor with these rules."""
+    """Return the answer of the lead in an editor with these rules."""
     options = {"trusted": True, "tools": {"allow": rules}}
     with project.editor(initializationOptions=options) as editor:
         number = editor.client.start_request("axe/run", {"agent": "lead"})

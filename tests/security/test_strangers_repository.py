@@ -31,7 +31,7 @@ NOT_ALLOWED = 2
 
 @pytest.fixture
 def home(tmp_path: Path, provider: ScriptedProvider) -> Home:
-    """A user with keys, a private file, and a shell that has a start-up file."""
+    """Return a user with keys, a private file, and a shell that has a start-up file."""
     keys = {"GITHUB_TOKEN": TOKEN, "AWS_SECRET_ACCESS_KEY": AWS, "ANTHROPIC_API_KEY": ANTHROPIC}
     home = Home(tmp_path, {**provider.environment, **keys})
     folder = Path(home.environment["HOME"])
@@ -49,7 +49,7 @@ def mcp() -> Iterator[McpTestServer]:
 
 
 def cloned(home: Home, text: str = "", *, name: str = "helper", tables: str = "") -> Path:
-    """The stranger's agent file in the folder in which the user works; `tables` come last."""
+    """Return the stranger's agent file in the folder in which the user works; `tables` come last."""
     folder = home.work / "axe" / "agents"
     folder.mkdir(parents=True, exist_ok=True)
     file = folder / f"{name}.toml"
@@ -323,7 +323,7 @@ def test_a_variable_goes_where_the_user_has_allowed_it_and_nowhere_else(
 
 
 def started_server(folder: Path, more: str = "") -> str:
-    """A server that leaves a mark where it is started."""
+    """Return a server that leaves a mark where it is started."""
     script = folder / "server.py"
     script.write_text("from pathlib import Path\nPath(__file__).with_name('started').touch()\n")
     return (
@@ -592,7 +592,7 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
 
 
 def run(project: Project, decision: str | None = None, **options: Any) -> tuple[Any, list[Any]]:
-    """The answer to `axe/run`, and what was asked before it."""
+    """Return the answer to `axe/run`, and what was asked before it."""
     capabilities = ASKS if decision else {}
     with project.editor(capabilities=capabilities, initializationOptions=options) as editor:
         if decision:
@@ -655,7 +655,7 @@ def test_a_workspace_that_the_editor_trusts_is_not_asked_about(
 
 
 def program_of_git(project: Project) -> str:
-    """The configuration of git that starts a program, which leaves a file behind."""
+    """Return the configuration of git that starts a program, which leaves a file behind."""
     return f'[core]\nfsmonitor = "touch {project.root}/started; false"\n'
 
 
@@ -666,7 +666,7 @@ def with_a_start_up_file(project: Project) -> str:
 
 
 def with_a_bare_repository(project: Project) -> str:
-    """A folder in a repository may be one that git takes for a repository of its own."""
+    """Return a folder in a repository may be one that git takes for a repository of its own."""
     folder = project.root / "docs"
     tracked = ["git", "--git-dir=docs", "--work-tree=.", "add", "axe"]
     subprocess.run(["git", "init", "-q", "--bare", folder], check=True)

@@ -37,7 +37,7 @@ GIT_ENVIRONMENT = {
 
 @pytest.fixture
 def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
-    """A repository with a commit and a changed file, without anything hostile."""
+    """Return a repository with a commit and a changed file, without anything hostile."""
     project = Project(tmp_path / "editor", provider.environment)
     project.write("helper", HELPER)
     git(project.root, "init", "-q")
@@ -53,7 +53,7 @@ def git(folder: Path, *words: str) -> None:
 
 
 def evil(project: Project) -> str:
-    """The program of the stranger, which leaves a mark and copies its input."""
+    """Return the program of the stranger, which leaves a mark and copies its input."""
     program = project.root / "evil"
     program.write_text(f"#!/bin/sh\ntouch {shlex.quote(str(mark(project)))}\ncat >/dev/null 2>&1\n")
     program.chmod(0o755)
@@ -67,7 +67,7 @@ def mark(project: Project) -> Path:
 def results(
     project: Project, provider: ScriptedProvider, *calls: Call, rules: tuple[str, ...]
 ) -> list[str]:
-    """The results that the model gets for its calls, in an editor with these rules that can't ask anybody."""
+    """Return the results that the model gets for its calls, in an editor with these rules that can't ask anybody."""
     provider.script("m-helper", *(Says(calls=[each]) for each in calls), Says("done"))
     options = {"trusted": True, "tools": {"allow": rules}}
     with project.editor(initializationOptions=options) as editor:

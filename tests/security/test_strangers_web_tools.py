@@ -33,11 +33,11 @@ class Web:
     reach: str
 
     def said(self, text: str) -> str:
-        """The text of an agent file, with this tool."""
+        """Return the text of an agent file, with this tool."""
         return text.replace("TOOL", self.tool).replace("GLOB", f"{self.tool[:4]}*")
 
     def calls(self, number: int = 1) -> Says:
-        """The model calls it."""
+        """Return an answer in which the model calls the tool."""
         return Says(calls=[Call(self.tool, self.arguments, f"call-{number}")])
 
 
@@ -65,7 +65,7 @@ def home(tmp_path: Path, provider: ScriptedProvider) -> Home:
 
 
 def cloned(home: Home, text: str, name: str = "helper") -> Path:
-    """The stranger's agent file in the folder in which the user works."""
+    """Return the stranger's agent file in the folder in which the user works."""
     file = home.work / "axe" / "agents" / f"{name}.toml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f'name = "{name}"\nmodel = "ollama/m-{name}"\n{text}\n')
@@ -73,12 +73,12 @@ def cloned(home: Home, text: str, name: str = "helper") -> Path:
 
 
 def fetches(number: int = 1) -> Says:
-    """The model puts what it has read into an address."""
+    """Return the model puts what it has read into an address."""
     return FETCH.calls(number)
 
 
 def results(provider: ScriptedProvider) -> str:
-    """What the model was told in the end."""
+    """Return what the model was told in the end."""
     return json.dumps(provider.requests[-1].body)
 
 

@@ -68,7 +68,7 @@ class AcpClient(RawClient):
         self.send_raw(b"".join(json.dumps(message).encode() + b"\n" for message in messages))
 
     def new_session(self, agent: str = "") -> str:
-        """A session in the project, with an agent."""
+        """Return a session in the project, with an agent."""
         made = self.request("session/new", {"cwd": str(self.project.root), "mcpServers": []})
         session: str = made["sessionId"]
         if agent:
@@ -96,7 +96,7 @@ class AcpClient(RawClient):
         return reason
 
     def updates(self, session: str, *kinds: str) -> list[Json]:
-        """The updates of a session so far, those of some kinds."""
+        """Return the updates of a session so far, those of some kinds."""
         return [
             params["update"]
             for params in self.notifications("session/update")
@@ -105,7 +105,7 @@ class AcpClient(RawClient):
         ]
 
     def wait_for_update(self, session: str, kind: str) -> Json:
-        """The next update of that kind."""
+        """Return the next update of that kind."""
         return self.wait_for(
             "session/update",
             lambda params: (
@@ -114,11 +114,11 @@ class AcpClient(RawClient):
         )["update"]
 
     def said(self, session: str, kind: str = "agent_message_chunk") -> str:
-        """The text of all messages so far."""
+        """Return the text of all messages so far."""
         return "".join(update["content"]["text"] for update in self.updates(session, kind))
 
     def calls(self, session: str) -> list[Json]:
-        """The tool calls of a session as a client keeps them: what is newer replaces what is older."""
+        """Return the tool calls of a session as a client keeps them: what is newer replaces what is older."""
         calls: dict[str, Json] = {}
         for update in self.updates(session, "tool_call", "tool_call_update"):
             own = {key: value for key, value in update.items() if key != "sessionUpdate"}
@@ -129,7 +129,7 @@ class AcpClient(RawClient):
         return list(calls.values())
 
     def questions(self) -> list[Json]:
-        """The params of all requests for a permission so far."""
+        """Return the params of all requests for a permission so far."""
         return self.notifications("session/request_permission")
 
     def _next_message(self) -> bytes:

@@ -47,11 +47,11 @@ class AcpEditor:
             client.answer_with[method] = self._noting(method, answer)
 
     def methods(self) -> list[str]:
-        """The methods that were asked for so far."""
+        """Return the methods that were asked for so far."""
         return [method for method, _ in self.asked]
 
     def params(self, method: str) -> list[Json]:
-        """The params of the requests with a method."""
+        """Return the params of the requests with a method."""
         return [params for each, params in self.asked if each == method]
 
     def refuse(self, method: str, message: str, code: int = -32603) -> None:
@@ -115,7 +115,7 @@ class Terminal:
         threading.Thread(target=self._read, daemon=True).start()
 
     def output(self) -> Json:
-        """The end of what the command has written."""
+        """Return the end of what the command has written."""
         kept = self._written[-self._limit :]
         is_cut = len(kept) < len(self._written)
         return {"output": kept.decode("utf-8", "replace"), "truncated": is_cut}

@@ -57,7 +57,7 @@ class Judge:
         }
 
     def faults(self, method: str, kind: str, value: Json) -> Iterator[str]:
-        """What is wrong with the params or the result of a method; `kind` is request, response or notification."""
+        """Yield what is wrong with the params or the result of a method; `kind` is request, response or notification."""
         name = self._names.get((method, kind))
         if name is None:
             yield f"the protocol has no {kind} {method}"
@@ -65,7 +65,7 @@ class Judge:
             yield from self.faults_of(name, value)
 
     def faults_of(self, name: str, value: Json) -> Iterator[str]:
-        """What is wrong with a value of a type."""
+        """Yield what is wrong with a value of a type."""
         pointer = f"/$defs/{name}"
         error = best_match(self._validator(pointer).iter_errors(value))
         if error is not None:
@@ -89,7 +89,7 @@ class Judge:
         return node
 
     def _strange(self, pointer: str, value: Json, where: str) -> Iterator[str]:
-        """The members that no part of the schema names that applies to the value."""
+        """Yield the members that no part of the schema names that applies to the value."""
         if not isinstance(value, (dict, list)):
             return
         known, items, is_open = self._members(pointer, value)
@@ -105,7 +105,7 @@ class Judge:
                 yield f"{where}.{name}: the protocol has no such member"
 
     def _members(self, pointer: str, value: Json) -> tuple[dict[str, str], list[str], bool]:
-        """Where the schemas of the members and items of a value are, and whether it may have others."""
+        """Return where the schemas of the members and items of a value are, and whether it may have others."""
         known: dict[str, str] = {}
         items: list[str] = []
         is_open = False
@@ -119,7 +119,7 @@ class Judge:
         return known, items, is_open
 
     def _parts(self, pointer: str, value: Json) -> Iterator[str]:
-        """A schema and those within it that apply to the value itself."""
+        """Yield a schema and those within it that apply to the value itself."""
         node = self._node(pointer)
         if not isinstance(node, dict):
             return
@@ -159,7 +159,7 @@ def _is_named(node: Json) -> bool:
 
 @cache
 def judge(name: str) -> Judge:
-    """A schema, which is read once."""
+    """Return a schema, which is read once."""
     return Judge(name)
 
 
@@ -192,7 +192,7 @@ class Wire:
             self._sent[message["id"]] = _Sent(message["method"], message.get("params"), after)
 
     def faults(self, received: Sequence[Mapping[str, Json]]) -> list[str]:
-        """What the agent has done wrong so far."""
+        """Return what the agent has done wrong so far."""
         return [*self._faults_of_types(received)] or [*self._faults_of_order(received)]
 
     def _faults_of_types(self, received: Sequence[Mapping[str, Json]]) -> Iterator[str]:

@@ -40,11 +40,11 @@ class Offered:
         return self.actions[self.titles.index(title)]
 
     def taken(self, title: str) -> str:
-        """The text of the file after the action."""
+        """Return the text of the file after the action."""
         return after(self.opened.text, self.opened.file.uri, self.action(title).edit)
 
     def new_file(self, title: str) -> NewFile:
-        """The only file that the action makes."""
+        """Return the only file that the action makes."""
         (new,) = [step for step in self.action(title).edit if isinstance(step, NewFile)]
         return new
 
@@ -56,7 +56,7 @@ def context(snapshot: Snapshot, texts: Mapping[str, str]) -> Context:
 
 
 def after(text: str, uri: str, edit: Edit) -> str:
-    """The text of the file at `uri` after an edit, whose changes must not overlap."""
+    """Return the text of the file at `uri` after an edit, whose changes must not overlap."""
     splices = [
         Splice(step.range, step.text)
         for step in edit

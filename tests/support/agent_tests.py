@@ -121,7 +121,7 @@ class Project:
         return file
 
     def case(self, expect: str = "", head: str = HEAD) -> Path:
-        """The file of tests, with these lines below the case."""
+        """Return the file of tests, with these lines below the case."""
         return self.write("axe/tests/release.toml", f"{head}{expect}")
 
     def edit(self, path: str, old: str, new: str) -> None:
@@ -132,7 +132,7 @@ class Project:
         file.write_text(text.replace(old, new))
 
     async def outcomes(self, path: Path, **options: object) -> list[Outcome]:
-        """What comes of a file of tests. Its `allow` counts as trusted."""
+        """Return what comes of a file of tests. Its `allow` counts as trusted."""
         suite = load_suite(path, path.name, self.root)
         campaign = CaseSession((Plan(suite, suite.cases.cases),), **options)  # type: ignore[arg-type] # fields of it
         return [each async for each in run_session(campaign)]

@@ -45,7 +45,7 @@ _MODEL_PATHS: tuple[tuple[str, Dialect], ...] = (
 
 
 def asked_at(path: str, body: Any) -> tuple[Dialect | None, str, bool]:
-    """Who is meant by a request, the model, and whether the answer shall be streamed."""
+    """Return who is meant by a request, the model, and whether the answer shall be streamed."""
     for pattern, dialect in _MODEL_PATHS:
         match = re.fullmatch(pattern, path)
         if match:
@@ -82,7 +82,7 @@ class Says:
 
 
 def calls_agent(agent: str, task: str, context: str = "", call_id: str = "") -> Call:
-    """A call of `call_agent`."""
+    """Return a call of `call_agent`."""
     arguments = {"agent": agent, "task": task}
     if context:
         arguments["context"] = context
@@ -90,17 +90,17 @@ def calls_agent(agent: str, task: str, context: str = "", call_id: str = "") -> 
 
 
 def whole_body(dialect: Dialect, says: Says, model: str) -> dict[str, Any]:
-    """The JSON of an answer that is not streamed."""
+    """Return the JSON of an answer that is not streamed."""
     return {**_BODIES[dialect](says, says.model or model), **says.extra}
 
 
 def stream_chunks(dialect: Dialect, says: Says, model: str) -> list[bytes]:
-    """The pieces of a streamed answer; the text comes word by word."""
+    """Return the pieces of a streamed answer; the text comes word by word."""
     return _STREAMS[dialect](says, says.model or model)
 
 
 def content_type(dialect: Dialect, stream: bool) -> str:
-    """The media type of an answer."""
+    """Return the media type of an answer."""
     if not stream:
         return "application/json; charset=utf-8"
     others = {"ollama": "application/x-ndjson", "bedrock": "application/vnd.amazon.eventstream"}
@@ -108,7 +108,7 @@ def content_type(dialect: Dialect, stream: bool) -> str:
 
 
 def error_body(dialect: Dialect, message: str) -> dict[str, Any]:
-    """The JSON of a refusal."""
+    """Return the JSON of a refusal."""
     if dialect == "ollama":
         return {"error": message}
     if dialect == "bedrock":
@@ -118,7 +118,7 @@ def error_body(dialect: Dialect, message: str) -> dict[str, Any]:
 
 
 def words(text: str) -> list[str]:
-    """A text in the pieces in which it is streamed."""
+    """Return a text in the pieces in which it is streamed."""
     return re.findall(r"\S+\s*|\s+", text)
 
 
@@ -190,7 +190,7 @@ def _anthropic_stream(says: Says, model: str) -> list[bytes]:
 
 
 def _in_deltas(block: dict[str, Any]) -> tuple[dict[str, Any], list[dict[str, str]]]:
-    """How a block begins, and what is added to it."""
+    """Return how a block begins, and what is added to it."""
     if block["type"] == "text":
         pieces = words(block["text"])
         return {**block, "text": ""}, [{"type": "text_delta", "text": each} for each in pieces]
@@ -334,7 +334,7 @@ def _responses_stream(says: Says, model: str) -> list[bytes]:
 
 
 def _responses_item_events(index: int, item: dict[str, Any]) -> list[dict[str, Any]]:
-    """How an item begins, what is added to it, and how it ends."""
+    """Return how an item begins, what is added to it, and how it ends."""
     at = {"item_id": item["id"], "output_index": index}
     more: dict[str, Any] = {}
     if item["type"] == "reasoning":
@@ -411,7 +411,7 @@ def _ollama_stream(says: Says, model: str) -> list[bytes]:
 
 
 def _google_parts(says: Says) -> list[dict[str, Any]]:
-    """The first call is signed, or else the last part."""
+    """Return the parts with the signature at the first call, or else at the last part."""
     parts: list[dict[str, Any]] = []
     if says.thinking:
         parts.append({"text": says.thinking, "thought": True})
@@ -503,7 +503,7 @@ def _bedrock_body(says: Says, _model: str) -> dict[str, Any]:
 
 
 def bedrock_events(says: Says) -> list[tuple[str, dict[str, Any]]]:
-    """The events of a stream, by their types. Only calls have a start."""
+    """Return the events of a stream, by their types. Only calls have a start."""
     events: list[tuple[str, dict[str, Any]]] = [("messageStart", {"role": "assistant"})]
     for index, block in enumerate(_bedrock_blocks(says)):
         if "toolUse" in block:
@@ -530,7 +530,7 @@ def _bedrock_stream(says: Says, _model: str) -> list[bytes]:
 
 
 def aws_event(name: str, payload: Any, kind: str = "event") -> bytes:
-    """An event, or with the kind `exception` an error, as AWS puts it into a stream."""
+    """Return an event, or with the kind `exception` an error, as AWS puts it into a stream."""
     headers = {f":{kind}-type": name, ":content-type": "application/json", ":message-type": kind}
     encoded = b"".join(
         bytes([len(key)]) + key.encode() + struct.pack(">BH", 7, len(value)) + value.encode()

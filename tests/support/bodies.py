@@ -26,24 +26,24 @@ FORMATS: dict[str, WireFormat] = {dialect: format_of(wire) for dialect, wire in 
 
 
 def path_tells_streams(dialect: str) -> bool:
-    """Whether the path of a request asks for a stream, and not its body."""
+    """Return whether the path of a request asks for a stream, and not its body."""
     return FORMATS[dialect].path("m", True) != FORMATS[dialect].path("m", False)
 
 
 def messages_of(body: dict[str, Any]) -> list[dict[str, Any]]:
-    """The messages of a request of any wire format."""
+    """Return the messages of a request of any wire format."""
     return next(body[key] for key in ("messages", "contents", "input") if key in body)
 
 
 def text_of(message: dict[str, Any]) -> str:
-    """The text of a message, which may be in parts."""
+    """Return the text of a message, which may be in parts."""
     content = message.get("content", message.get("parts", message.get("output")))
     parts = [{"text": content}] if isinstance(content, str) else content or ()
     return "".join(part.get("text", "") for part in parts)
 
 
 def tools_of(body: dict[str, Any]) -> list[tuple[str, str, dict[str, Any]]]:
-    """The tools of a request: name, description and schema of each."""
+    """Return the tools of a request: name, description and schema of each."""
     found = []
     for tool in body.get("toolConfig", body).get("tools", ()):
         if "toolSpec" in tool:
@@ -64,6 +64,6 @@ def encode(
     stream: bool = False,
     restrictions: Restrictions | None = None,
 ) -> dict[str, Any]:
-    """The body of a request."""
+    """Return the body of a request."""
     body: dict[str, Any] = json.loads(encode_body(wire_format, request, stream, restrictions))
     return body

@@ -19,19 +19,19 @@ _CARETS = re.compile(r"[ \t]*\^+( .*)?")
 
 
 def dedented(fixture: str) -> str:
-    """A fixture that has a carriage return stays as it is: from Python 3.14 on `dedent` would take some of them out."""
+    """Return a fixture that has a carriage return stays as it is: from Python 3.14 on `dedent` would take some of them out."""
     text = fixture.removeprefix("\n")
     return text if "\r" in text else textwrap.dedent(text)
 
 
 def source(fixture: str) -> str:
-    """The fixture without its annotations."""
+    """Return the fixture without its annotations."""
     lines = dedented(fixture).splitlines(keepends=True)
     return "".join(line for line in lines if not _CARETS.fullmatch(line.rstrip("\n")))
 
 
 def annotate(text: str, marks: Iterable[tuple[TextRange, str]]) -> str:
-    """The text with a line of carets below each marked line; an empty range gets one caret."""
+    """Return the text with a line of carets below each marked line; an empty range gets one caret."""
     index = LineIndex(text)
     below: dict[int, list[tuple[int, int, str]]] = {}
     for where, label in marks:

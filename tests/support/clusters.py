@@ -106,7 +106,7 @@ class Cluster:
         return (self.folder / name / "log").read_text()
 
     def worker(self, name: str) -> str:
-        """The address of a worker, as it was last."""
+        """Return the address of a worker, as it was last."""
         lines = [line for line in self.log(name).splitlines() if "Start worker at:" in line]
         return lines[-1].split()[-1]
 
@@ -128,7 +128,7 @@ class Cluster:
         self.processes[name].send_signal(number)
 
     def below_nanny(self, name: str) -> int:
-        """The process of a worker that has a nanny."""
+        """Return the process of a worker that has a nanny."""
         nanny = self.processes[name].pid
         for folder in Path("/proc").glob("[0-9]*"):
             try:

@@ -73,7 +73,7 @@ def _write_settings(scratch: Path, settings: Mapping[str, Any]) -> None:
 
 @cache
 def _installed(program: Path, extension: Path) -> Path:
-    """A folder of extensions into which VS Code has installed this one. Each window gets a copy."""
+    """Return a folder of extensions into which VS Code has installed this one. Each window gets a copy."""
     scratch = Path(tempfile.mkdtemp(prefix="axe-lsp-extensions-"))
     atexit.register(shutil.rmtree, scratch, ignore_errors=True)
     installed = subprocess.run(

@@ -59,7 +59,7 @@ class Home:
         return process.returncode, out, err
 
     def shell(self, line: str) -> tuple[int, str, str]:
-        """The same with what a shell can do to the streams, such as `run solo >&-`."""
+        """Return the same with what a shell can do to the streams, such as `run solo >&-`."""
         return self.shell_line(f"{shlex.join(COMMAND)} {line}")
 
     def shell_line(self, command: str) -> tuple[int, str, str]:

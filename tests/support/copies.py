@@ -102,12 +102,12 @@ class Place:
 
 
 def answer(made: Bench) -> ToolEnd:
-    """What the lead is told of its call."""
+    """Return what the lead is told of its call."""
     return next(each for each in made.of(ToolEnd) if each.name == "call_agent")
 
 
 def placed(made: Bench, name: str = "helper") -> list[tuple[str, str | None]]:
-    """The places of an agent, and what it waited for."""
+    """Return the places of an agent, and what it waited for."""
     return [(each.place, each.waiting) for each in made.of(AgentPlace) if each.run.agent == name]
 
 
@@ -116,5 +116,5 @@ def results(made: Bench, name: str = "run_command") -> list[ToolEnd]:
 
 
 def waiting(made: Bench) -> list[str]:
-    """The machines on which somebody has waited for a slot."""
+    """Return the machines on which somebody has waited for a slot."""
     return sorted(each.place for each in made.of(AgentPlace) if each.waiting == "a slot")

@@ -12,7 +12,7 @@ NODE = _PACKAGES / ".bin" / "node"
 
 
 def program(name: str, path: str) -> list[str]:
-    """The command of a program in JavaScript, which is at a path among the packages."""
+    """Return the command of a program in JavaScript, which is at a path among the packages."""
     file = _PACKAGES / path
     if not file.exists() or not NODE.exists():
         missing(name, ".ci/install-doors")
@@ -20,10 +20,10 @@ def program(name: str, path: str) -> list[str]:
 
 
 def acpx() -> list[str]:
-    """The client of ACP for the command line."""
+    """Return the client of ACP for the command line."""
     return program("acpx", "acpx/dist/cli.js")
 
 
 def conformance(package: Path | str) -> list[str]:
-    """The official conformance suite of MCP: `conformance`, or the later `conformance-next`."""
+    """Return the official conformance suite of MCP: `conformance`, or the later `conformance-next`."""
     return program("conformance suite of MCP", f"{package}/dist/index.js")

@@ -63,7 +63,7 @@ def code_server() -> Path | None:
 
 
 def current_code_server() -> Path | None:
-    """The later one of the two that `.ci/install-code-server` installs."""
+    """Return the later one of the two that `.ci/install-code-server` installs."""
     installed = _code_servers()
     return installed[-1] if len(installed) > 1 else None
 
@@ -83,7 +83,7 @@ def server_program() -> Path:
 
 
 def clean_environment(home: Path, **variables: str) -> dict[str, str]:
-    """An environment that knows nothing of the user's editor, agents and keys."""
+    """Return an environment that knows nothing of the user's editor, agents and keys."""
     kept = {name: os.environ[name] for name in ("LANG", "PATH", "TMPDIR") if name in os.environ}
     folders = {
         "HOME": str(home),

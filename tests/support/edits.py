@@ -9,7 +9,7 @@ from axe_lsp.features.edit import Edit, MovedFile, NewFile, TextChange
 
 
 def edited(texts: Mapping[str, str], edit: Edit) -> dict[str, str]:
-    """The files by URI, as an editor leaves them. Changes that overlap are a mistake."""
+    """Return the files by URI, as an editor leaves them. Changes that overlap are a mistake."""
     after = dict(texts)
     for uri in {step.uri for step in edit if isinstance(step, TextChange)}:
         changes = [step for step in edit if isinstance(step, TextChange) and step.uri == uri]

@@ -44,7 +44,7 @@ class Bench:
         return await self.engine.run(RunRequest(name, task, **options))
 
     async def heard(self, kind: type[E], test: Callable[[E], bool] = bool) -> E:
-        """The first event of a kind that passes the test, as soon as it has happened."""
+        """Return the first event of a kind that passes the test, as soon as it has happened."""
         while True:
             for event in self.of(kind):
                 if test(event):
@@ -53,7 +53,7 @@ class Bench:
             await asyncio.wait_for(self.something_new.wait(), PATIENCE)
 
     def of(self, kind: type[E]) -> list[E]:
-        """The events of a kind."""
+        """Return the events of a kind."""
         return [event for event in self.events if isinstance(event, kind)]
 
 
@@ -65,7 +65,7 @@ async def bench(
     environment: Mapping[str, str] | None = None,
     **options: Any,
 ) -> AsyncIterator[Bench]:
-    """An engine for these agents; what the user has set lies below the workspace, too."""
+    """Provide an engine for these agents; what the user has set lies below the workspace, too."""
     events: list[Event] = []
     something_new = asyncio.Event()
 
@@ -102,7 +102,7 @@ async def bench(
 
 @asynccontextmanager
 async def running(coroutine: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Task[T]]:
-    """A task that does not outlive its test."""
+    """Provide a task that does not outlive its test."""
     task = asyncio.create_task(coroutine)
     try:
         yield task
@@ -112,7 +112,7 @@ async def running(coroutine: Coroutine[Any, Any, T]) -> AsyncIterator[asyncio.Ta
 
 
 def agent(name: str, dialect: str = "openai", **keys: Any) -> dict[str, str]:
-    """An agent file, by name; its model is `m-<name>`."""
+    """Return an agent file, by name; its model is `m-<name>`."""
     return {name: tomli_w.dumps({"name": name, "model": f"{dialect}/m-{name}", **keys})}
 
 

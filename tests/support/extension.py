@@ -31,12 +31,12 @@ TRUSTING = {
 
 
 def packaged(folder: Path) -> Path:
-    """The universal extension, which has the server's wheel in it."""
+    """Return the universal extension, which has the server's wheel in it."""
     return _packaged("AXE_TEST_VSIX", folder / "axe-lsp.vsix")
 
 
 def packaged_for_linux(folder: Path) -> Path:
-    """The extension with all that the server needs on this platform."""
+    """Return the extension with all that the server needs on this platform."""
     vsix = folder / "axe-lsp-linux-x64.vsix"
     return _packaged("AXE_TEST_PLATFORM_VSIX", vsix, "--target", "linux-x64")
 
@@ -84,7 +84,7 @@ def vscode(
     server: Path | None = None,
     others: Sequence[Path] = (),
 ) -> Iterator[Workbench]:
-    """A window on `project`. `variables` are added to its environment, `server` is another code-server."""
+    """Provide a window on `project`. `variables` are added to its environment, `server` is another code-server."""
     server = server or code_server()
     if server is None or not shutil.which("chromium") or not find_spec("playwright"):
         missing("code-server with a browser", ".ci/install-code-server")
@@ -94,13 +94,13 @@ def vscode(
 
 
 def path_without_server() -> str:
-    """The folders of programs of this machine, without those that have an `axe-lsp`."""
+    """Return the folders of programs of this machine, without those that have an `axe-lsp`."""
     folders = os.environ["PATH"].split(os.pathsep)
     return os.pathsep.join(each for each in folders if not Path(each, "axe-lsp").exists())
 
 
 def put_server_into(project: Path) -> Path:
-    """Where the extension looks first: the project's own environment."""
+    """Return where the extension looks first: the project's own environment."""
     program = project / ".venv" / "bin" / "axe-lsp"
     program.parent.mkdir(parents=True)
     return program

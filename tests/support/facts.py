@@ -11,7 +11,7 @@ from support.fixture import Fixture
 
 
 def with_facts(opened: Fixture, **answers: Any) -> Fixture:
-    """The fixture after somebody has looked beyond its open file and found `answers`."""
+    """Return the fixture after somebody has looked beyond its open file and found `answers`."""
     facts = Facts(opened.file.question, **answers)
     return replace(opened, snapshot=replace(opened.snapshot, facts={opened.file.uri: facts}))
 

@@ -22,7 +22,7 @@ def check_findings(
     severities: Severities | None = None,
     facts: Mapping[str, Any] | None = None,
 ) -> list[Finding]:
-    """The fixture, below `head`, is `main.toml`; `others` are further files.
+    """Return the fixture, below `head`, is `main.toml`; `others` are further files.
 
     With `facts`, somebody has looked beyond it and found these.
     """

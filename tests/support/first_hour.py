@@ -30,7 +30,7 @@ class FirstHour:
         assert self.agent.exists()
 
     def key_is_asked_for(self, told: str) -> bool:
-        """Whether an editor has named the variable of the key."""
+        """Return whether an editor has named the variable of the key."""
         return f"set {_VARIABLE} or add to config.toml" in told
 
     def _init(self, environment: dict[str, str]) -> subprocess.CompletedProcess[str]:

@@ -16,7 +16,7 @@ def check(before: str, title: str, expected: str, *, others: str = "", head: str
 
 
 def titles(text: str, *, others: str = "", head: str = HEAD) -> list[str]:
-    """What mends; what merely silences has tests of its own."""
+    """Return what mends; what merely silences has tests of its own."""
     found = Offered(f"--- main.toml\n{head}{text}{others}", "quickfix").titles
     return [each for each in found if not each.startswith("Silence")]
 

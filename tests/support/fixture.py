@@ -59,7 +59,7 @@ def texts_of(fixture: str) -> dict[str, str]:
 
 
 def open_text(text: str) -> AgentFile:
-    """The only file of a workspace, with exactly this text."""
+    """Return the only file of a workspace, with exactly this text."""
     uri = uri_of("main.toml")
     workspace = Workspace(PLACES)
     file = workspace.apply([Change(uri, text, in_buffer=True)], complete=True).snapshot.file(uri)

@@ -8,7 +8,7 @@ from types import FrameType
 
 
 def calls_of(work: Callable[[], object]) -> int:
-    """How many functions are called by `work`, those written in C included."""
+    """Return how many functions are called by `work`, those written in C included."""
     calls = 0
 
     def count(_: FrameType, event: str, __: object) -> None:

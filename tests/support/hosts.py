@@ -51,7 +51,7 @@ class Stage:
             self._changed.set()
 
     async def event(self, method: str, **params: Any) -> Mapping[str, Any]:
-        """The first event of that method with those parameters, also if it is still to come."""
+        """Return the first event of that method with those parameters, also if it is still to come."""
 
         async def search() -> Mapping[str, Any]:
             while True:
@@ -64,7 +64,7 @@ class Stage:
         return await asyncio.wait_for(search(), PATIENCE)
 
     def of(self, root_run_id: str) -> list[tuple[str, Mapping[str, Any]]]:
-        """What happened in one tree, in order."""
+        """Return what happened in one tree, in order."""
         return [
             (event.method, event.params)
             for event in self.heard
@@ -72,7 +72,7 @@ class Stage:
         ]
 
     def hosts(self) -> list[int]:
-        """The process ids of all hosts so far."""
+        """Return the process ids of all hosts so far."""
         return [int(line) for line in self.host_pids.read_text().split()]
 
 
@@ -97,13 +97,13 @@ async def stage(
 
 
 def host_command(program: str, pids: Path) -> Sequence[str]:
-    """A command for a host that first notes its process id in a file."""
+    """Return a command for a host that first notes its process id in a file."""
     note = f"import os\nwith open({str(pids)!r}, 'a') as file: print(os.getpid(), file=file)\n"
     return (sys.executable, "-c", note + program)
 
 
 def workspace_with(folder: Path, agents: Mapping[str, str]) -> Path:
-    """A workspace below `folder`, in which those agents are defined."""
+    """Return a workspace below `folder`, in which those agents are defined."""
     workspace = folder / "workspace"
     home = workspace / "axe" / "agents"
     home.mkdir(parents=True)
@@ -113,7 +113,7 @@ def workspace_with(folder: Path, agents: Mapping[str, str]) -> Path:
 
 
 def agent(name: str, *sub_agents: str, **keys: Any) -> str:
-    """The text of an agent file; its model is named after the agent."""
+    """Return the text of an agent file; its model is named after the agent."""
     lines = [f'name = "{name}"', f'model = "ollama/m-{name}"']
     lines += [f"{key} = {json.dumps(value)}" for key, value in keys.items()]
     if sub_agents:

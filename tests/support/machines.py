@@ -77,11 +77,11 @@ class SshMachines:
         return (self.folder / "asked").read_text().splitlines()
 
     def environment(self, host: str) -> str:
-        """What ssh was given."""
+        """Return what ssh was given."""
         return (self.folder / host / "environment").read_text()
 
     def pids(self, host: str) -> list[int]:
-        """The tool servers that were started on a machine, and still run."""
+        """Return the tool servers that were started on a machine, and still run."""
         file = self.folder / host / "pids"
         pids = [int(line) for line in file.read_text().split()] if file.exists() else []
         return [pid for pid in pids if _is_there(pid)]
@@ -93,7 +93,7 @@ class SshMachines:
                 os.kill(pid, number)
 
     def copies(self, host: str) -> list[Path]:
-        """The copies that there are on a machine."""
+        """Return the copies that there are on a machine."""
         return list((self.folder / host).glob(".local/state/axe/hands/*/*/tree"))
 
     async def wait_until_gone(self) -> None:

@@ -64,7 +64,7 @@ class McpTestServer:
         self.process.stdout.close()
 
     def requests(self) -> list[dict[str, str]]:
-        """The headers of all requests so far, and their `method`."""
+        """Return the headers of all requests so far, and their `method`."""
         found: list[dict[str, str]] = self._state()["requests"]
         return found
 

@@ -43,7 +43,7 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def write_wheel(folder: Path, version: str) -> Path:
-    """A wheel with a program `axe-lsp` and nothing that it needs."""
+    """Return a wheel with a program `axe-lsp` and nothing that it needs."""
     about = f"axe_lsp-{version}.dist-info"
     python = str(server_program().with_name("python"))
     files = {
@@ -61,7 +61,7 @@ def write_wheel(folder: Path, version: str) -> Path:
 
 
 def write_clone(folder: Path, version: str) -> Path:
-    """A folder that pip can build and install."""
+    """Return a folder that pip can build and install."""
     folder.mkdir()
     wheel = write_wheel(folder, version)
     backend = _BACKEND.format(wheel=str(wheel), name=wheel.name)

@@ -46,7 +46,7 @@ class Palette:
         )
 
     def offers(self, title: str) -> bool:
-        """Whether a command is found."""
+        """Return whether a command is found."""
         self._screen.wait_for(f"what the palette finds for {title}", lambda: self._answers(title))
         self._screen.comes(lambda: title in self._found(title), _SETTLED)
         self._close()

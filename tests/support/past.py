@@ -27,7 +27,7 @@ class Tale:
         self._known: dict[str, dict[str, Any]] = {}
 
     def begin(self, agent: str, run: str = "", parent: str = "", **params: Any) -> Tale:
-        """A run begins; without names it is the root."""
+        """Begin a run; without names it is the root."""
         run = run or self._root
         ids: dict[str, Any] = {"runId": run, "rootRunId": self._root, "agent": agent, "depth": 0}
         if parent:
@@ -39,22 +39,22 @@ class Tale:
         )
 
     def end(self, run: str = "", status: str = "completed", **params: Any) -> Tale:
-        """A run has ended."""
+        """End a run."""
         told = {**_END, "durationMs": 1500, **params}
         return self.tell("axe/agent", run, kind="end", status=status, **told)
 
     def text(self, delta: str, run: str = "") -> Tale:
-        """A piece of an answer."""
+        """Return a piece of an answer."""
         return self.tell("axe/text", run, turn=1, delta=delta)
 
     def thought(self, delta: str, run: str = "") -> Tale:
-        """A piece of a thought."""
+        """Return a piece of a thought."""
         return self.tell("axe/thought", run, turn=1, delta=delta)
 
     def turn(
         self, text: str, run: str = "", calls: Sequence[dict[str, Any]] = (), **more: Any
     ) -> Tale:
-        """An answer."""
+        """Return an answer."""
         params = {"stopReason": "stop", "text": text, "toolCalls": list(calls)}
         tokens = {"inputTokens": 10, "outputTokens": 5, "durationMs": 900}
         return self.tell("axe/turn", run, kind="end", turn=1, **params, **tokens, **more)
@@ -83,7 +83,7 @@ def put(path: Path, *tales: Tale, origin: Origin = HERE, writer: str = "somebody
 
 @contextmanager
 def history(path: Path, *tales: Tale) -> Iterator[sqlite3.Connection]:
-    """A history that holds these tales."""
+    """Provide a history that holds these tales."""
     put(path, *tales)
     with closing(open_history(path)) as connection:
         yield connection

@@ -40,7 +40,7 @@ PLAIN = """
 
 
 def plain_server(folder: Path, ending: str = "serve()", **more: Any) -> dict[str, Any]:
-    """A server that is this program."""
+    """Return a server that is this program."""
     script = folder / "plain_server.py"
     script.write_text(f"{textwrap.dedent(PLAIN)}\n{textwrap.dedent(ending)}\n")
     return {"name": "plain", "command": sys.executable, "args": [str(script)], **more}

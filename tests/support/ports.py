@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def kept_port() -> Iterator[int]:
-    """A free port of loopback, which is given to nobody else meanwhile.
+    """Provide a free port of loopback, which is given to nobody else meanwhile.
 
     It stays bound, and nobody listens there: a server with `SO_REUSEADDR`, as most have it, may do so on Linux.
     """

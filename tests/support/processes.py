@@ -23,7 +23,7 @@ class Sleepers:
         return f"sleep {self.seconds}"
 
     def count(self) -> int:
-        """How many there are."""
+        """Return how many there are."""
         return sum(self._is_one(path) for path in Path("/proc").glob("[0-9]*/cmdline"))
 
     def wait_for(self, count: int) -> None:
@@ -38,7 +38,7 @@ class Sleepers:
 
 
 def bearing(mark: str) -> dict[int, str]:
-    """The command lines of all other processes that name `mark`, there or in their environment."""
+    """Return the command lines of all other processes that name `mark`, there or in their environment."""
     found = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -52,13 +52,13 @@ def bearing(mark: str) -> dict[int, str]:
 
 
 def hosts_bearing(mark: str) -> list[int]:
-    """The run hosts among them. Each is the first of its session; its guard is not, and ends with it."""
+    """Return the run hosts among them. Each is the first of its session; its guard is not, and ends with it."""
     hosts = [pid for pid, line in bearing(mark).items() if "hosting.host" in line]
     return [pid for pid in hosts if _session(pid) == pid]
 
 
 def parent_of(pid: int) -> int:
-    """The process that has started another one; 0 if that has ended."""
+    """Return the process that has started another one; 0 if that has ended."""
     with suppress(OSError):
         return int(Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()[1])
     return 0
@@ -76,7 +76,7 @@ def wait_for_none(mark: str) -> None:
 
 
 def children_of(pid: int) -> list[int]:
-    """The processes that a process has started, and that live."""
+    """Return the processes that a process has started, and that live."""
     listed = subprocess.run(
         ["ps", "--ppid", str(pid), "-o", "pid="], check=False, capture_output=True, text=True
     )

@@ -13,7 +13,7 @@ class Questions:
     _screen: Screen
 
     def is_asked(self, title: str, within: int) -> bool:
-        """Whether the input box of that title opens in so many milliseconds."""
+        """Return whether the input box of that title opens in so many milliseconds."""
         question = self._screen.page.locator(".quick-input-title", has_text=title)
         return self._screen.comes(question.is_visible, within)
 
@@ -66,7 +66,7 @@ class Questions:
         )
 
     def offers(self, label: str) -> bool:
-        """Whether an item of the list that is open has that label."""
+        """Return whether an item of the list that is open has that label."""
         rows = ".quick-input-list .monaco-list-row"
         return self._screen.page.locator(rows, has_text=label).first.is_visible()
 
@@ -102,7 +102,7 @@ class Questions:
         )
 
     def messages(self) -> list[str]:
-        """What the notifications say."""
+        """Return what the notifications say."""
         return self._screen.texts(_MESSAGES)
 
     def type_into_question(self, title: str, text: str) -> None:
@@ -112,7 +112,7 @@ class Questions:
         self._screen.page.locator(".quick-input-box input").fill(text)
 
     def shows_message(self, *parts: str) -> bool:
-        """Whether a notification says all `parts`."""
+        """Return whether a notification says all `parts`."""
         return has_all(self._screen.texts(_MESSAGES), parts)
 
     def wait_until_silent(self, part: str) -> None:

@@ -33,7 +33,7 @@ EDITS: st.SearchStrategy[list[RandomEdit]] = st.lists(
 
 
 def after(text: str, edit: RandomEdit) -> str:
-    """The text as it is then."""
+    """Return the text as it is then."""
     where, removed, new = edit
     at = int(where * len(text))
     return text[:at] + new + text[at + removed :]

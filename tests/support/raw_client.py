@@ -143,7 +143,7 @@ class RawClient:
         return number
 
     def request(self, method: str, params: Json = _LEFT_OUT, timeout: float = TIMEOUT) -> Json:
-        """The result; raises `ServerError` if the server answers with an error."""
+        """Return the result; raises `ServerError` if the server answers with an error."""
         return self.result(self.start_request(method, params), timeout)
 
     def cancel(self, number: int | str) -> None:
@@ -169,7 +169,7 @@ class RawClient:
     # --- Listening
 
     def answer(self, number: int | str | None, timeout: float = TIMEOUT) -> dict[str, Json]:
-        """The whole answer to a request."""
+        """Return the whole answer to a request."""
         return self._await(
             f"an answer to request {number!r}",
             lambda message: "method" not in message and message.get("id", 0) == number,
@@ -188,7 +188,7 @@ class RawClient:
         predicate: Callable[[Json], bool] = lambda _: True,
         timeout: float = TIMEOUT,
     ) -> Json:
-        """The params of the first message with `method` that fits and wasn't given out before."""
+        """Return the params of the first message with `method` that fits and wasn't given out before."""
         message = self._await(
             method,
             lambda message: message.get("method") == method and predicate(message.get("params")),
@@ -205,7 +205,7 @@ class RawClient:
         )
 
     def notifications(self, method: str) -> list[Json]:
-        """The params of all notifications with `method` so far, in order."""
+        """Return the params of all notifications with `method` so far, in order."""
         with self._changed:
             return [m.get("params") for m in self.received if m.get("method") == method]
 
@@ -249,7 +249,7 @@ class RawClient:
             raise TimeoutError(self._explain("the process to end")) from None
 
     def stderr(self) -> str:
-        """What the server has written to standard error so far."""
+        """Return what the server has written to standard error so far."""
         if self._log is None:
             return ""
         size = os.fstat(self._log.fileno()).st_size - self._log_start
@@ -325,7 +325,7 @@ class RawClient:
         return message
 
     def _next_message(self) -> bytes:
-        """The next body, b"" at the end."""
+        """Return the next body, b"" at the end."""
         header = self._incoming.readline()
         if not header:
             return b""

@@ -56,7 +56,7 @@ async def _asked_model(reader: asyncio.StreamReader) -> str:
 
 
 def http(body: bytes, media_type: str, framing: str = "length", status: str = "200 OK") -> bytes:
-    """A whole answer. `framing`: what tells where the body ends."""
+    """Return a whole answer. `framing`: what tells where the body ends."""
     lines = [f"HTTP/1.1 {status}", f"Content-Type: {media_type}"]
     if framing == "length":
         lines.append(f"Content-Length: {len(body)}")

@@ -30,7 +30,7 @@ class Repository:
         write(self.folder, files)
 
     def git(self, *arguments: str) -> str:
-        """The output of git, as the user calls it."""
+        """Return the output of git, as the user calls it."""
         return git(self.folder, *arguments)
 
     @property
@@ -62,7 +62,7 @@ def write(folder: Path, files: Mapping[str, str | bytes]) -> None:
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """The output of git in a folder, without the configuration of whoever runs the tests."""
+    """Return the output of git in a folder, without the configuration of whoever runs the tests."""
     environment = {"PATH": os.environ["PATH"], "GIT_CONFIG_GLOBAL": os.devnull, **_AUTHOR}
     done = subprocess.run(
         ["git", "-c", "protocol.file.allow=always", *arguments],

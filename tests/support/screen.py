@@ -58,7 +58,7 @@ class Screen:
         self._scratch = scratch
 
     def texts(self, selector: str) -> list[str]:
-        """What the elements say, from top to bottom."""
+        """Return what the elements say, from top to bottom."""
         texts: list[str] = self.page.evaluate(_TEXTS, selector)
         return texts
 
@@ -76,7 +76,7 @@ class Screen:
             raise AssertionError(f"waited in vain for {what}{instead}; see {picture}")
 
     def comes(self, condition: Callable[[], bool], within: int = STAYS) -> bool:
-        """Whether it becomes so in that time."""
+        """Return whether it becomes so in that time."""
         end = time.monotonic() + within / 1000
         while not condition():
             if time.monotonic() > end:
@@ -122,13 +122,13 @@ class Screen:
         return reached
 
     def picture(self, name: str) -> Path:
-        """A picture of the window, to look at when a test has failed."""
+        """Return a picture of the window, to look at when a test has failed."""
         path = self._scratch / f"vscode-{name}.png"
         self.page.screenshot(path=path)
         return path
 
     def describe(self) -> str:
-        """All that the window says, in words: pictures do not outlast the machine of a continuous integration."""
+        """Return all that the window says, in words: pictures do not outlast the machine of a continuous integration."""
         told = [f"The focus is at {self.page.evaluate(_FOCUSED)}"]
         for frame in self.page.frames:
             with contextlib.suppress(failed()):  # It has just been closed.
@@ -142,17 +142,17 @@ class Screen:
 
 
 def failed() -> type[Exception]:
-    """What the browser raises when something can't be done in time; imported late, for it is not in the dev extras."""
+    """Return what the browser raises when something can't be done in time; imported late, for it is not in the dev extras."""
     from playwright.sync_api import Error  # noqa: PLC0415
 
     return Error
 
 
 def has_each(texts: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether each part is in some text."""
+    """Return whether each part is in some text."""
     return all(any(part in text for text in texts) for part in parts)
 
 
 def has_all(texts: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether one of the texts has all parts."""
+    """Return whether one of the texts has all parts."""
     return any(all(part in text for part in parts) for text in texts)

@@ -234,7 +234,7 @@ class ScriptedProvider:
         self._limits[model] = _Limit(most, refusal, seconds)
 
     def asked(self, model: str) -> list[Received]:
-        """The requests to one model."""
+        """Return the requests to one model."""
         return [request for request in self.requests if request.model == model]
 
     def _serve(self) -> None:
@@ -397,7 +397,7 @@ def _streamed(
 
 
 def _http_chunks(body: bytes, size: int) -> list[bytes]:
-    """A body in chunks of `size` bytes, as HTTP/1.1 transfers them."""
+    """Return a body in chunks of `size` bytes, as HTTP/1.1 transfers them."""
     pieces = (body[start : start + size] for start in range(0, len(body), size))
     return [*map(_http_chunk, pieces), _http_chunk(b"")]
 

@@ -9,7 +9,7 @@ ANTHROPIC_KEY = "sk-" + "ant-api03-" + "Hq7TzW2nXv9LkR4mPb8YcD1sJf6G" * 3
 
 
 def files_with(text: str, folder: Path) -> list[Path]:
-    """The files below a folder that have a text in them. Processes that still run may write and delete some meanwhile."""
+    """Return the files below a folder that have a text in them. Processes that still run may write and delete some meanwhile."""
     return [path for path in folder.rglob("*") if text.encode() in _content(path)]
 
 

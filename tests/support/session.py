@@ -27,7 +27,7 @@ Json = Any
 
 
 def agent_file(name: str, **keys: Json) -> str:
-    """The text of an agent whose model is asked by its name."""
+    """Return the text of an agent whose model is asked by its name."""
     values = {"name": name, "model": f"anthropic/m-{name}", "description": f"The {name}", **keys}
     return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items())
 
@@ -60,7 +60,7 @@ class Project:
 
     @contextmanager
     def editor(self, refuses: Sequence[str] = (), **initialize: Json) -> Iterator[Editor]:
-        """An initialized session; `initialize` adds to the params of that request.
+        """Provide an initialized session; `initialize` adds to the params of that request.
 
         Requests of the server that the client `refuses` are answered with an error.
         """
@@ -124,11 +124,11 @@ class Editor:
         self.client.notify("workspace/didChangeWatchedFiles", {"changes": changes})
 
     def ask(self, feature: str, name: str, before: str) -> Json:
-        """A request about the position behind the first `before` in the text."""
+        """Return a request about the position behind the first `before` in the text."""
         return self.client.request(f"textDocument/{feature}", self.place(name, before))
 
     def place(self, name: str, before: str) -> Json:
-        """The params of such a request."""
+        """Return the params of such a request."""
         offset = self.texts[name].index(before) + len(before)
         position = self.range(name, offset, offset)["start"]
         return {"textDocument": {"uri": self.uri(name)}, "position": position}
@@ -166,7 +166,7 @@ class Editor:
         ]
 
     def _text(self, name: str) -> str:
-        """What the editor has, else what lies on the disk, if anything does."""
+        """Return what the editor has, else what lies on the disk, if anything does."""
         path = self.project.path(name)
         on_disk = path.read_text("utf-8") if path.exists() else ""
         return self.texts.get(name, on_disk)

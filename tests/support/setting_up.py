@@ -37,7 +37,7 @@ class SettingUp:
         self._screen.wait_for(f"the answer {path}", lambda: self._takes(path))
 
     def steps_done(self) -> list[str]:
-        """The steps of the walkthrough that are ticked off."""
+        """Return the steps of the walkthrough that are ticked off."""
         return self._screen.page.locator(_DONE).all_inner_texts()
 
     def show_extension(self, name: str) -> None:

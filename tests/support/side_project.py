@@ -28,6 +28,6 @@ def side_project(project: Path, provider: ScriptedProvider) -> Path:
 
 
 def user_texts(provider: ScriptedProvider, model: str) -> list[str]:
-    """What the last request to a model has from the user."""
+    """Return what the last request to a model has from the user."""
     messages = messages_of(provider.asked(model)[-1].body)
     return [text_of(each) for each in messages if each["role"] == "user"]

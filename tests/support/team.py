@@ -11,7 +11,7 @@ BOTH = Says("I ask both.", calls=[calls_agent("left", "l"), calls_agent("right",
 
 
 async def both_at_work(at: Stage, provider: ScriptedProvider) -> Run:
-    """A run whose two children wait for answers that never come."""
+    """Return a run whose two children wait for answers that never come."""
     holds = {name: Hold() for name in ("left", "right")}
     provider.script("m-lead", BOTH)
     for name, hold in holds.items():
@@ -31,7 +31,7 @@ def assert_gapless(at: Stage, run: Run) -> None:
 
 
 def ends(at: Stage, run: Run) -> list[tuple[str, str]]:
-    """Which agents have ended, and how, in that order."""
+    """Return which agents have ended, and how, in that order."""
     return [
         (params["agent"], params["status"])
         for method, params in at.of(run.id)

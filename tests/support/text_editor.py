@@ -45,7 +45,7 @@ class TextEditor:
         return self._screen.reaches(lens)
 
     def lenses(self) -> list[str]:
-        """What the code lenses of the editor say."""
+        """Return what the code lenses of the editor say."""
         return self._screen.texts(".editor-instance .codelens-decoration a")
 
     def fix(self, word: str, title: str) -> None:
@@ -117,7 +117,7 @@ class TextEditor:
         )
 
     def shows_text(self, *parts: str) -> bool:
-        """Whether the editor shows all `parts`."""
+        """Return whether the editor shows all `parts`."""
         return has_each(self._screen.texts(_LINES), parts)
 
     def wait_for_diff(self, before: str, after: str) -> None:
@@ -159,7 +159,7 @@ class TextEditor:
 
 
 def _shows(screen: Sequence[str], text: str) -> bool:
-    """Whether the screen shows a part of the text, to its end, and nothing else but hints between the words."""
+    """Return whether the screen shows a part of the text, to its end, and nothing else but hints between the words."""
     lines = [line for line in text.splitlines() if line.strip()]
     shown = [line for line in screen if line.strip()]
     return any(_is_in(lines[-1], each) for each in shown) and all(

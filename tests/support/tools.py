@@ -21,13 +21,13 @@ needs_ripgrep = pytest.mark.skipif(
 
 
 async def use(tool: str, folder: Path, /, **arguments: Any) -> str:
-    """The result of a call in a folder. Raises ToolError."""
+    """Return the result of a call in a folder. Raises ToolError."""
     workplace = Workplace(folder, {"PATH": "/usr/local/bin:/usr/bin:/bin"})
     return await BUILTIN_TOOLS[tool].execute(ToolCall("1", tool, arguments), workplace)
 
 
 async def refusal(tool: str, folder: Path, /, **arguments: Any) -> str:
-    """What the model is told when the call fails."""
+    """Return what the model is told when the call fails."""
     with pytest.raises(ToolError) as error:
         await use(tool, folder, **arguments)
     return str(error.value)

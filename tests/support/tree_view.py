@@ -39,7 +39,7 @@ class TreeView:
         self._title = title
 
     def rows(self) -> list[str]:
-        """What the rows say that are on the screen, from top to bottom."""
+        """Return what the rows say that are on the screen, from top to bottom."""
         rows: list[str] = self._screen.page.evaluate(_ROWS, self._title)
         return rows
 
@@ -83,7 +83,7 @@ class TreeView:
         self._screen.click(f"the row {part}", self._row(part), self.rows)
 
     def has_focus(self) -> bool:
-        """Whether keys that are pressed go to the rows."""
+        """Return whether keys that are pressed go to the rows."""
         return self._pane().locator(".monaco-list:focus").count() > 0
 
     def unfold(self, part: str) -> None:
@@ -110,7 +110,7 @@ class TreeView:
         )
 
     def entries(self, part: str, expected: str) -> list[str]:
-        """What the menu of the first such row offers, as soon as that is among it."""
+        """Return what the menu of the first such row offers, as soon as that is among it."""
         found: list[str] = []
 
         def shows() -> bool:

@@ -15,7 +15,7 @@ _TRANSPARENT = (Annotated, Required, NotRequired)
 
 
 def faults(type_: Any, value: Any, where: str = "body") -> list[str]:
-    """Where `value` is not of the type, in words."""
+    """Return where `value` is not of the type, in words."""
     origin, arguments = get_origin(type_), get_args(type_)
     if type_ in (Any, object):
         return []
@@ -39,7 +39,7 @@ def faults(type_: Any, value: Any, where: str = "body") -> list[str]:
 
 
 def _of_union(choices: Sequence[Any], value: Any, where: str) -> list[str]:
-    """The fewest faults, which are most likely those of the choice that was meant."""
+    """Return the fewest faults, which are most likely those of the choice that was meant."""
     return min((faults(choice, value, where) for choice in choices), key=len)
 
 

@@ -31,7 +31,7 @@ def wait_until(find: Callable[[], T], why: Callable[[], object] = lambda: "") ->
 
 
 async def until(find: Callable[[], T], why: Callable[[], object] = lambda: "") -> T:
-    """The same, while the event loop goes on."""
+    """Return the same, while the event loop goes on."""
     deadline = time.monotonic() + PATIENCE
     while not (found := find()):
         assert time.monotonic() < deadline, why()
@@ -41,7 +41,7 @@ async def until(find: Callable[[], T], why: Callable[[], object] = lambda: "") -
 
 @contextmanager
 def promptly() -> Iterator[None]:
-    """The statements inside do not take as long as a wait for something that fails to happen."""
+    """Assert that the statements inside do not take as long as a wait for something that fails to happen."""
     began = time.monotonic()
     yield
     took = time.monotonic() - began

@@ -174,7 +174,7 @@ _RULES: Mapping[str, Callable[[dict[str, Any], str], None]] = {
 def _alternating(
     messages: Sequence[dict[str, Any]], assistant: str
 ) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
-    """Each message with the one that follows. Users begin, and the roles alternate."""
+    """Return each message with the one that follows. Users begin, and the roles alternate."""
     for number, message in enumerate(messages):
         expected = assistant if number % 2 else "user"
         _require(message["role"] == expected, f"messages.{number}: roles must alternate")

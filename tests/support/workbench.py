@@ -58,7 +58,7 @@ def workbench(
     settings: Mapping[str, Any] | None = None,
     others: Sequence[Path] = (),
 ) -> Iterator[Workbench]:
-    """A window on `project`. What VS Code writes goes to `scratch`, and so do screenshots.
+    """Provide a window on `project`. What VS Code writes goes to `scratch`, and so do screenshots.
 
     `extension` is a package; `others` are folders of extensions, for where nothing is installed.
     """
@@ -170,7 +170,7 @@ class Workbench(TextEditor, Questions):
         self._palette.run(title)
 
     def offers_command(self, title: str) -> bool:
-        """Whether the palette finds the command."""
+        """Return whether the palette finds the command."""
         return self._palette.offers(title)
 
     def wait_for_walkthrough(self, *titles: str) -> None:
@@ -185,7 +185,7 @@ class Workbench(TextEditor, Questions):
         )
 
     def status(self) -> str:
-        """What the language status of the document in the editor says."""
+        """Return what the language status of the document in the editor says."""
         status: str = self._page.evaluate(_STATUS)
         return status
 
@@ -211,7 +211,7 @@ class Workbench(TextEditor, Questions):
         )
 
     def problems(self) -> list[str]:
-        """The rows of the Problems view, in the order of the file."""
+        """Return the rows of the Problems view, in the order of the file."""
         rows = self._texts(".markers-panel .monaco-list-row")
         found = [re.search(r"(?m)^(\S+)\n\[Ln (\d+), Col (\d+)\]", row) for row in rows]
         places = sorted((int(match[2]), int(match[3]), match[1]) for match in found if match)
@@ -230,7 +230,7 @@ class Workbench(TextEditor, Questions):
         return seen
 
     def output(self) -> str:
-        """The lines of the Output view that are on the screen."""
+        """Return the lines of the Output view that are on the screen."""
         return "\n".join(self._texts(".output-view .view-line"))
 
     def open_view(self, title: str) -> TreeView:
@@ -251,16 +251,16 @@ class Workbench(TextEditor, Questions):
         self.press_until("Control+Backquote", "the focus on a terminal", terminal.is_visible)
 
     def badge(self) -> str:
-        """What the badge at the extension's icon says."""
+        """Return what the badge at the extension's icon says."""
         icon = self._page.locator('.activitybar .action-label[aria-label^="axe"]')
         return (icon.get_attribute("aria-label") or "").partition(" - ")[2]
 
     def view(self, title: str) -> TreeView:
-        """A view that is open."""
+        """Return a view that is open."""
         return TreeView(self._screen, title)
 
     def tests(self) -> list[str]:
-        """The rows of the Testing view, each with the state of its test."""
+        """Return the rows of the Testing view, each with the state of its test."""
         rows = self._page.locator(".test-explorer .monaco-list-row")
         return [row.get_attribute("aria-label") or "" for row in rows.all()]
 
@@ -284,7 +284,7 @@ class Workbench(TextEditor, Questions):
         )
 
     def webview(self) -> FrameLocator:
-        """The page of the webview that is in front."""
+        """Return the page of the webview that is in front."""
         front = self._page.locator("iframe.webview.ready:visible").last
         return front.content_frame.frame_locator("#active-frame")
 
@@ -320,7 +320,7 @@ class Workbench(TextEditor, Questions):
         )
 
     def tab(self) -> str:
-        """The title of the editor in front."""
+        """Return the title of the editor in front."""
         return "\n".join(self._texts(".tabs-container .tab.active"))
 
     def wait_for_place(self, place: str) -> None:
@@ -333,7 +333,7 @@ class Workbench(TextEditor, Questions):
         )
 
     def screenshot(self, name: str) -> Path:
-        """A picture of the window, to look at when a test has failed."""
+        """Return a picture of the window, to look at when a test has failed."""
         return self._screen.picture(name)
 
     def picture(self, name: str) -> None:
@@ -350,16 +350,16 @@ class Workbench(TextEditor, Questions):
             print(f"--- {log.name}", log.read_text(encoding="utf-8", errors="replace")[-6000:])
 
     def servers(self) -> int:
-        """How many language servers have come up so far."""
+        """Return how many language servers have come up so far."""
         texts = (log.read_text(encoding="utf-8", errors="replace") for log in self._logs())
         return sum(len(re.findall(r"(?m) axe-lsp \S+ is running$", text)) for text in texts)
 
     def _logs(self) -> list[Path]:
-        """What the extension has logged."""
+        """Return what the extension has logged."""
         return list(self._scratch.glob("data/logs/**/*axe-lsp*.log"))
 
     def _hosts_logs(self) -> list[Path]:
-        """What the extension host has logged, such as a command that VS Code has forgotten."""
+        """Return what the extension host has logged, such as a command that VS Code has forgotten."""
         return list(self._scratch.glob("data/logs/**/remoteexthost.log"))
 
     def _texts(self, selector: str) -> list[str]:

@@ -20,14 +20,14 @@ _SPAWNED = ', "call_agent"]'
 
 
 def reason(project: Project, agent: str = "lead") -> str:
-    """Why the recording of the project is stale, "" if it is not."""
+    """Return why the recording of the project is stale, "" if it is not."""
     ((_, told),) = stale_recordings([project.root / _RECORDED], agent, project.root, os.environ)
     return told
 
 
 @pytest.fixture
 def recorded(project: Project) -> Project:
-    """The project, whose recording has the requests of a child, too."""
+    """Return the project, whose recording has the requests of a child, too."""
     project.edit(_RECORDED, 'agent = "tests"\n', 'agent = "tests"\nsystem = "Run."\ndepth = 1\n')
     project.edit(_TESTS, "tools", 'system_prompt = "Run."\ntools')
     return project

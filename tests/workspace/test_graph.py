@@ -75,7 +75,7 @@ def found_down(snapshot: Snapshot, name: str) -> list[str]:
 
 
 def way_round(agents: Agents, start: str) -> list[str]:
-    """The first of the shortest ways back, if all ways are walked in the order of the lists."""
+    """Return the first of the shortest ways back, if all ways are walked in the order of the lists."""
     ways = [[start]]
     for _ in agents:
         ways = [[*way, each] for way in ways for each in dict.fromkeys(agents[way[-1]].calls)]
@@ -87,7 +87,7 @@ def way_round(agents: Agents, start: str) -> list[str]:
 
 
 def first_to_each(ways: Sequence[list[str]]) -> list[list[str]]:
-    """Those that are the first to get where they get."""
+    """Return those that are the first to get where they get."""
     firsts: dict[str, list[str]] = {}
     for way in ways:
         firsts.setdefault(way[-1], way)
@@ -95,7 +95,7 @@ def first_to_each(ways: Sequence[list[str]]) -> list[list[str]]:
 
 
 def way_down(agents: Agents, end: str) -> list[str]:
-    """The first of the shortest ways up to a root, turned round; nothing if a root is near enough."""
+    """Return the first of the shortest ways up to a root, turned round; nothing if a root is near enough."""
     above = {
         each: sorted({a for a in agents if each in agents[a].calls} - {each}) for each in agents
     }
@@ -181,7 +181,7 @@ class Counted(dict[str, tuple[str, ...]]):
 
 
 def layers(depth: int, width: int) -> Agents:
-    """Each agent calls all of the next layer, and those at the bottom call those at the top."""
+    """Return agents of which each calls all of the next layer, and those at the bottom call those at the top."""
     names = [[f"n{layer}-{number}" for number in range(width)] for layer in range(depth)]
     return calling({name: after for layer, after in pairwise([*names, names[0]]) for name in layer})
 

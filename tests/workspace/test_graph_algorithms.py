@@ -21,7 +21,7 @@ GRAPHS = st.fixed_dictionaries(
 
 
 def reached(graph: dict[str, list[str]], start: str) -> set[str]:
-    """What can be reached in one step or more."""
+    """Return what can be reached in one step or more."""
     found: set[str] = set()
     waiting = [*graph[start]]
     while waiting:

@@ -17,7 +17,7 @@ LIMITS = st.dictionaries(st.sampled_from(NODES), st.integers(1, 4))
 
 
 def distance(graph: dict[str, list[str]], start: str, end: str) -> int | None:
-    """How many steps it takes, found by walking one step after the other."""
+    """Return how many steps it takes, found by walking one step after the other."""
     level = {start}
     for steps in range(len(graph) + 1):
         if end in level:

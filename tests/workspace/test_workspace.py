@@ -46,7 +46,7 @@ STEPS = st.lists(CHANGES, min_size=1, max_size=3) | MOVES
 
 
 def looked_at_again(update: Update) -> set[str]:
-    """The files about which there may be something new to say, those found step by step included."""
+    """Return the files about which there may be something new to say, those found step by step included."""
     return {*update.affected, *update.indirectly.uris(update.snapshot)}
 
 
@@ -56,7 +56,7 @@ def applied(changes: list[Change]) -> tuple[Workspace, list[Update]]:
 
 
 def final(changes: list[Change]) -> list[Change]:
-    """What is left of a history: the last text of each file and of each buffer."""
+    """Return what is left of a history: the last text of each file and of each buffer."""
     last = {(change.uri, change.in_buffer): change for change in changes}
     return [change for change in last.values() if change.text is not None]
 
@@ -83,12 +83,12 @@ def seen(snapshot: Snapshot) -> dict[str, object]:
 
 
 def said(file: AgentFile) -> object:
-    """What a file says, whatever it was read from."""
+    """Return what a file says, whatever it was read from."""
     return replace(file, open=None)
 
 
 def described(graph: DelegationGraph) -> object:
-    """The graph without the files themselves, which hold on to what they were read from."""
+    """Return the graph without the files themselves, which hold on to what they were read from."""
     nodes = tuple(replace(node, file=None) for node in graph.nodes)
     return replace(graph, nodes=nodes)
 

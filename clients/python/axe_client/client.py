@@ -89,7 +89,7 @@ class _Person:
         return {"experimental": {"axe": {name: True for name, can in able.items() if can}}}
 
     async def answer(self, method: str, params: Any) -> Any:
-        """The result of a request of the server. Raises ServerError for what nobody answers."""
+        """Return the result of a request of the server. Raises ServerError for what nobody answers."""
         if method == "axe/approve" and self.approve is not None:
             answer: object = await self.approve(read(Question, params))
             if not isinstance(answer, Answer) or answer.decision not in get_args(Decision):
@@ -168,7 +168,7 @@ def _root(folder: Path | str | None) -> Path:
 
 
 def _token_of_server(port: int) -> str:
-    """Raises ConnectionError if there is no such server of this user."""
+    """Read the token of this user's server at a port. Raises ConnectionError if there is no such server."""
     state = os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state"
     path = Path(state, "axe", f"tcp-{port}.token")
     try:
@@ -188,7 +188,7 @@ async def _session(
     person: _Person,
     settings: Mapping[str, Any] | None,
 ) -> AsyncIterator[Client]:
-    """A client that has introduced itself, and takes its leave in the end."""
+    """Provide a client that has introduced itself, and takes its leave in the end."""
     client = Client(reader, writer, person)
     listening = asyncio.create_task(client.connection.listen())
     try:
@@ -321,7 +321,7 @@ class Client:
             yield run
 
     async def changes(self, run_id: str) -> RunChanges:
-        """The files that `write_file` and `edit_file` have changed in a run that has ended."""
+        """Return the files that `write_file` and `edit_file` have changed in a run that has ended."""
         result = await self.request("axe/undo", {"runId": run_id})
         files = [read(ChangedFile, each) for each in result["files"]]
         return RunChanges(files=files, has_commands=result["hasCommands"])
@@ -381,7 +381,7 @@ class Run:
         self._answer.add_done_callback(lambda _: self._over())
 
     async def __aiter__(self) -> AsyncIterator[Event]:
-        """Each event is given out once."""
+        """Yield the events, each once."""
         while (event := await self._events.get()) is not None:
             yield event
         self._events.put_nowait(None)

@@ -320,5 +320,5 @@ KINDS: Mapping[tuple[str, str | None], type[Event]] = {
 
 
 def read_event(method: str, params: Mapping[str, Any]) -> Event:
-    """The event that a notification tells of."""
+    """Return the event that a notification tells of."""
     return read(KINDS.get((method, params.get("kind")), Event), params)

@@ -17,7 +17,7 @@ T = TypeVar("T", bound="DataclassInstance")
 
 
 def read(kind: type[T], members: Mapping[str, Any]) -> T:
-    """An object of the dataclass `kind`."""
+    """Return an object of the dataclass `kind`."""
     known = {each.name: _camel(each.name) for each in fields(kind)}
     return kind(**{name: members[camel] for name, camel in known.items() if camel in members})
 

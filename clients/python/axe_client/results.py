@@ -121,7 +121,7 @@ class RunCancelledError(ServerError):
 
 
 def run_error(error: ServerError) -> ServerError:
-    """The error of a run in its own words."""
+    """Return the error of a run in its own words."""
     if error.code == REQUEST_CANCELLED:
         return RunCancelledError(error.code, error.message, error.data)
     if error.code == REQUEST_FAILED and isinstance(error.data, dict) and "exitCode" in error.data:

@@ -211,7 +211,7 @@ class Agent:
     def _opened(
         self, session: Session, asked: _NewSession, more: tuple[str, ...], result: dict[str, Any]
     ) -> Reply:
-        """The result for a session, which has its folders and the MCP servers of the client while it is open here."""
+        """Return the result for a session, which has its folders and the MCP servers of the client while it is open here."""
         session.more_folders = more
         warn = partial(self._sessions.warn, session.id)
         session.servers = _servers_meant(asked.mcp_servers, warn)
@@ -288,7 +288,7 @@ _TRANSPORTS = {"http": "streamable-http", "sse": "sse", "stdio": "stdio"}
 def _servers_meant(
     written: Sequence[_Server], warn: Callable[[str], None]
 ) -> tuple[McpServer, ...]:
-    """The servers that a run can use; `warn` hears of the others."""
+    """Return the servers that a run can use; `warn` hears of the others."""
     servers = []
     for each in written:
         fault = _fault(each)

@@ -82,7 +82,7 @@ LongHandler = Callable[[Any, Cancelling], Awaitable[Any]]
 
 
 def read_params(kind: type[_Params], params: Any) -> _Params:
-    """The params of a message. Raises RequestError, which names the member that is wrong."""
+    """Return the params of a message. Raises RequestError, which names the member that is wrong."""
     try:
         return msgspec.convert({} if params is None else params, kind)
     except msgspec.ValidationError as error:
@@ -149,7 +149,7 @@ class Connection:
     async def request(
         self, method: str, params: JsonObject, late: Callable[[Any], object] = bool
     ) -> Any:
-        """The client's result. Raises RequestError.
+        """Return the client's result. Raises RequestError.
 
         To cancel this takes the request back; `late` gets a result that comes all the same.
         """

@@ -205,7 +205,7 @@ class EditorOfMessage:
         return EditorAnswer(text=text, is_all=is_all, code=code, signal=signal)
 
     async def _ended(self, terminal: Update, limit: float) -> Mapping[str, Any] | None:
-        """How a command has ended; None if its time was over."""
+        """Return how a command has ended; None if its time was over."""
         waiting = self._editor.client.request("terminal/wait_for_exit", terminal)
         try:
             ended = await asyncio.wait_for(waiting, limit)
@@ -218,7 +218,7 @@ class EditorOfMessage:
     async def _request(
         self, method: str, params: Update, seconds: float, late: Callable[[Any], object] = bool
     ) -> Any:
-        """The client's result. Raises RequestError or SilentError."""
+        """Return the client's result. Raises RequestError or SilentError."""
         try:
             return await asyncio.wait_for(
                 self._editor.client.request(method, params, late), seconds
@@ -228,14 +228,14 @@ class EditorOfMessage:
             raise SilentError(self._silent) from None
 
     def _refused(self, method: str, error: RequestError, instead: str) -> EditorAnswer:
-        """The client says no; one that does not know the method has no say."""
+        """Return the refusal of a client; one that does not know the method has no say."""
         why = _refusal(method, error)
         if error.code == METHOD_NOT_FOUND:
             return self._failed(method, why, instead)
         return EditorAnswer("refused", why)
 
     def _failed(self, method: str, why: str, instead: str) -> EditorAnswer:
-        """The client has not done it. Its user hears of that, once for each method."""
+        """Return the answer for what the client has not done. Its user hears of that, once for each method."""
         if method not in self._warned:
             self._warned.add(method)
             self._warn(f"{why}; {instead}")
@@ -247,7 +247,7 @@ def _refusal(method: str, error: RequestError) -> str:
 
 
 def _member(result: Any, name: str, kind: type[_Value]) -> _Value | None:
-    """A member of a result; None if it is missing, or of another type."""
+    """Return a member of a result; None if it is missing, or of another type."""
     value = result.get(name) if isinstance(result, Mapping) else None
     return value if type(value) is kind else None
 

@@ -25,7 +25,7 @@ class Prompt(NamedTuple):
 
 
 def read_prompt(blocks: Sequence[Any], folder: Path) -> Prompt:
-    """The message. Links to files below `folder` become relative paths. Raises RequestError."""
+    """Return the message. Links to files below `folder` become relative paths. Raises RequestError."""
     images = tuple(_image(block) for block in blocks if _kind(block) == "image")
     if len(images) > _MOST_IMAGES:
         raise _wrong(f"prompt has {len(images)} images; at most {_MOST_IMAGES} can be sent")
@@ -87,7 +87,7 @@ def _wrong(complaint: str) -> RequestError:
 
 
 def _place(uri: str, folder: Path) -> str:
-    """The path of a file below the folder, or the URI as it is."""
+    """Return the path of a file below the folder, or the URI as it is."""
     try:
         parts = urlsplit(uri)
     except ValueError:

@@ -48,7 +48,7 @@ class Offers(Struct, frozen=True):
         return frozenset(name for name, _ in self.agents)
 
     def options(self, agent: str, model: str, effort: str) -> list[Option]:
-        """The options of a session, with their values."""
+        """Return the options of a session, with their values."""
         return [
             _select("agent", "Agent", "mode", agent, self.agents),
             _select("model", "Model", "model", model or AS_IN_FILE, _with_file(self.models, model)),
@@ -56,7 +56,7 @@ class Offers(Struct, frozen=True):
         ]
 
     def modes(self, agent: str) -> dict[str, Any]:
-        """The agents as modes, for clients that know no options."""
+        """Return the agents as modes, for clients that know no options."""
         modes = [
             {"id": name, "name": name, **({"description": text} if text else {})}
             for name, text in self.agents
@@ -65,7 +65,7 @@ class Offers(Struct, frozen=True):
 
 
 def offers_in(folder: Path) -> Offers:
-    """The choices in a folder. Blocks. Raises RunError if no agent can be run there."""
+    """Return the choices in a folder. Blocks. Raises RunError if no agent can be run there."""
     here = agent_search_in(folder)
     found = list(here.agents.list())
     sound = [(name, it) for name, _, it in found if isinstance(it, AgentDefinition)]
@@ -77,7 +77,7 @@ def offers_in(folder: Path) -> Offers:
 
 
 def no_agent(folder: Path) -> ConfigError:
-    """Why a session can't begin."""
+    """Return why a session can't begin."""
     return ConfigError(
         f"no agent can be run in {folder}; `axe-lsp init` makes one there, and "
         "`axe-lsp check` says what is wrong with those that are there"
@@ -85,7 +85,7 @@ def no_agent(folder: Path) -> ConfigError:
 
 
 def _models() -> tuple[str, ...]:
-    """The known models of the providers for which the user has a key."""
+    """Return the known models of the providers for which the user has a key."""
     try:
         config = load_user_config(os.environ)
     except RunError:  # It is told when an agent is run.
@@ -137,13 +137,13 @@ _MOST_RUNS = 20
 
 
 def command_in(task: str) -> str:
-    """The command that a message is; "" if it is none."""
+    """Return the command that a message is; "" if it is none."""
     word = task.strip()
     return word[1:] if word.startswith("/") and word[1:] in COMMANDS else ""
 
 
 def answer_to(command: str, session: StoredSession, more_folders: tuple[str, ...]) -> str:
-    """The answer to a command, in Markdown. Blocks."""
+    """Return the answer to a command, in Markdown. Blocks."""
     folder = Path(session.folder)
     try:
         match command:
@@ -167,7 +167,7 @@ def _agents(folder: Path, chosen: str) -> Iterator[str]:
 
 
 def _graph(here: AgentSearch, name: str, indent: str, above: tuple[str, ...]) -> Iterator[str]:
-    """An agent and below it those that it calls. One that calls itself is named once more, and not followed."""
+    """Yield an agent and below it those that it calls. One that calls itself is named once more, and not followed."""
     if name in above:
         yield f"{indent}{name} (calls itself)"
         return

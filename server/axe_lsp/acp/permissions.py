@@ -81,7 +81,7 @@ class Permissions:
         """
 
     async def ask(self, question: Question, updates: Updates) -> Answer:
-        """The answer of the person. To cancel this takes the question back."""
+        """Return the answer of the person. To cancel this takes the question back."""
         if question.tool == ASK_USER:
             return await self._ask_user(question, updates)
         call = updates.call_of(question)
@@ -101,7 +101,7 @@ class Permissions:
         return answer
 
     async def fill_in(self, needed: InputNeededError, session: str) -> Mapping[str, Any] | None:
-        """The input of an agent from a form; None without one. To cancel this takes the form back."""
+        """Return the input of an agent from a form; None without one. To cancel this takes the form back."""
         form = _form_of(needed.schema) if self._has_forms else None
         if form is None:
             return None
@@ -110,7 +110,7 @@ class Permissions:
     async def _filled_in(
         self, session: str, message: str, form: dict[str, Any]
     ) -> Mapping[str, Any] | None:
-        """The values of the filled-in form; None if it was not filled in."""
+        """Return the values of the filled-in form; None if it was not filled in."""
         params = {"sessionId": session, "mode": "form", "message": message, "requestedSchema": form}
         try:
             result = await self._client.request("elicitation/create", params)
@@ -125,7 +125,7 @@ class Permissions:
     async def _chosen(
         self, question: Question, updates: Updates, session: str, call: Update
     ) -> str:
-        """The option that was chosen; "" for none."""
+        """Return the option that was chosen; "" for none."""
         if "content" not in call:
             text = "\n\n".join(filter(None, (question.reason, question.details)))
             call["content"] = [{"type": "content", "content": {"type": "text", "text": text}}]
@@ -204,7 +204,7 @@ def _form(question: Question) -> dict[str, Any]:
 
 
 def _form_of(schema: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The form for an object; None if a member that is required has no place in a form."""
+    """Return the form for an object; None if a member that is required has no place in a form."""
     properties = {
         name: field
         for name, each in schema.get("properties", {}).items()

@@ -224,7 +224,7 @@ class Session:
         return run
 
     async def _ordered(self, prompt: Prompt, turn: _Turn) -> Start:
-        """The order of the run, with an input that is asked for if the agent needs one. Raises as `_order`."""
+        """Return the order of the run, with an input that is asked for if the agent needs one. Raises as `_order`."""
         try:
             return await asyncio.to_thread(self._order, prompt)
         except InputNeededError as needed:
@@ -241,7 +241,7 @@ class Session:
             raise RequestError(INVALID_PARAMS, str(wrong)) from wrong
 
     def _order(self, prompt: Prompt, given: Mapping[str, Any] | None = None) -> Start:
-        """The order of the run that answers a message; its input may be `given`.
+        """Return the order of the run that answers a message; its input may be `given`.
 
         Blocks. Raises RunError, RequestError, or InputNeededError.
         """
@@ -282,7 +282,7 @@ class Session:
         )
 
     def _entitle(self, task: str) -> None:
-        """The first line of the first message is the title."""
+        """Take the first line of the first message as the title."""
         lines = [line.strip() for line in task.splitlines() if line.strip()]
         if self.stored.title or not lines:
             return
@@ -293,7 +293,7 @@ class Session:
         self._queue.send(self.id, {"sessionUpdate": "session_info_update", "title": title})
 
     def _last(self) -> str:
-        """The run whose conversation goes on; "" for the first message. Blocks. Raises RunError."""
+        """Return the run whose conversation goes on; "" for the first message. Blocks. Raises RunError."""
         try:
             with opened_history() as connection:
                 return stored_sessions.last_kept(connection, self.id)
@@ -347,7 +347,7 @@ class _Turn:
 
 
 async def _stop_reason(run: Run, turn: _Turn) -> str:
-    """Why a message needs no more work. Raises RunError."""
+    """Return why a message needs no more work. Raises RunError."""
     try:
         result = await run.result()
     except RunCancelledError:
@@ -362,7 +362,7 @@ async def _stop_reason(run: Run, turn: _Turn) -> str:
 
 
 def request_error(error: RunError) -> RequestError:
-    """The error with which a request is answered whose run has failed."""
+    """Return the error with which a request is answered whose run has failed."""
     data: dict[str, Any] = {"kind": error.kind, "exitCode": int(error.exit_code)}
     if error.run_id:
         data["runId"] = error.run_id
@@ -388,7 +388,7 @@ class FormerMessage(NamedTuple):
 
 
 def former_messages(session_id: str) -> list[FormerMessage]:
-    """The messages of a session in the history. Blocks."""
+    """Return the messages of a session in the history. Blocks."""
     told = []
     with opened_history() as connection:
         for root in stored_sessions.roots(connection, session_id):

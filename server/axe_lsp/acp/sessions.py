@@ -86,7 +86,7 @@ class Sessions:
     # Sessions.
 
     async def begin(self, folder: Path) -> Session:
-        """A new session. Raises RequestError if no agent can be run in the folder."""
+        """Return a new session. Raises RequestError if no agent can be run in the folder."""
         offers = await _in_thread(offers_in, folder)
         if not offers.agents:
             raise request_error(no_agent(folder))
@@ -96,7 +96,7 @@ class Sessions:
         return session
 
     async def open(self, session_id: str, folder: Path, *, tells: bool) -> Session:
-        """A session that was begun before, here or in another process; the client may be told of all its messages."""
+        """Return a session that was begun before, here or in another process; the client may be told of all its messages."""
         stored = await _in_thread(_found, session_id)
         if stored is None:
             raise self._unknown(session_id)
@@ -114,7 +114,7 @@ class Sessions:
         return session
 
     def session(self, session_id: str) -> Session:
-        """An open session. Raises RequestError."""
+        """Return an open session. Raises RequestError."""
         found = self._sessions.get(session_id)
         if found is None:
             raise self._unknown(session_id)
@@ -250,7 +250,7 @@ class Sessions:
 
 
 async def _in_thread(function: Callable[..., _Result], *arguments: Any) -> _Result:
-    """The result of what blocks. Raises RequestError."""
+    """Return the result of what blocks. Raises RequestError."""
     try:
         return await asyncio.to_thread(partial(function, *arguments))
     except RunError as error:
@@ -282,7 +282,7 @@ def _forget(session_id: str) -> None:
 
 
 def _declares(capabilities: dict[str, Any], *path: str) -> bool:
-    """Whether the client has declared a capability: an object, or true."""
+    """Return whether the client has declared a capability: an object, or true."""
     found: Any = capabilities
     for name in path:
         found = found.get(name) if isinstance(found, dict) else None

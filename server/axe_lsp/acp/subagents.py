@@ -43,7 +43,7 @@ class SubagentUpdates(Updates):
         self._open_questions: dict[str, int] = {}
 
     def session_of_child(self, run_id: str) -> str:
-        """The session in which a called agent is shown: its own."""
+        """Return the session in which a called agent is shown: its own."""
         return run_id
 
     def child_begins(self, run_id: str, run: Run, task: str) -> None:
@@ -93,7 +93,7 @@ class SubagentUpdates(Updates):
 
 
 def _stop_of(end: Mapping[str, Any]) -> Update:
-    """The members of an idle state, from the end of a run."""
+    """Return the members of an idle state, from the end of a run."""
     if end["status"] == "completed":
         return {"stopReason": STOP_REASONS.get(end.get("incomplete") or "", "end_turn")}
     if end["status"] == "cancelled":

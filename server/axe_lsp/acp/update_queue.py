@@ -37,7 +37,7 @@ class UpdateQueue:
         self._logs: dict[tuple[str, str], asyncio.TimerHandle] = {}
 
     def say(self, session: str, kind: str, message: str, text: str) -> None:
-        """A piece of a message; `kind` is the update that it is sent by."""
+        """Send a piece of a message; `kind` is the update that it is sent by."""
         piece = (session, kind, message)
         if piece != self._piece:
             self._send_text()

@@ -163,7 +163,7 @@ class Updates:
                 self._tool_end(event)
 
     def call_of(self, question: Question) -> Call:
-        """The tool call that a question is about. One about trust gets a call of its own."""
+        """Return the tool call that a question is about. One about trust gets a call of its own."""
         run = self.runs.get(question.run.run_id)
         call = run.calls.get(question.call_id or "") if run is not None else None
         if call is None:
@@ -182,20 +182,20 @@ class Updates:
         return call
 
     def _has_file(self, question: Question, run: Run | None) -> bool:
-        """Whether a question is about a file of the client. A copy is handed over to the folder of the caller."""
+        """Return whether a question is about a file of the client. A copy is handed over to the folder of the caller."""
         where = run if question.call_id or run is None else self.runs.get(run.parent or "")
         return where is None or not where.in_copy
 
     def waits(self, question: Question, *, is_open: bool) -> None:
-        """A question of a run is open from now on, or not any more."""
+        """Take note that a question of a run is open from now on, or not any more."""
 
     def session_of(self, run_id: str) -> str:
-        """The session in which a run is shown."""
+        """Return the session in which a run is shown."""
         run = self.runs.get(run_id)
         return run.session if run is not None else self.session
 
     def show_terminal(self, run_id: str, call_id: str, terminal: str) -> None:
-        """A call has its command run in a terminal of the client."""
+        """Take note that a call has its command run in a terminal of the client."""
         run = self.runs.get(run_id)
         call = run.calls.get(call_id) if run is not None else None
         if call is not None and not call.is_over:
@@ -203,7 +203,7 @@ class Updates:
             self._update(call, {"status": call.status, "content": [_terminal(terminal)]})
 
     def begin_work(self, call: Call) -> None:
-        """The call is allowed."""
+        """Take note that the call is allowed."""
         if not call.is_over:
             call.status = "in_progress"
             update: Update = {"status": call.status}
@@ -224,14 +224,14 @@ class Updates:
     # What a client that knows sub-agents gets in another way (`subagents.py`).
 
     def session_of_child(self, run_id: str) -> str:
-        """The session in which a called agent is shown: that of its root."""
+        """Return the session in which a called agent is shown: that of its root."""
         return self.session
 
     def child_begins(self, run_id: str, run: Run, task: str) -> None:
-        """A called agent begins, before anything else of it."""
+        """Take note that a called agent begins, before anything else of it."""
 
     def child_ends(self, run_id: str, run: Run, end: Mapping[str, Any]) -> None:
-        """A called agent has ended, as the event `end` says; all that it has started has ended before."""
+        """Take note that a called agent has ended, as the event `end` says; all that it has started has ended before."""
 
     def show_log(self, call: Call) -> None:
         """Tell soon of all that a called agent has done so far."""
@@ -361,7 +361,7 @@ class Updates:
         self._show_progress(event["callId"], "in_progress", run)
 
     def _former_change(self, event: Mapping[str, Any], path: str) -> Update | None:
-        """The changes of a call that is reported again, if the former content is known."""
+        """Return the changes of a call that is reported again, if the former content is known."""
         key = (event["runId"], event["turn"], event["callId"])
         if key not in self.files_before:
             return None
@@ -382,7 +382,7 @@ class Updates:
         self.queue.send(call.session, update)
 
     def described(self, call: Call) -> Update:
-        """The complete call, as requests about it contain it, too."""
+        """Return the complete call, as requests about it contain it, too."""
         members: Update = {
             "toolCallId": call.id,
             "title": call.title,
@@ -427,7 +427,7 @@ class Updates:
         self._update(call, update)
 
     def _compact(self, event: Mapping[str, Any], *, is_over: bool) -> None:
-        """The conversation of an agent is summed up, which its client may show where the agent has a session."""
+        """Take note that the conversation of an agent is summed up, which its client may show where the agent has a session."""
         run = self.runs[event["runId"]]
         if not self._has_compactions or run.is_guest:
             return
@@ -458,7 +458,7 @@ class Updates:
                 self.end_call(call, is_error=True)
 
     def _call_of_no_event(self, question: Question) -> Call:
-        """A call for a question that comes before the first event, as about trust."""
+        """Return a call for a question that comes before the first event, as about trust."""
         run = self.runs.get(question.run.run_id)
         key = f"{question.run.run_id}/{question.tool}/{len(self._children)}"
         call = Call(
@@ -506,7 +506,7 @@ class Updates:
 
 
 def same_id(*parts: str) -> str:
-    """An id that is the same whenever the same is told again."""
+    """Return an id that is the same whenever the same is told again."""
     return str(uuid5(_NAMES, "/".join(parts)))
 
 
@@ -534,7 +534,7 @@ def _terminal(terminal: str) -> Update:
 
 
 def _log_of(call: Call) -> str:
-    """The calls of an agent and of those below it, and what it says."""
+    """Return the calls of an agent and of those below it, and what it says."""
     lines = "\n".join(_lines(call, ""))
     text = f"{lines}\n\n{call.said}" if lines and call.said else lines or call.said
     return text if len(text) <= _MOST_OF_A_CHILD else f"…{text[1 - _MOST_OF_A_CHILD :]}"
@@ -547,7 +547,7 @@ def _lines(call: Call, indent: str) -> Iterable[str]:
 
 
 def _title_of(run: Run, name: str, arguments: Mapping[str, Any]) -> str:
-    """The tool and its first argument, or the agent that is called and its task."""
+    """Return the tool and its first argument, or the agent that is called and its task."""
     if name in (CALL_AGENT, TASK):
         return _task_of(arguments)
     first = argument_text(next(iter(arguments.values()), None))
@@ -566,7 +566,7 @@ def _title(agent: str, text: str) -> str:
 
 
 def _locations(folder: str, name: str, arguments: Mapping[str, Any]) -> list[Update]:
-    """The file or folder that a call is about, as an absolute path."""
+    """Return the file or folder that a call is about, as an absolute path."""
     path, row = arguments.get("path"), TOOLS.get(name)
     if row is None or "path" not in row.arguments:
         return []

@@ -130,7 +130,7 @@ class TaskConfig(Struct, frozen=True, omit_defaults=True):
         return tuple(dict.fromkeys((*self.types, *self.type)))
 
     def find(self, name: str) -> AgentType | None:
-        """The type of a name, inline before built-in; None where an agent of that name is meant."""
+        """Return the type of a name, inline before built-in; None where an agent of that name is meant."""
         return self.type.get(name) or BUILT_IN_TYPES.get(name)
 
 
@@ -206,14 +206,14 @@ DEFAULT_MAX_DEPTH = 3
 
 
 def load(text: str) -> AgentDefinition:
-    """The definition in `text`; raises DefinitionError with the first problem in axe's order."""
+    """Return the definition in `text`; raises DefinitionError with the first problem in axe's order."""
     values = checked_values(text)
     preset = BUILT_IN_TYPES.get(values.get("type", ""))
     return _definition(values) if preset is None else _filled(values, preset)
 
 
 def valid_values(text: str, objection: Callable[[Mapping[str, Any]], str]) -> Mapping[str, Any]:
-    """The values of a file of another dialect. Raises DefinitionError for syntax and objections."""
+    """Return the values of a file of another dialect. Raises DefinitionError for syntax and objections."""
     values = values_of(text)
     if values is None:
         values = read_values(text)
@@ -224,7 +224,7 @@ def valid_values(text: str, objection: Callable[[Mapping[str, Any]], str]) -> Ma
 
 
 def _filled(values: Mapping[str, Any], preset: AgentType) -> AgentDefinition:
-    """The definition, with what the file's type says about keys that are not there."""
+    """Return the definition, with what the file's type says about keys that are not there."""
     definition = _definition({**filled_by(values["type"]), **values})
     prompt = preset.begins(definition.system_prompt)
     return replace(definition, system_prompt=prompt, read_only=preset.read_only)
@@ -260,7 +260,7 @@ def _task(values: Mapping[str, Any]) -> TaskConfig:
 
 
 def _known(data: type[Struct], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values that `data` has fields for; arrays become tuples."""
+    """Return the values that `data` has fields for; arrays become tuples."""
     return {
         name: tuple(value) if isinstance(value, list) else value
         for name, value in values.items()

@@ -49,7 +49,7 @@ def codex_agent(
     session: Mapping[str, Any] | None = None,
     roles: Sequence[str] = (),
 ) -> AgentDefinition:
-    """The agent of a file. `name` is the one that config.toml declares, where the file has none.
+    """Return the agent of a file. `name` is the one that config.toml declares, where the file has none.
 
     `session` are the values of config.toml, from which a file inherits model, effort and sandbox. A
     read-only sandbox of either counts, so that a file cannot lift that of its project. `roles` are
@@ -85,7 +85,7 @@ def codex_agent(
 def codex_objection(
     values: Mapping[str, Any], inherited: Mapping[str, Any], *, is_declared: bool
 ) -> str:
-    """Why Codex drops a file, as far as a run depends on it, or "".
+    """Return why Codex drops a file, as far as a run depends on it, or "".
 
     A role that config.toml declares needs neither a name nor instructions in its file.
     """
@@ -107,7 +107,7 @@ def _text(values: Mapping[str, Any], key: str) -> str:
 
 
 def _model(values: Mapping[str, Any]) -> tuple[str, str]:
-    """The model as `provider/name`, or "" with a note if its provider is not known here."""
+    """Return the model as `provider/name`, or "" with a note if its provider is not known here."""
     model, provider = _text(values, "model"), _text(values, "model_provider") or "openai"
     if not model:
         return "", ""
@@ -126,7 +126,7 @@ def _effort(effort: str) -> tuple[str, str]:
 
 
 def _delegation(agents: object) -> tuple[SubAgentsConfig, bool]:
-    """The limits of `[agents]` in config.toml, and whether agents may call others at all."""
+    """Return the limits of `[agents]` in config.toml, and whether agents may call others at all."""
     table: Mapping[str, Any] = agents if isinstance(agents, Mapping) else {}
     most = _number(table.get("max_concurrent_threads_per_session", table.get("max_threads")), 0)
     depth = min(_number(table.get("max_depth"), DEFAULT_MAX_DEPTH), DEEPEST)
@@ -151,7 +151,7 @@ def _unused_note(values: Mapping[str, Any]) -> str:
 
 
 def _servers_note(session: Mapping[str, Any]) -> str:
-    """Why the tools of the servers of config.toml are missing, which an agent has in Codex."""
+    """Return why the tools of the servers of config.toml are missing, which an agent has in Codex."""
     tables = session.get("mcp_servers")
     names = [
         name

@@ -161,7 +161,7 @@ AGENT_TESTS = Dialect(_TESTS, _TESTS)
 
 
 def _alone(kind: FileKind, program: Program, **columns: Unpack[_Columns]) -> Dialect:
-    """The dialect of a program whose settings are not read."""
+    """Return the dialect of a program whose settings are not read."""
     return Dialect(kind, kind, program, **columns)
 
 
@@ -202,7 +202,7 @@ _BY_KIND = {
 
 
 def dialect_of(kind: FileKind) -> Dialect:
-    """The dialect of a kind of file."""
+    """Return the dialect of a kind of file."""
     return _BY_KIND[kind]
 
 
@@ -211,7 +211,7 @@ def _kind_of(schema: str) -> FileKind:
 
 
 def dialect_of_loose(name: str, text: str) -> Dialect:
-    """The dialect of an agent in none of the usual folders, by the name of its file and the keys at its top."""
+    """Return the dialect of an agent in none of the usual folders, by the name of its file and the keys at its top."""
     if name == SETTINGS_FILE or not any(each.own_key in text for each in LAYERED if each.own_key):
         return AXE  # Without parsing: nearly all files.
     program = program_by_keys(top_names(text))
@@ -219,14 +219,14 @@ def dialect_of_loose(name: str, text: str) -> Dialect:
 
 
 def top_names(text: str) -> set[str]:
-    """The names of the keys and tables at the top of a TOML text, which may have errors."""
+    """Return the names of the keys and tables at the top of a TOML text, which may have errors."""
     tables = parse_tree(text)[0].tables
     names = {name for each in tables[:1] for entry in each.entries for name in entry.key.names[:1]}
     return names.union(name for each in tables[1:] for name in each.path[:1])
 
 
 def kinds() -> Iterator[FileKind]:
-    """All kinds of files."""
+    """Yield all kinds of files."""
     yield from _BY_KIND
 
 
@@ -235,13 +235,13 @@ def kinds() -> Iterator[FileKind]:
 
 
 def agent_globs() -> Iterator[str]:
-    """The globs of agent files in TOML: `**/.codex/agents/**/*.toml`."""
+    """Yield the globs of agent files in TOML: `**/.codex/agents/**/*.toml`."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in AGENT_FOLDERS)
     yield from (glob for each in other_programs.IN_TOML for glob in _globs_of(each))
 
 
 def markdown_globs() -> Iterator[str]:
-    """The globs of agents in Markdown, which keep their language: `**/.claude/agents/**/*.md`."""
+    """Yield the globs of agents in Markdown, which keep their language: `**/.claude/agents/**/*.md`."""
     for program, dialect in LAYERED.items():
         if dialect.agent.syntax is not None:
             yield from _globs_of(program)
@@ -253,14 +253,14 @@ def _globs_of(program: Program) -> Iterator[str]:
 
 
 def settings_globs() -> Iterator[str]:
-    """The globs of other files about agents: tests, settings of projects (`**/.codex/config.toml`), and commands."""
+    """Yield the globs of other files about agents: tests, settings of projects (`**/.codex/config.toml`), and commands."""
     yield from (f"**/{folder}/*{SUFFIX}" for folder in TEST_FOLDERS)
     yield from (f"**/{each.layer}/{each.settings}" for each in LAYERED if each.settings)
     yield from _globs_of(other_programs.GEMINI_COMMANDS)
 
 
 def usual_folders() -> Iterator[str]:
-    """The folders of agents, of tests and of settings, below a project: `.codex/agents` and `.codex`."""
+    """Yield the folders of agents, of tests and of settings, below a project: `.codex/agents` and `.codex`."""
     yield from AGENT_FOLDERS
     yield from TEST_FOLDERS
     for program in LAYERED:

@@ -30,7 +30,7 @@ TEST_FOLDERS = ("axe/tests", ".axe/tests")
 
 
 def objection(name: str) -> str | None:
-    """Why no agent can have this name: it is blank, or would leave the folder of agents. The texts are axe's own."""
+    """Return why no agent can have this name: it is blank, or would leave the folder of agents. The texts are axe's own."""
     if not name.strip():
         return "agent name must not be empty"
     if "/" in name or "\\" in name or ".." in name or "\0" in name:
@@ -66,13 +66,13 @@ class AgentPlaces(Struct, frozen=True):
     homes: tuple[tuple[str, str], ...] = ()
 
     def home(self, dialect: str) -> str:
-        """The folder of the user's configuration of a dialect, or ""."""
+        """Return the folder of the user's configuration of a dialect, or ""."""
         return dict(self.homes).get(dialect, "")
 
 
 @lru_cache(maxsize=256)
 def near_folders(caller: Caller, places: AgentPlaces) -> tuple[str, ...]:
-    """The folders that are searched first, in their order. Not all of them need exist.
+    """Return the folders that are searched first, in their order. Not all of them need exist.
 
     Other folders of agents come after them, as `by_distance` orders them.
     """
@@ -107,7 +107,7 @@ def nested_repository(repository: str, roots: Sequence[str]) -> str:
 
 
 def by_distance(folder: str) -> tuple[int, list[str], str]:
-    """The sort key of all other agent folders: folders near the top first, then by name."""
+    """Return the sort key of all other agent folders: folders near the top first, then by name."""
     kind = next((each for each in AGENT_FOLDERS if folder.endswith(f"/{each}")), "")
     parent = folder.removesuffix(kind).rstrip("/")
     parts = (
@@ -119,7 +119,7 @@ def by_distance(folder: str) -> tuple[int, list[str], str]:
 
 
 def precedence(folder: str, caller: Caller, places: AgentPlaces) -> tuple[int, tuple[object, ...]]:
-    """The sort key of the folders that define a name; the smallest is used."""
+    """Return the sort key of the folders that define a name; the smallest is used."""
     near = near_folders(caller, places)
     if folder in near:
         return near.index(folder), ()
@@ -129,7 +129,7 @@ def precedence(folder: str, caller: Caller, places: AgentPlaces) -> tuple[int, t
 def layers_of(
     caller: Caller, places: AgentPlaces, inside: str, *, is_recursive: bool
 ) -> tuple[str, ...]:
-    """The folders named `inside` (`.codex`) that count for a caller, the one that wins last.
+    """Return the folders named `inside` (`.codex`) that count for a caller, the one that wins last.
 
     The user's own comes first, then that of the folder in which the caller works. With `is_recursive` those
     of the workspace folder and of each folder between the two count as well.
@@ -152,7 +152,7 @@ def _is_in(folder: str, outer: str) -> bool:
 
 
 def root_of(folder: str, roots: Sequence[str]) -> str:
-    """The first workspace folder that holds a folder, or ""."""
+    """Return the first workspace folder that holds a folder, or ""."""
     return next((root for root in roots if folder == root or folder.startswith(f"{root}/")), "")
 
 

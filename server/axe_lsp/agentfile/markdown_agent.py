@@ -146,7 +146,7 @@ def markdown_agent(
 
 
 def _model(model: str) -> tuple[str, str]:
-    """The model, or "" with a note if its provider is not known here."""
+    """Return the model, or "" with a note if its provider is not known here."""
     provider, slash, name = model.partition("/")
     if not model or (slash and name and provider in PROVIDERS):
         return model, ""
@@ -155,7 +155,7 @@ def _model(model: str) -> tuple[str, str]:
 
 
 def _without_unnamed_web(reading: Reading) -> tuple[tuple[str, ...], str]:
-    """The tools, without those that reach out of the machine unless the file lists them."""
+    """Return the tools, without those that reach out of the machine unless the file lists them."""
     of = reading.format
     listed = {each.lower() for each in reading.listed or ()}
     named = {
@@ -176,7 +176,7 @@ def _without_unnamed_web(reading: Reading) -> tuple[tuple[str, ...], str]:
 def _delegation(
     program: Program, reading: Reading, others: Sequence[str], *, is_main: bool
 ) -> tuple[tuple[str, ...], SubAgentsConfig]:
-    """The agents that an agent may call by the rules of its program, and the limits."""
+    """Return the agents that an agent may call by the rules of its program, and the limits."""
     values = reading.values
     if program is CLAUDE:
         return tuple(_called_by_claude(values, others, is_main=is_main)), SubAgentsConfig()
@@ -291,7 +291,7 @@ _IN_OTHER_NOTES = frozenset(["hooks", "background", "mode", "disable", "infer", 
 
 
 def _texts(value: object) -> list[str]:
-    """The strings of a list, or of a text with commas."""
+    """Return the strings of a list, or of a text with commas."""
     if isinstance(value, str):
         return split_list(value)
     return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []

@@ -100,22 +100,22 @@ class McpServer(Struct, frozen=True, omit_defaults=True):
         )
 
     def variables_of(self, text: str) -> tuple[str, ...]:
-        """The variables that a value of a header or of `env` names."""
+        """Return the variables that a value of a header or of `env` names."""
         return () if self.of_client or "$" not in text else variables_in([text])
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a header or a variable of that name holds a secret, as far as one can tell."""
+    """Return whether a header or a variable of that name holds a secret, as far as one can tell."""
     return re.search(_SECRET_NAME, name) is not None
 
 
 def variables_in(texts: Iterable[str]) -> tuple[str, ...]:
-    """The variables that texts name, each once."""
+    """Return the variables that texts name, each once."""
     return tuple(dict.fromkeys(name for text in texts for name in re.findall(VARIABLE, text)))
 
 
 def written_server(table: Mapping[str, object]) -> McpServer:
-    """The server of a table that may be half-typed, or wrong: a value of another type counts as absent."""
+    """Return the server of a table that may be half-typed, or wrong: a value of another type counts as absent."""
     return McpServer(
         _text(table, "name"),
         _text(table, "url"),
@@ -130,7 +130,7 @@ def written_server(table: Mapping[str, object]) -> McpServer:
 
 
 def command_fault(command: str) -> str | None:
-    """Why a text is no command: it is looked for on the PATH, so it may not name a file of the workspace."""
+    """Return why a text is no command: it is looked for on the PATH, so it may not name a file of the workspace."""
     is_path = "/" in command or "\\" in command
     if is_path and not _is_absolute(command):
         return (
@@ -140,7 +140,7 @@ def command_fault(command: str) -> str | None:
 
 
 def folder_fault(cwd: str) -> str | None:
-    """Why a text is no folder for a server."""
+    """Return why a text is no folder for a server."""
     if _is_absolute(cwd) or ".." in re.split(r"[/\\]", cwd) or cwd.startswith("~"):
         return f"must be a relative path below the working directory, got {quoted(cwd)}"
     return None

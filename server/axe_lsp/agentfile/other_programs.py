@@ -42,12 +42,12 @@ class Program(Struct, frozen=True):
         return tuple(f"{self.layer}/{each}" for each in self.folders)
 
     def is_agent_file(self, name: str) -> bool:
-        """Whether a file in a folder of agents is one, by its name."""
+        """Return whether a file in a folder of agents is one, by its name."""
         is_left_out = bool(self.unread) and name.startswith(self.unread)
         return name.endswith(self.suffix) and name != self.suffix and not is_left_out
 
     def has_agents_in(self, below: str) -> bool:
-        """Whether a folder, as a path below a layer, holds agents."""
+        """Return whether a folder, as a path below a layer, holds agents."""
         return below in self.folders or (
             self.is_recursive and below.startswith(tuple(f"{each}/" for each in self.folders))
         )
@@ -112,7 +112,7 @@ def program_named(name: str) -> Program | None:
 
 
 def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program | None:
-    """The program of the agents in a folder; None for axe's own. `homes` are the user's folders."""
+    """Return the program of the agents in a folder; None for axe's own. `homes` are the user's folders."""
     for program in ALL_PROGRAMS:
         if _place_in(folder, program) is not None:
             return program
@@ -123,18 +123,18 @@ def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program 
 
 
 def program_by_keys(keys: Container[str]) -> Program | None:
-    """The program of an agent in none of the usual folders, by the keys at its top; None for axe's own."""
+    """Return the program of an agent in none of the usual folders, by the keys at its top; None for axe's own."""
     return next((each for each in PROGRAMS if each.own_key and each.own_key in keys), None)
 
 
 def project_of(folder: str) -> str | None:
-    """The project whose `.codex/agents` or the like a folder is or lies in, by its name alone."""
+    """Return the project whose `.codex/agents` or the like a folder is or lies in, by its name alone."""
     found = (_place_in(folder, program) for program in ALL_PROGRAMS)
     return next((folder[:index] for index in found if index is not None), None)
 
 
 def _place_in(folder: str, program: Program) -> int | None:
-    """Where the layer of a folder of agents begins in the folder's path."""
+    """Return where the layer of a folder of agents begins in the folder's path."""
     start = f"/{program.layer}/"
     index = folder.find(start)
     return index if index >= 0 and program.has_agents_in(folder[index + len(start) :]) else None

@@ -113,7 +113,7 @@ class Asked(Struct, frozen=True):
 
 
 def asked_by(definition: AgentDefinition) -> Asked:
-    """The values of an agent's file that may lead outside."""
+    """Return the values of an agent's file that may lead outside."""
     policy = definition.tool_policy
     named = named_tools((*definition.tools, *policy.allow), policy.deny)
     return Asked(
@@ -128,14 +128,14 @@ def asked_by(definition: AgentDefinition) -> Asked:
 
 
 def reach_of_web_tool(tool: str, hosts: Iterable[str]) -> Reach:
-    """The reach of one of `WEB_TOOLS`."""
+    """Return the reach of one of `WEB_TOOLS`."""
     if tool == "url_fetch":
         return Reach(tool, ", ".join(hosts) or ANY_HOST)
     return Reach(tool, "Tavily")
 
 
 def asked_by_server(server: McpServer) -> Server:
-    """The rights that a server asks for."""
+    """Return the rights that a server asks for."""
     needed = server.needed
     variables = tuple(dict.fromkeys((*needed, *server.pass_env)))
     return Server(server.shown_place, variables, needed, server.command)

@@ -9,7 +9,7 @@ NO_MODEL = "provider/model-name"
 
 
 def scaffold(name: str, model: str) -> str:
-    """The text of a new agent file."""
+    """Return the text of a new agent file."""
     return _SCAFFOLD.format(name=literal(name), model=literal(model))
 
 

@@ -98,7 +98,7 @@ def vibe_agent(
 
 
 def is_subagent(values: Mapping[str, Any]) -> bool:
-    """Whether other agents may call the agent: Vibe offers those with a description only."""
+    """Return whether other agents may call the agent: Vibe offers those with a description only."""
     return values.get("agent_type") == SUBAGENT and bool(_text(values.get("description")).strip())
 
 
@@ -165,7 +165,7 @@ class Keys(Struct):
 
 
 def vibe_objection(values: Mapping[str, Any]) -> str:
-    """Why Vibe drops a file or refuses the agent, as far as a run depends on it, or ""."""
+    """Return why Vibe drops a file or refuses the agent, as far as a run depends on it, or ""."""
     try:
         _keys(values)
     except ValidationError as error:
@@ -174,7 +174,7 @@ def vibe_objection(values: Mapping[str, Any]) -> str:
 
 
 def _keys(values: Mapping[str, Any]) -> Keys:
-    """The values in their types. Raises ValidationError."""
+    """Return the values in their types. Raises ValidationError."""
     tools = values.get("tools")
     if isinstance(tools, Mapping):  # Vibe takes settings that are no table for none.
         settings = {key: each for key, each in tools.items() if isinstance(each, Mapping)}
@@ -183,12 +183,12 @@ def _keys(values: Mapping[str, Any]) -> Keys:
 
 
 def _text(value: object) -> str:
-    """A text whose type Vibe does not check."""
+    """Return a text whose type Vibe does not check."""
     return value if isinstance(value, str) else ""
 
 
 def _model(keys: Keys) -> tuple[str, Params, str]:
-    """The model as `provider/name` with its parameters, or "" with a note."""
+    """Return the model as `provider/name` with its parameters, or "" with a note."""
     alias = keys.active_model
     if not alias:
         return "", Params(), ""
@@ -210,7 +210,7 @@ def _model(keys: Keys) -> tuple[str, Params, str]:
 
 
 def _models(keys: Keys) -> Mapping[str, Model]:
-    """The whole models of a file by alias: from an array of tables, or a table by alias."""
+    """Return the whole models of a file by alias: from an array of tables, or a table by alias."""
     written = keys.models
     if isinstance(written, list):
         written = {each.alias or each.name: each for each in written}
@@ -218,7 +218,7 @@ def _models(keys: Keys) -> Mapping[str, Model]:
 
 
 def _provider(name: str, keys: Keys) -> str:
-    """The provider of axe-lsp at the same host, or "". Vibe's own `mistral` keeps its name."""
+    """Return the provider of axe-lsp at the same host, or "". Vibe's own `mistral` keeps its name."""
     written = {each.name: each.api_base for each in keys.providers}
     if name not in written:
         return MISTRAL if name == MISTRAL else ""
@@ -230,7 +230,7 @@ def _provider(name: str, keys: Keys) -> str:
 
 
 def _enabled(keys: Keys) -> frozenset[str]:
-    """The tools of Vibe that the agent has."""
+    """Return the tools of Vibe that the agent has."""
     return frozenset(
         tool
         for tool in (*TOOLS, _SPAWNING_TOOL)
@@ -247,7 +247,7 @@ def _is_listed(tool: str, listed: Sequence[str]) -> bool:
 
 
 def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name matches one of Vibe's patterns: globs, or expressions after `re:`."""
+    """Return whether a name matches one of Vibe's patterns: globs, or expressions after `re:`."""
     return any(_matches(name, pattern.strip()) for pattern in patterns)
 
 
@@ -261,7 +261,7 @@ def _matches(name: str, pattern: str) -> bool:
 
 
 def _servers(written: Sequence[Server]) -> tuple[tuple[McpServer, ...], list[str]]:
-    """The servers that a run can use, and why it can't use the others.
+    """Return the servers that a run can use, and why it can't use the others.
 
     `${…}` in a header or in `env` is text in Vibe and a variable in axe-lsp, and a server some of whose
     tools are disabled would offer them here.
@@ -285,7 +285,7 @@ def _server(written: Server) -> McpServer:
 
 
 def _words(server: Server) -> list[str]:
-    """The command line, as Vibe splits it (`MCPStdio.argv`). Raises ValueError."""
+    """Return the command line, as Vibe splits it (`MCPStdio.argv`). Raises ValueError."""
     import shlex
 
     command = server.command

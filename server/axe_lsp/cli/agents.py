@@ -139,14 +139,14 @@ def _folders(options: argparse.Namespace) -> AgentFolders:
 
 
 def _folder_for_new(options: argparse.Namespace) -> Path:
-    """Where a new agent goes: the named folder, else the project's if it has one, else the user's."""
+    """Return where a new agent goes: the named folder, else the project's if it has one, else the user's."""
     if options.agents_dir:
         return Path(options.agents_dir)
     return project_agents_folder() or config_folder(os.environ) / "agents"
 
 
 def _facts(agent: AgentDefinition) -> list[tuple[str, str]]:
-    """The values of an agent as axe shows them: set keys, in its order and words."""
+    """Return the values of an agent as axe shows them: set keys, in its order and words."""
     facts = [
         ("Name", agent.name),
         ("Description", agent.description),

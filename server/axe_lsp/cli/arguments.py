@@ -40,7 +40,7 @@ runs = partial(_whole_number, unit="runs")
 
 
 def dollars(text: str) -> float:
-    """An amount of US dollars; as the type of an argument."""
+    """Return an amount of US dollars; as the type of an argument."""
     if not re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not an amount of dollars from 0, such as 0.50"
@@ -49,7 +49,7 @@ def dollars(text: str) -> float:
 
 
 def turn(text: str) -> int:
-    """The number of a turn; as the type of an argument."""
+    """Return the number of a turn; as the type of an argument."""
     if not (text.isascii() and text.isdigit() and 0 < int(text) <= _LARGEST):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the number of a turn, which are 1, 2, ..."
@@ -58,7 +58,7 @@ def turn(text: str) -> int:
 
 
 def port(text: str) -> int:
-    """A port of this machine, 0 for any that is free. Raises ArgumentTypeError."""
+    """Return a port of this machine, 0 for any that is free. Raises ArgumentTypeError."""
     if not (text.isascii() and text.isdigit() and int(text) <= _MOST_PORTS):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not a port, a number from 0 to {_MOST_PORTS}"
@@ -67,7 +67,7 @@ def port(text: str) -> int:
 
 
 def agents_folder(given: str | None) -> Path | None:
-    """The folder that is searched first. One that isn't there is passed over, as in axe, but not in silence."""
+    """Return the folder that is searched first. One that isn't there is passed over, as in axe, but not in silence."""
     if not given:
         return None
     folder = Path(given)
@@ -81,7 +81,7 @@ def agents_folder(given: str | None) -> Path | None:
 
 
 def add_agent(parser: Parser) -> None:
-    """The agent of a run, where it is looked for, and its model."""
+    """Add the agent of a run, where it is looked for, and its model."""
     add = parser.add_argument
     add("agent", help="agent name (file name without `.toml`), or path of an agent file")
     add("--model", metavar="PROVIDER/NAME", default="", help="replaces the agent's model")
@@ -89,7 +89,7 @@ def add_agent(parser: Parser) -> None:
 
 
 def allow_rule(text: str) -> str:
-    """A rule of `--allow`. Raises ArgumentTypeError for one that has no effect; warns of one that allows much."""
+    """Return a rule of `--allow`. Raises ArgumentTypeError for one that has no effect; warns of one that allows much."""
     # Imported late, as only some runs have rules.
     from axe_lsp.runtime.safety.allowances import rule_fault, rule_warning
 
@@ -105,7 +105,7 @@ def allow_rule(text: str) -> str:
 
 
 def add_allow(parser: Parser) -> None:
-    """The rules for tool calls that need no approval."""
+    """Add the rules for tool calls that need no approval."""
     parser.add_argument(
         "--allow",
         metavar="RULE",
@@ -132,7 +132,7 @@ def add_json(parser: Parser, help_: str) -> None:
 
 
 def add_permissions(parser: Parser, *, go_on: str) -> None:
-    """What a run may do unasked, and what it tells.
+    """Add what a run may do unasked, and what it tells.
 
     `go_on` is the command that goes on with a run that has stopped, "" if that needs none.
     """
@@ -170,7 +170,7 @@ class Parser(argparse.ArgumentParser):
         super().__init__(allow_abbrev=False, formatter_class=formatter, **settings)  # type: ignore[arg-type] # argparse's own
 
     def format_help(self) -> str:
-        """The help, as wide as the terminal."""
+        """Return the help, as wide as the terminal."""
         self.formatter_class = argparse.HelpFormatter
         # Imported late, as hardly any command line asks for help.
         from axe_lsp.cli.examples import further_help
@@ -180,7 +180,7 @@ class Parser(argparse.ArgumentParser):
     def parse_known_args(  # type: ignore[override] # argparse's own has overloads for namespaces
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
-        """The options, and what is left; `args` are those of the program if there are none."""
+        """Return the options, and what is left; `args` are those of the program if there are none."""
         words = self._plain(iter(sys.argv[1:] if args is None else args))
         return super().parse_known_args(list(words), namespace)
 
@@ -217,7 +217,7 @@ class Parser(argparse.ArgumentParser):
                     yield from parser._option_string_actions
 
     def _plain(self, words: Iterator[str]) -> Iterator[str]:
-        """The words in the spelling that argparse understands."""
+        """Yield the words in the spelling that argparse understands."""
         for word in words:
             name, has_value, value = word.partition("=")
             option = self._option_string_actions.get(name)
@@ -237,7 +237,7 @@ class Parser(argparse.ArgumentParser):
                 yield name if given is None else f"{name}={given}"
 
     def _optional(self, name: str, next_word: str | None, words: Iterator[str]) -> Iterator[str]:
-        """An option whose value may be left out, as before another option."""
+        """Yield an option whose value may be left out, as before another option."""
         if next_word is None:
             yield name
         elif next_word.startswith("-"):

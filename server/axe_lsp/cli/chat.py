@@ -127,7 +127,7 @@ def _show_banner(conversation: Conversation, model: str) -> None:
 
 
 def _former(options: argparse.Namespace) -> str:
-    """The id of the run to go on with, "" for a new conversation. Raises RunError."""
+    """Return the id of the run to go on with, "" for a new conversation. Raises RunError."""
     if options.continue_ is None:
         return ""
     with opened_history() as connection:

@@ -139,12 +139,12 @@ def _agent_folders() -> str:
 
 
 def _is_agent(path: Path) -> bool:
-    """Whether a Markdown file lies in a folder of agents of some program."""
+    """Return whether a Markdown file lies in a folder of agents of some program."""
     return program_of(path.parent.as_posix(), homes_of_dialects(os.environ)) is not None
 
 
 def _about_markdown(path: Path) -> str:
-    """What to do with Markdown, every line of which would be an error."""
+    """Return what to do with Markdown, every line of which would be an error."""
     import shlex
 
     from axe_lsp.agentfile.convert.conversion import is_agent_in_markdown
@@ -166,7 +166,7 @@ def _is_recording(path: Path) -> bool:
 def check(
     paths: Sequence[Path], severities: Severities | None = None, progress: Progress | None = None
 ) -> list[Checked]:
-    """The results for the files at `paths`, in their order.
+    """Return the results for the files at `paths`, in their order.
 
     Other agents count where names are concerned: those of the workspace that a file belongs to, those
     in the same folders, and the user's own.
@@ -199,7 +199,7 @@ def _check_in(
     severities: Severities | None,
     progress: Progress | None,
 ) -> dict[Path, Checked]:
-    """The results for the files of one workspace, `wanted`, each with its folder."""
+    """Return the results for the files of one workspace, `wanted`, each with its folder."""
     user_folder = disk.user_folder(os.environ)
     users = [user_folder] if user_folder is not None else []
     places = Places(
@@ -259,7 +259,7 @@ def _folders_around(folders: Sequence[Path]) -> Iterator[Path]:
 
 
 def _severities_of_project(folder: Path) -> Severities:
-    """The severities that the project of a folder sets. Raises ConfigError for a setting without effect."""
+    """Return the severities that the project of a folder sets. Raises ConfigError for a setting without effect."""
     found = severities_for(folder)
     if found.complaints:
         raise ConfigError("; ".join(found.complaints))
@@ -267,7 +267,7 @@ def _severities_of_project(folder: Path) -> Severities:
 
 
 def _of_other_programs(wanted: Iterable[Path], places: Places) -> dict[Path, str]:
-    """The agents of other programs in none of the usual folders, as if settings beside them declared them."""
+    """Return the agents of other programs in none of the usual folders, as if settings beside them declared them."""
     loose = [each for each in wanted if places.locate(uri_of(each)).scope is Scope.LOOSE]
     texts = {each: content.text for each in loose if (content := disk.read(each)) is not None}
     found = {path: dialect_of_loose(path.name, text).program for path, text in texts.items()}
@@ -281,7 +281,7 @@ def _of_other_programs(wanted: Iterable[Path], places: Places) -> dict[Path, str
 def _named_by(
     wanted: Mapping[Path, Path], declared: Mapping[Path, str], places: Places
 ) -> dict[Path, Path]:
-    """The declared files, as far as the settings that declare them are wanted, each with its folder."""
+    """Return the declared files, as far as the settings that declare them are wanted, each with its folder."""
     if not declared:
         return {}
     layers = {
@@ -295,7 +295,7 @@ def _named_by(
 def _read(
     places: Places, workspace: Path, paths: Sequence[tuple[Path, bool]]
 ) -> list[tuple[Path, tuple[AgentFile, Facts | None]]]:
-    """The files that are there, and what lies outside those that are wanted."""
+    """Return the files that are there, and what lies outside those that are wanted."""
     read = []
     searched = Searched()  # Many agents ask for the same files, and lie in the same folder.
     for path, is_wanted in paths:
@@ -365,7 +365,7 @@ def _severity(text: str) -> tuple[str, Severity | None]:
 
 
 def _place(given: Path) -> Path:
-    """The whole path without `..`, by which no folder would be known. A link at its end stays one. Raises ConfigError."""
+    """Return the whole path without `..`, by which no folder would be known. A link at its end stays one. Raises ConfigError."""
     if not given.exists():
         raise ConfigError(f"no such file or folder: {given}")
     path = working_folder() / given
@@ -376,7 +376,7 @@ def _place(given: Path) -> Path:
 
 
 def _default_folder() -> Path:
-    """The current folder, or the workspace above if no agent lies below the current folder."""
+    """Return the current folder, or the workspace above if no agent lies below the current folder."""
     folder = working_folder()
     above = workspace_above(folder, os.environ)
     if above == folder or any(_files(folder, disk.agent_files_in)):
@@ -389,7 +389,7 @@ _FilesIn = Callable[[Path], Sequence[Path]]
 
 
 def _files(path: Path, files_in: _FilesIn) -> Iterator[tuple[Path, Path]]:
-    """A file itself; of a folder the agents below it, or, if it has no agent folders, in it. Each with its folder.
+    """Yield a file itself; of a folder the agents below it, or, if it has no agent folders, in it. Each with its folder.
 
     Where `.axe` itself is named, its agents are meant. The folder that config.toml is in has that too.
     """
@@ -411,7 +411,7 @@ def _files(path: Path, files_in: _FilesIn) -> Iterator[tuple[Path, Path]]:
 
 
 def _here() -> str:
-    """The current folder, with a slash behind it."""
+    """Return the current folder, with a slash behind it."""
     return f"{working_folder()}{os.sep}".replace(os.sep * 2, os.sep)
 
 

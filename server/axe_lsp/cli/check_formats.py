@@ -34,7 +34,7 @@ class Checked(Struct, frozen=True):
 
 
 def _told_once(files: Sequence[Checked]) -> list[Checked]:
-    """The files without what is about this machine and so the same in all of them, but for the first.
+    """Return the files without what is about this machine and so the same in all of them, but for the first.
 
     Without a key in CI each of a thousand agents would tell of it.
     """
@@ -44,7 +44,7 @@ def _told_once(files: Sequence[Checked]) -> list[Checked]:
 
 
 def _first_ones(findings: Sequence[Finding], left: Counter[str]) -> Iterator[Finding]:
-    """The findings, and at the first of those about this machine how many more there are, which are taken out of `left`."""
+    """Yield the findings, and at the first of those about this machine how many more there are, which are taken out of `left`."""
     for each in findings:
         if not _is_about_here(each):
             yield each
@@ -88,7 +88,7 @@ def _human(file: Checked, finding: Finding, paint: Paint) -> Iterator[str]:
 
 
 def _excerpt(lines: LineIndex, line: int, where: TextRange) -> tuple[str, str, int]:
-    """The source line, the blanks below it up to the finding, and how many carets follow.
+    """Return the source line, the blanks below it up to the finding, and how many carets follow.
 
     Of a very long line only the part around the finding is shown. Wide characters take two cells,
     and signs stand for characters that a terminal would obey.
@@ -134,7 +134,7 @@ def _painter(out: TextIO) -> Paint:
 
 
 def print_json(files: Sequence[Checked], out: TextIO) -> None:
-    """A list of findings. Lines and columns count from 1, columns in characters."""
+    """Print a list of findings. Lines and columns count from 1, columns in characters."""
     found = [_plain(file, finding) for file in files for finding in file.findings]
     json.dump(found, out, indent=2, ensure_ascii=False)
     out.write("\n")
@@ -205,7 +205,7 @@ def print_github(files: Sequence[Checked], out: TextIO) -> None:
 
 
 def github_line(level: str, properties: Mapping[str, object], message: str) -> str:
-    """A workflow command that annotates a place in a file."""
+    """Return a workflow command that annotates a place in a file."""
     listed = ",".join(f"{name}={_escaped(value)}" for name, value in properties.items())
     return f"::{level} {listed}::{_escaped(message, ':,')}"
 

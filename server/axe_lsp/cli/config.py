@@ -119,7 +119,7 @@ def _line(prompt: str) -> str:
 
 
 def _secret(prompt: str) -> str:
-    """A line that nobody sees; from standard input if that is not a terminal."""
+    """Return a line that nobody sees; from standard input if that is not a terminal."""
     if not sys.stdin.isatty():
         return sys.stdin.readline()
     try:

@@ -153,7 +153,7 @@ class Conversation:
             return report_failure(error, options, calls)
 
     def _request(self, message: str, here: AgentSearch) -> tuple[Path | None, RunRequest, Path]:
-        """The agent's file if the user has named one, the order of the run, and the workspace."""
+        """Return the agent's file if the user has named one, the order of the run, and the workspace."""
         file = named_file(self.agent, here.folder)
         agent = stem_of(file.name) if file is not None else self.agent
         request, workspace = in_workspace(RunRequest(agent, message), here, file)
@@ -176,7 +176,7 @@ class Conversation:
 
 
 def _is_kept(run_id: str) -> bool:
-    """Whether a conversation can go on from a run that was not completed."""
+    """Return whether a conversation can go on from a run that was not completed."""
     try:
         with opened_history() as connection:
             require_kept(connection, run_id)

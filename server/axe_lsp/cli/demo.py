@@ -110,7 +110,7 @@ def _show(example: Example, pace: float) -> None:
 
 
 def _program() -> str:
-    """The command that starts this program from any folder, also if it is not on PATH."""
+    """Return the command that starts this program from any folder, also if it is not on PATH."""
     own = shutil.which("axe-lsp", path=str(Path(sys.executable).parent))
     on_path = shutil.which("axe-lsp")
     if own is None or (on_path is not None and Path(on_path).samefile(own)):
@@ -119,7 +119,7 @@ def _program() -> str:
 
 
 def _steps(example: Example, folder: Path, program: str) -> list[tuple[str, str]]:
-    """The commands for a copy, with their purpose."""
+    """Return the commands for a copy, with their purpose."""
     run = f"{program} run {example.name}"
     again = (run, "run it again, from the files in the folder")
     if example.writes:
@@ -289,7 +289,7 @@ def copy_example(example: Example, folder: Path) -> None:
 
 
 def example_agents(folder: Path) -> Resolve:
-    """Finds the agents of an example and no others, whatever the user's own are called."""
+    """Find the agents of an example and no others, whatever the user's own are called."""
     agents = AgentFolders([folder / "axe" / "agents"])
 
     def resolve(name: str, _caller: Caller) -> AgentDefinition:

@@ -53,7 +53,7 @@ class LiveDisplay(Display):
         return "".join(span.text for line in lines for span in line)
 
     def _print(self, text: str) -> None:
-        """A text above the lines that change."""
+        """Print a text above the lines that change."""
         self._draw([(Span(text),)], is_live=not self._closed)
 
     def _hide(self) -> None:
@@ -103,7 +103,7 @@ class LiveDisplay(Display):
         self._region.draw([*frame.settled, *said], frame.live if is_live else (), width)
 
     def _size(self) -> os.terminal_size:
-        """The window as it is now; it may have changed, and some terminals do not tell."""
+        """Return the window as it is now; it may have changed, and some terminals do not tell."""
         with suppress(OSError):
             size = os.get_terminal_size(self._stream.fileno())
             if size.columns > 1 and size.lines > 1:
@@ -125,7 +125,7 @@ class PlainDisplay(Display):
             self.say("".join(span.text for span in line))
 
     def close(self) -> None:
-        """A free line, if there is anything above it."""
+        """Print a free line, if there is anything above it."""
         if self._progress.has_children:
             self.say("")
 
@@ -166,7 +166,7 @@ class LiveRegion:
             self._stream.flush()
 
     def _rows(self, width: int) -> int:
-        """How many rows the live lines take: more than before if the window has become narrower."""
+        """Return how many rows the live lines take: more than before if the window has become narrower."""
         return sum(max(1, -(-drawn // width)) for drawn in self._drawn)
 
     def _shown(self, line: Line) -> str:

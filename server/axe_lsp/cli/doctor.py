@@ -99,7 +99,7 @@ def _python() -> Finding:
 
 
 def _packages() -> Iterator[Finding]:
-    """Required packages that are missing, and extras that are not installed."""
+    """Find required packages that are missing, and extras that are not installed."""
     try:
         lines = importlib.metadata.requires("axe-lsp") or []
     except importlib.metadata.PackageNotFoundError:
@@ -159,7 +159,7 @@ def _configuration() -> Finding:
 
 
 def _keys(config: UserConfig) -> Iterator[Finding]:
-    """The providers for which there is a key, and where it is; never the key."""
+    """Yield the providers for which there is a key, and where it is; never the key."""
     names = [name for name in (*PROVIDERS, *config.named_providers()) if config.key_origin(name)]
     for name in names:
         yield Finding("keys", "ok", f"{visible(name)}: {config.key_origin(name)}")
@@ -256,7 +256,7 @@ def _programs() -> Iterator[Finding]:
 
 
 def _client(editor: str, page: str) -> Finding:
-    """An editor, with its client where that can be seen from outside."""
+    """Return an editor, with its client where that can be seen from outside."""
     if editor != "code":
         return Finding("editors", "ok", editor, f"`axe-lsp help {page}` describes its client.")
     home = Path(os.environ.get("HOME", ""))
@@ -293,7 +293,7 @@ def _history() -> Finding:
 
 
 def _folder() -> Iterator[Finding]:
-    """The agents of this folder, and what of them needs trust."""
+    """Yield the agents of this folder, and what of them needs trust."""
     try:
         workspace = agent_search().workspace
         listed = list(agent_search().agents.list())

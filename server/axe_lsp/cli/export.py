@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _files(name: str) -> Iterator[Path]:
-    """The file of an agent, a file, or the agents of axe in a folder or a project."""
+    """Yield the file of an agent, a file, or the agents of axe in a folder or a project."""
     path = working_folder() / name
     if path.is_dir():
         folders = list(agent_folders_below(path))

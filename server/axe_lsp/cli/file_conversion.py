@@ -56,7 +56,7 @@ class Options(Struct, frozen=True):
 
 
 def add_options(parser: Parser) -> None:
-    """The options that both commands have."""
+    """Add the options that both commands have."""
     parser.add_argument(
         "--from",
         dest="source",
@@ -70,7 +70,7 @@ def add_options(parser: Parser) -> None:
 
 
 def options_of(chosen: argparse.Namespace, target: Format) -> Options:
-    """The options as they were chosen."""
+    """Return the options as they were chosen."""
     return Options(
         target,
         FORMATS[chosen.source] if chosen.source else None,
@@ -163,7 +163,7 @@ def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
 
 
 def _require_inside(path: Path, workspace: Path) -> None:
-    """A repository could bring a link to the user's own folder of agents, whose files are trusted."""
+    """Refuse a path outside: a repository could bring a link to the user's own folder of agents, whose files are trusted."""
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(workspace)):
         raise _NotConvertedError(
@@ -202,7 +202,7 @@ def _write(
 
 
 def _show_diff(path: Path, text: str) -> None:
-    """The change of the file, without API keys: the output may end up anywhere."""
+    """Print the change of the file, without API keys: the output may end up anywhere."""
     before = disk.read(path)
     old = before.text if before is not None else ""
     lines = unified_diff(
@@ -226,7 +226,7 @@ def _report(path: Path, source: Format, new_path: Path, new: Converted, target: 
 
 
 def _shown(path: Path) -> str:
-    """A path as short as it can be said here."""
+    """Return a path as short as it can be said here."""
     here = working_folder()
     return shown_path(path.relative_to(here) if path.is_relative_to(here) else path)
 
@@ -235,7 +235,7 @@ def _shown(path: Path) -> str:
 
 
 def files_at(path: Path, source: str | None = None) -> Iterator[Path]:
-    """A file itself; of a folder the agents of other formats below it in their usual folders.
+    """Yield a file itself; of a folder the agents of other formats below it in their usual folders.
 
     If a format is named that has its usual folder there, it is that one's alone. Of a folder without them it is
     all files that look like agents. Raises ConfigError if nothing is there.
@@ -293,7 +293,7 @@ def _has_skill(folder: Path) -> bool:
 
 
 def _is_of_skill(path: Path, top: Path, has_skill: Callable[[Path], bool]) -> bool:
-    """Whether a file is a skill or one of its references: not of an agent that comes with it, in `agents`."""
+    """Return whether a file is a skill or one of its references: not of an agent that comes with it, in `agents`."""
     if path.name == _SKILL:
         return True
     between = [*takewhile(top.__ne__, path.parents), top]

@@ -91,7 +91,7 @@ def _cost(options: argparse.Namespace) -> None:
 
 
 def _with_former(connection: sqlite3.Connection, run_id: str) -> str:
-    """A fork beside the run that it was made from; "" if this is none, or that run is not remembered."""
+    """Return a fork beside the run that it was made from; "" if this is none, or that run is not remembered."""
     run = next(iter(runs_below(connection, run_id, run_id)), None)
     origin = (run or {}).get("forkedFrom")
     if not isinstance(origin, dict):

@@ -85,7 +85,7 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
 
 
 def _short(row: tuple[str, ...]) -> tuple[str, ...]:
-    """A row with the time without seconds, and without the year if it is this one."""
+    """Return a row with the time without seconds, and without the year if it is this one."""
     began = row[_BEGAN]
     is_of_this_year = began[:4] == f"{datetime.now().astimezone():%Y}"
     return (*row[:_BEGAN], began[5:16] if is_of_this_year else began[:10], *row[_BEGAN + 1 :])
@@ -108,7 +108,7 @@ def _without(row: tuple[str, ...], columns: Collection[int]) -> tuple[str, ...]:
 
 
 def _widths(rows: Sequence[tuple[str, ...]]) -> list[int]:
-    """The widths of all columns but the last."""
+    """Return the widths of all columns but the last."""
     return [max(cells(row[column]) for row in rows) for column in range(len(rows[0]) - 1)]
 
 
@@ -155,7 +155,7 @@ def _cost_cells(sums: dict[str, Json]) -> tuple[str, ...]:
 
 
 def _status(run: dict[str, Json]) -> str:
-    """How it ended, and for which reason if there is a word for it: `killed: budget (tokens)`; or that it waits."""
+    """Return how it ended, and for which reason if there is a word for it: `killed: budget (tokens)`; or that it waits."""
     mark = f" {_RESUMABLE}" if run.get("resumable") else ""
     return f"{_ending(run)}{mark}"
 
@@ -171,7 +171,7 @@ def _ending(run: dict[str, Json]) -> str:
 
 
 def _coloured(line: str, status: str) -> str:
-    """The error in red, where there are colours."""
+    """Return the error in red, where there are colours."""
     if status.partition(":")[0] not in _BAD or not is_coloured(sys.stdout, os.environ):
         return line
     return line.replace(status, f"{_RED}{status}{_PLAIN}", 1)

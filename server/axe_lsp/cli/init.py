@@ -50,7 +50,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _init(name: str, model: str) -> tuple[Path, str]:
-    """The new file and its model. Raises ConfigError."""
+    """Return the new file and its model. Raises ConfigError."""
     check_name(name)
     config = load_user_config(os.environ)
     model = named_model(model, config) if model else _usual_model(config)
@@ -68,7 +68,7 @@ def _init(name: str, model: str) -> tuple[Path, str]:
 
 
 def _usual_model(config: UserConfig) -> str:
-    """A model for which there is a key. Raises ConfigError."""
+    """Return a model for which there is a key. Raises ConfigError."""
     model = usual_model(config)
     if model is not None:
         return model

@@ -37,7 +37,7 @@ _ready: list[int] = []
 
 @contextmanager
 def forked_early() -> Iterator[None]:
-    """A guard for the first run inside. Nothing is left of it if there is none."""
+    """Provide a guard for the first run inside. Nothing is left of it if there is none."""
     sink = _forked()
     if sink is not None:
         _ready.append(sink)
@@ -53,7 +53,7 @@ def _forked() -> int | None:
 
 
 def run_until_interrupted(work: Coroutine[object, object, int]) -> int:
-    """The exit code that `work` returns, or that of shells for the signal (128 + its number).
+    """Return the exit code that `work` returns, or that of shells for the signal (128 + its number).
 
     A signal cancels `work`, which so ends in order and loses nothing. The process is gone within two seconds,
     whatever holds it up.

@@ -83,7 +83,7 @@ _ADVICE = "--yes lets all tools change files and run commands"
 
 
 def _allow_in_words(rule: str) -> str:
-    """How a rule is given, ready to be copied into a shell; "" for one that is not to be copied."""
+    """Return how a rule is given, ready to be copied into a shell; "" for one that is not to be copied."""
     from shlex import quote
 
     if not is_copyable(rule):
@@ -92,7 +92,7 @@ def _allow_in_words(rule: str) -> str:
 
 
 def _rules(options: argparse.Namespace, output: _Output) -> tuple[str, ...]:
-    """The rules of the command line and of config.toml. Those that have no effect are reported."""
+    """Return the rules of the command line and of config.toml. Those that have no effect are reported."""
     stored = usable_config(os.environ).allow
     for rule in stored:
         if fault := rule_fault(rule):
@@ -122,7 +122,7 @@ class LiveRun(Struct, frozen=True):
     keep_draft: Callable[[str], object] | None = None
 
     def order(self) -> Start:
-        """The order by which another process could make it."""
+        """Return the order by which another process could make it."""
         from axe_lsp.hosting.protocol import Start, Workplace
 
         agent_file = str(self.file) if self.file is not None else ""
@@ -233,7 +233,7 @@ def _told_whether_stored(memory: RunHistory, run_id: str, go_on: str) -> Iterato
 
 
 async def _taken_over(start: Start, memory: RunHistory, output: _Output) -> Known:
-    """What a new run takes over from a former one."""
+    """Return what a new run takes over from a former one."""
     from axe_lsp.hosting.history.former_runs import taken_over
 
     known, taken, warning = await taken_over(start, os.environ)
@@ -355,7 +355,7 @@ class _Typing:
         return self._lines.suspended() if self._lines is not None else nullcontext()
 
     def _can_type(self) -> bool:
-        """Whether a person is at the terminal. A replay gives its own messages."""
+        """Return whether a person is at the terminal. A replay gives its own messages."""
         streams = (sys.stdin, sys.stdout, sys.stderr)
         if self._live.options.replay or any(each is None or not each.isatty() for each in streams):
             return False
@@ -411,7 +411,7 @@ class _Output:
         self.on_fault: Callable[[], object] = lambda: None
 
     def streams(self, prepared: Prepared) -> bool:
-        """Whether text is shown as it is written: not as JSON, nor an answer that may change.
+        """Return whether text is shown as it is written: not as JSON, nor an answer that may change.
 
         An agent with tools may say something in every turn. It is shown to those who ask for it.
         """
@@ -423,7 +423,7 @@ class _Output:
         )
 
     def ready(self, prepared: Prepared) -> None:
-        """The first request is about to be sent."""
+        """Take note that the first request is about to be sent."""
         tuning.run_begins()
         self._calls.wanted = prepared.definition.beyond_first_axe
         self._has_tools = bool(prepared.request.tools)
@@ -482,7 +482,7 @@ class _Output:
             self._log.say(line)
 
     def finished(self, result: RunResult) -> None:
-        """The answer is complete, or a budget is used up and it is partial."""
+        """Take note that the answer is complete, or a budget is used up and it is partial."""
         if self._fault:
             raise self._fault
         if self._log:
@@ -510,14 +510,14 @@ class _Output:
             print(shown(text, sys.stderr), file=sys.stderr)
 
     def gave_up(self, error: RunError) -> None:
-        """The run has failed. As text, what a used-up budget was spent on counts as its answer."""
+        """Take note that the run has failed. As text, what a used-up budget was spent on counts as its answer."""
         if isinstance(error, BudgetError) and error.partial and not self._json:
             self.finished(error.partial)
         else:
             self.failed()
 
     def cancelled(self) -> None:
-        """The run was stopped."""
+        """Take note that the run was stopped."""
         self.failed()
         if self._json:
             print(failure_as_json(RunCancelledError(), self._calls))
@@ -566,7 +566,7 @@ class _Output:
             self._text.enter_context(self._progress.paused())
 
     def _end_turn(self) -> None:
-        """The text of a turn is complete, and tools come next: a blank line before further text."""
+        """End the text of a turn after which tools come: a blank line before further text."""
         if self._written and not self._fault:
             self._end_styles()
             self._write("\n" if self._written.endswith("\n") else "\n\n")
@@ -593,7 +593,7 @@ class _Output:
             self.on_fault()
 
     def _styled(self, text: str) -> str:
-        """The text of a model as standard output gets it."""
+        """Return the text of a model as standard output gets it."""
         if self._markdown is not None:
             return self._markdown.feed(harmless(text))
         return shown(text, sys.stdout)

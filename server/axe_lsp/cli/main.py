@@ -66,7 +66,7 @@ OUTPUT_LOST = 1
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The entry point; returns the exit code."""
+    """Return the entry point; returns the exit code."""
     tuning.command_begins()
     if threading.current_thread() is threading.main_thread():
         end_on_interrupt()
@@ -129,7 +129,7 @@ def _executed(name: str, rest: list[str]) -> int:
 
 
 def _command(arguments: list[str]) -> tuple[str, list[str]]:
-    """The name of the subcommand and what it is given."""
+    """Return the name of the subcommand and what it is given."""
     name = arguments[0] if arguments else "serve"
     if name in ("-h", "--help"):
         return "overview", []
@@ -173,7 +173,7 @@ def _call(name: str, arguments: list[str]) -> int:
 
 
 def module_of(name: str) -> str:
-    """The module of a command."""
+    """Return the module of a command."""
     return f"axe_lsp.cli.{_MODULES.get(name, name)}"
 
 

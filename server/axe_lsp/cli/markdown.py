@@ -73,16 +73,16 @@ class MarkdownStream:
         """The character before the next one: signs of emphasis depend on it."""
 
     def feed(self, text: str) -> str:
-        """The output for a further piece."""
+        """Return the output for a further piece."""
         return "".join(map(self._take, text.splitlines(keepends=True)))
 
     def _take(self, line: str) -> str:
-        """The same for a line or a part of one: what is left of a long text would be copied again and again."""
+        """Return the same for a line or a part of one: what is left of a long text would be copied again and again."""
         self._rest += line
         return self._show(is_all=False)
 
     def end(self) -> str:
-        """The rest of the output. The next piece begins a new text."""
+        """Return the rest of the output. The next piece begins a new text."""
         shown = self._show(is_all=True)
         if self._wrap is not None:
             shown += self._wrap.end()
@@ -167,7 +167,7 @@ class MarkdownStream:
         return _Shown("", 0)
 
     def _ends_or_begins(self, fence: str, info: str) -> bool:
-        """Whether a line of that fence ends the code that is open, or begins one."""
+        """Return whether a line of that fence ends the code that is open, or begins one."""
         if not self._fence:
             return "`" not in info
         return fence.startswith(self._fence) and not info.strip()
@@ -237,7 +237,7 @@ class MarkdownStream:
         return _Shown("[", 1)
 
     def _change(self, styles: list[str]) -> str:
-        """The sequence that puts styles in force, in place of those that were."""
+        """Return the sequence that puts styles in force, in place of those that were."""
         if styles == self._styles:
             return ""
         self._styles = styles
@@ -258,5 +258,5 @@ _INLINE: dict[str, Callable[[MarkdownStream, bool], _Shown | None]] = {
 
 
 def _run(text: str) -> str:
-    """The first character of a text, as often as it stands there."""
+    """Return the first character of a text, as often as it stands there."""
     return text[: len(text) - len(text.lstrip(text[0]))]

@@ -36,7 +36,7 @@ class WordWrap:
         self.begin()
 
     def begin(self) -> None:
-        """The cursor is at the start of a line."""
+        """Take note that the cursor is at the start of a line."""
         self._column = 0
         self._hang = self._hang_of_prefix = ""
         """The beginning of the lines into which the present one is broken."""
@@ -53,7 +53,7 @@ class WordWrap:
         """Whether there are blanks before the last word."""
 
     def prefix(self, text: str, hang: str) -> str:
-        """The output for the beginning of a line, which is not broken; `hang` stands below it."""
+        """Return the output for the beginning of a line, which is not broken; `hang` stands below it."""
         self._column += _width(text)
         for style in _STYLE.findall(text):
             self._style = "" if style == RESET else style
@@ -63,20 +63,20 @@ class WordWrap:
         return text
 
     def line(self, text: str) -> str:
-        """The output for a text that stays as it is, such as code."""
+        """Return the output for a text that stays as it is, such as code."""
         if text.endswith("\n"):
             self.begin()
         return text
 
     def feed(self, text: str) -> str:
-        """The output for a further piece of a line."""
+        """Return the output for a further piece of a line."""
         width = self._width()
         if width < _NARROWEST:
             return text
         return "".join(self._part(match, width) for match in _PART.finditer(text))
 
     def end(self) -> str:
-        """The output for what is held back."""
+        """Return the output for what is held back."""
         gap = self._gap
         self.begin()
         return gap
@@ -155,17 +155,17 @@ def _width(styled: str) -> int:
 
 
 def _without_tabs(blanks: str, column: int) -> str:
-    """The same cells as spaces, for a text that begins in a column."""
+    """Return the same cells as spaces, for a text that begins in a column."""
     return (" " * column + blanks).expandtabs()[column:]
 
 
 def _after(column: int, width: int) -> int:
-    """The column after a word that the terminal has broken, because it is longer than a line."""
+    """Return the column after a word that the terminal has broken, because it is longer than a line."""
     return column if column <= width else (column - 1) % width + 1
 
 
 def _is_plain(word: str) -> bool:
-    """Whether each character takes one cell on any terminal, so that the word can be erased."""
+    """Return whether each character takes one cell on any terminal, so that the word can be erased."""
     text = _STYLE.sub("", word)
     return all(each.isascii() or (cells(each) == 1 and each.isalnum()) for each in text)
 
@@ -182,7 +182,7 @@ StyleCell = Callable[[str, bool], str]
 
 
 def table(text: str, style: StyleCell, width: int) -> str | None:
-    """The rows in `text`, aligned. None if they are no table, or are wider than `width`."""
+    """Return the rows in `text`, aligned. None if they are no table, or are wider than `width`."""
     rows = [_cells(line) for line in text.removesuffix("\n").split("\n")]
     if len(rows) < 2 or not (sides := _sides(rows[1])) or len(rows[0]) != len(sides):
         return None
@@ -208,7 +208,7 @@ def _cells(line: str) -> list[str]:
 
 
 def _sides(row: Sequence[str]) -> list[str]:
-    """Where the columns are aligned, by the second row; empty if that is none of a table."""
+    """Return where the columns are aligned, by the second row; empty if that is none of a table."""
     matches = [_RULE.fullmatch(each) for each in row]
     if None in matches:
         return []

@@ -64,7 +64,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _token(options: argparse.Namespace) -> str:
-    """The token that each request over HTTP has to bring. Raises ConfigError."""
+    """Return the token that each request over HTTP has to bring. Raises ConfigError."""
     if options.http is None:
         return ""
     if options.token_file is None:
@@ -84,7 +84,7 @@ def _token(options: argparse.Namespace) -> str:
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """A socket to which clients can connect from now on. Raises ConfigError."""
+    """Return a socket to which clients can connect from now on. Raises ConfigError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)

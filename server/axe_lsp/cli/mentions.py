@@ -65,7 +65,7 @@ def attach(message: str, folder: Path) -> Attached:
 
 
 def _mentioned(name: str, folder: Path) -> tuple[ContextFile | None, str]:
-    """The file that a mention means, or None and why it means none."""
+    """Return the file that a mention means, or None and why it means none."""
     for each in dict.fromkeys((name, name.rstrip(_AFTER_PATH))):
         try:
             path = folder / each
@@ -102,7 +102,7 @@ def path_offers(before: str, folder: Path) -> Iterator[Offer]:
 
 
 def _entries(folder: Path, above: str, beginning: str) -> list[tuple[str, bool]]:
-    """The entries of a folder whose names begin with a text, else contain it: names, and whether each is a folder."""
+    """Return the entries of a folder whose names begin with a text, else contain it: names, and whether each is a folder."""
     try:
         place = (folder / above).resolve()
         if not place.is_relative_to(folder):

@@ -145,7 +145,7 @@ class Progress:
         return len(self._agents) > 1
 
     def frame(self, now: float, width: int, height: int) -> Frame:
-        """The current frame. Live lines are at most `height`, each of at most `width` cells."""
+        """Return the current frame. Live lines are at most `height`, each of at most `width` cells."""
         root = self.root_line(now, width)
         rows = height - len(root)
         settled = [*self._settled(width, rows // 2), *self._sum_up(width)]
@@ -196,14 +196,14 @@ class Progress:
             yield from _lines(child, 0, width)
 
     def _sum_up(self, width: int) -> Iterator[Line]:
-        """The last line of all, once."""
+        """Yield the last line of all, once."""
         summary = self._summary()
         if summary and not self._is_summed_up:
             self._is_summed_up = True
             yield _clipped(summary, width)
 
     def _summary(self) -> Line | None:
-        """The use of a tree that has ended. The answer of a single agent needs no such line."""
+        """Return the use of a tree that has ended. The answer of a single agent needs no such line."""
         root = self._root
         if root is None or root.end is None or not self.has_children:
             return None
@@ -212,7 +212,7 @@ class Progress:
         return *_head(root), Span(word, style), totals, *_incomplete(root.end)
 
     def root_line(self, now: float, width: int) -> list[Line]:
-        """The line of the root while it runs; none before and after."""
+        """Return the line of the root while it runs; none before and after."""
         root = self._root
         if root is None or root.end:
             return []
@@ -244,7 +244,7 @@ def _queued(queued: frozenset[str], event: Event) -> frozenset[str]:
 
 
 def _state(event: Event) -> str:
-    """The state of a request from now on."""
+    """Return the state of a request from now on."""
     match event:
         case TurnRetry():
             return f"retry {event.attempt} of {event.max_attempts} after {event.category}, "
@@ -267,7 +267,7 @@ def _state_of_context(event: Event) -> str:
 
 
 def _lines(child: _Agent, now: float, width: int) -> tuple[Line, Line]:
-    """The two lines of a child: what it is there for, and how it is getting on."""
+    """Return the two lines of a child: what it is there for, and how it is getting on."""
     if child.end:
         return _begun(child, width), _ended(child, child.end, width)
     return _begun(child, width), _working(child, child.task, now, width)
@@ -288,7 +288,7 @@ def _working(agent: _Agent, doing: str, now: float, width: int) -> Line:
 
 
 def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:
-    """The last line about a child. Only a reason may make it longer than the terminal is wide."""
+    """Return the last line about a child. Only a reason may make it longer than the terminal is wide."""
     head = _head(child)
     word, style = _WORDS[end.status]
     tail = (
@@ -308,13 +308,13 @@ def _ended(child: _Agent, end: AgentEnd, width: int | None = None) -> Line:
 
 
 def _incomplete(end: AgentEnd) -> tuple[Span, ...]:
-    """The fault of an answer."""
+    """Return the fault of an answer."""
     mark = in_words(end.incomplete) if end.status == "completed" else ""
     return (Span(f"; {mark}", Style.BAD),) if mark else ()
 
 
 def _changes(end: AgentEnd) -> tuple[Span, ...]:
-    """What has become of the changes in a copy."""
+    """Return what has become of the changes in a copy."""
     if end.changes is None:
         return ()
     if end.unapplied is None:
@@ -342,14 +342,14 @@ def _margin(child: _Agent) -> str:
 
 
 def _figures(agent: _Agent, seconds: float) -> str:
-    """How many tools, if any, and how long. Most children have none, and that is no news."""
+    """Return how many tools, if any, and how long. Most children have none, and that is no news."""
     tools = f"{counted(agent.tools, 'tool')}, " if agent.tools else ""
     waiting = f"{counted(len(agent.queued), 'message')} queued, " if agent.queued else ""
     return f"{waiting}{tools}{seconds:.1f}s"
 
 
 def _totals(root: _Agent, end: AgentEnd) -> str:
-    """The root's tools and time, and what everybody used."""
+    """Return the root's tools and time, and what everybody used."""
     used = end.tree or end
     cost = f", {dollars(used.cost)}" if used.cost else ""
     tokens = f"{used.input_tokens:,} tokens in, {used.output_tokens:,} out{cost}"
@@ -361,7 +361,7 @@ def _first_line(task: str) -> str:
 
 
 def _fitting(text: str, width: int | None, *others: Span) -> str:
-    """The part of a line that may be cut, when the others are to fit as well."""
+    """Return the part of a line that may be cut, when the others are to fit as well."""
     if width is None:
         return cut(text, SHORT)
     return cut(text, min(SHORT, width - sum(cells(other.text) for other in others)))

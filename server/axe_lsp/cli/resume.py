@@ -82,7 +82,7 @@ def _resume(start: Start, options: argparse.Namespace, calls: CallDetails) -> in
 
 
 def _found(beginning: str | None) -> tuple[Start, Known]:
-    """The order of the run to resume, and what is known of it. Raises RunError."""
+    """Return the order of the run to resume, and what is known of it. Raises RunError."""
     with opened_history() as connection:
         _, root = named_or_newest(connection, beginning, spellings("."), "resumable")
         require_resumable(connection, root)
@@ -91,7 +91,7 @@ def _found(beginning: str | None) -> tuple[Start, Known]:
 
 
 def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
-    """The order of the fork of a run, and what is known of it. Raises RunError."""
+    """Return the order of the fork of a run, and what is known of it. Raises RunError."""
     with opened_history() as connection:
         _, root = named_or_newest(connection, options.run, spellings("."), "kept")
     start = fork_of(root, options.from_turn, options.model)
@@ -100,7 +100,7 @@ def _forked(options: argparse.Namespace) -> tuple[Start, Known]:
 
 
 def _as_text(told: dict[str, Json]) -> str:
-    """The stored work, the calls with unknown results, and the next step, in words."""
+    """Return the stored work, the calls with unknown results, and the next step, in words."""
     kept = (
         counted(told["answers"], "answer"),
         counted(told["results"], "result"),

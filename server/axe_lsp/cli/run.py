@@ -73,7 +73,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
-    """The options; the word after the agent is its prompt, wherever options stand."""
+    """Return the options; the word after the agent is its prompt, wherever options stand."""
     parser = _parser()
     options, further = parser.parse_known_args(arguments)
     words = [*([] if options.words is None else [options.words]), *further]
@@ -94,7 +94,7 @@ def _options(arguments: Sequence[str]) -> argparse.Namespace:
 def in_workspace(
     request: RunRequest, here: AgentSearch, file: Path | None
 ) -> tuple[RunRequest, Path]:
-    """The request as it is made in the agent's workspace, and that workspace.
+    """Return the request as it is made in the agent's workspace, and that workspace.
 
     Without such an agent that is the current folder; the run will say that there is none.
     """
@@ -207,7 +207,7 @@ def _request(options: argparse.Namespace, file: Path | None) -> RunRequest:
 
 
 def _continued(options: argparse.Namespace, request: RunRequest) -> str:
-    """The completed run to go on with. Raises RunError."""
+    """Return the completed run to go on with. Raises RunError."""
     # Imported late, like what else only some runs need.
     from axe_lsp.hosting.history.database import HistoryError
     from axe_lsp.hosting.history.dead_runs import opened_history
@@ -230,7 +230,7 @@ def _continued(options: argparse.Namespace, request: RunRequest) -> str:
 
 
 def _task(options: argparse.Namespace) -> str:
-    """The task: the prompt, then standard input. A blank prompt counts as none, as in axe."""
+    """Return the task: the prompt, then standard input. A blank prompt counts as none, as in axe."""
     prompt: str = options.prompt or ""
     piped = text_beside_prompt() if prompt.strip() else piped_text()
     if not (piped or "").strip():
@@ -243,7 +243,7 @@ def _task(options: argparse.Namespace) -> str:
 
 
 def _report_missing_text(options: argparse.Namespace, prompt: str) -> None:
-    """Standard input has no text. Raises ConfigError if it was required; warns a person whose pipe was empty."""
+    """Report that standard input has no text. Raises ConfigError if it was required; warns a person whose pipe was empty."""
     if options.require_stdin:
         raise ConfigError(
             "standard input has no text, and --require-stdin is given; nothing was sent"
@@ -273,7 +273,7 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
 
 
 def read_input(argument: str) -> Mapping[str, Json]:
-    """The object that an argument means: `@` stands before a file. Raises ConfigError."""
+    """Return the object that an argument means: `@` stands before a file. Raises ConfigError."""
     where, text = "--input", argument
     if argument.startswith("@"):
         path = Path(argument[1:])

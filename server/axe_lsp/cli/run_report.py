@@ -57,7 +57,7 @@ class CallDetails:
         self._end: AgentEnd | None = None
 
     def until_now(self, status: Status) -> RunResult:
-        """The data of a run without a result, from its events."""
+        """Return the data of a run without a result, from its events."""
         end = self._end or AgentEnd(run=RunIds("", "", ""), status=status, duration_ms=0)
         return RunResult(
             run_id=end.run.run_id,
@@ -94,7 +94,7 @@ class CallDetails:
 
 
 def failure_as_json(error: RunError, details: CallDetails) -> str:
-    """The output for a run that has failed, or could not begin, as one line."""
+    """Return the output for a run that has failed, or could not begin, as one line."""
     status = status_of(error)
     result = error.partial or details.until_now(status)
     failure = {"kind": error.kind, "message": str(error)}
@@ -107,7 +107,7 @@ def failure_as_json(error: RunError, details: CallDetails) -> str:
 def as_json(
     result: RunResult, details: CallDetails, failure: Mapping[str, object] = _NO_FAILURE
 ) -> str:
-    """The result as one line; `failure` are the keys that say why the content is no result."""
+    """Return the result as one line; `failure` are the keys that say why the content is no result."""
     if details.is_full:
         error = failure.get("error")
         return compact(full_json(result, details.calls, error if isinstance(error, dict) else None))
@@ -152,7 +152,7 @@ def _cut(text: str) -> str:
 
 
 def _cache(result: RunResult) -> Mapping[str, object]:
-    """The use of the provider's cache, if the provider reports it."""
+    """Return the use of the provider's cache, if the provider reports it."""
     read, written = result.cache_read_tokens or 0, result.cache_write_tokens or 0
     if not (read or written):
         return {}
@@ -164,7 +164,7 @@ def _cache(result: RunResult) -> Mapping[str, object]:
 
 
 def _budget(result: RunResult) -> Mapping[str, object]:
-    """The rest of the budget, if there is one."""
+    """Return the rest of the budget, if there is one."""
     if not result.budget:
         return {}
     return {
@@ -175,7 +175,7 @@ def _budget(result: RunResult) -> Mapping[str, object]:
 
 
 def _cost(result: RunResult, wanted: bool) -> Mapping[str, object]:
-    """The cost of the run, and the use of its whole tree."""
+    """Return the cost of the run, and the use of its whole tree."""
     if wanted:
         return {"cost": result.cost, "tree": tree_json(result)}
     own = {} if result.cost is None else {"cost": result.cost}
@@ -213,7 +213,7 @@ def report_failure(error: RunError, options: argparse.Namespace, calls: CallDeta
 
 
 def _tell_last_text(error: RunError) -> None:
-    """The last text of the agent when it failed, in full, since it was paid for.
+    """Print the last text of the agent when it failed, in full, since it was paid for.
 
     That of a used-up budget is on standard output already.
     """
@@ -233,12 +233,12 @@ def tell_cancelled(milliseconds: int) -> None:
 
 
 def tell_where_to_look(run_id: str, go_on: str, error: RunError | None = None) -> None:
-    """The run is remembered: a person can see what happened in it, and go on with it by a command, if there is one."""
+    """Print how a person can see what happened in the run, and by which command, if any, it goes on."""
     tell_person(f"`axe-lsp history show {run_id[:ID_LENGTH]}` shows what happened.")
     if go_on and not isinstance(error, FinalError):
         tell_how_to_go_on(go_on, run_id)
 
 
 def tell_how_to_go_on(command: str, run_id: str) -> None:
-    """The command that goes on with a run."""
+    """Print the command that goes on with a run."""
     tell_person(f"continue with: {command} {run_id[:ID_LENGTH]}")

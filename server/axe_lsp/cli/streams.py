@@ -58,7 +58,7 @@ class _Forgetful(io.FileIO):
     """A file that loses what it can't take."""
 
     def write(self, content: Any, /) -> int:
-        """All of it, as far as the caller has to know."""
+        """Return all of it, as far as the caller has to know."""
         try:
             return super().write(content)
         except OSError:
@@ -66,7 +66,7 @@ class _Forgetful(io.FileIO):
 
 
 def output_fault() -> OSError | None:
-    """Why standard output can't be written, if it can't. Flushes it, and drops what is stuck."""
+    """Return why standard output can't be written, if it can't. Flushes it, and drops what is stuck."""
     try:
         sys.stdout.flush()
     except OSError as error:
@@ -77,7 +77,7 @@ def output_fault() -> OSError | None:
 
 
 def is_coloured(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether a stream gets styles: a terminal does. NO_COLOR forbids them, FORCE_COLOR wants them anywhere."""
+    """Return whether a stream gets styles: a terminal does. NO_COLOR forbids them, FORCE_COLOR wants them anywhere."""
     if environment.get("NO_COLOR"):
         return False
     if environment.get("FORCE_COLOR", "0") not in ("", "0"):
@@ -86,7 +86,7 @@ def is_coloured(stream: TextIO, environment: Mapping[str, str]) -> bool:
 
 
 def obeys_escapes(stream: TextIO, environment: Mapping[str, str]) -> bool:
-    """Whether the terminal understands escape sequences; Windows has to be asked to."""
+    """Return whether the terminal understands escape sequences; Windows has to be asked to."""
     if sys.platform != "win32":
         return environment.get("TERM", "dumb") != "dumb"
     import ctypes
@@ -155,11 +155,11 @@ class Display:
         """Show it again."""
 
     def close(self) -> None:
-        """The run is over. Later output on the terminal begins on a new line."""
+        """End the output of the run. Later output on the terminal begins on a new line."""
 
 
 def open_terminal() -> int | None:
-    """Where a person can answer what standard error asks, if there is one: a file descriptor."""
+    """Return where a person can answer what standard error asks, if there is one: a file descriptor."""
     if sys.platform == "win32" or not sys.stderr.isatty():
         return None
     if sys.stdin is not None and sys.stdin.isatty():
@@ -171,7 +171,7 @@ def open_terminal() -> int | None:
 
 
 def agrees(question: str, way_out: str) -> bool:
-    """Whether the person at the terminal agrees. Raises ConfigError if there is none; `way_out` is what helps then."""
+    """Return whether the person at the terminal agrees. Raises ConfigError if there is none; `way_out` is what helps then."""
     if sys.stdin is None or not sys.stdin.isatty():
         raise ConfigError(f"nobody can be asked here; {way_out}")
     print(f"{question}? [y]es, [N]o: ", end="", flush=True)
@@ -195,21 +195,21 @@ def complain(error: RunError) -> None:
 
 
 def columns_of(stream: TextIO) -> int:
-    """The width of the terminal as it is now, and of a pipe with FORCE_COLOR the usual one."""
+    """Return the width of the terminal as it is now, and of a pipe with FORCE_COLOR the usual one."""
     with suppress(OSError):
         return os.get_terminal_size(stream.fileno()).columns
     return 80
 
 
 def rows_of(stream: TextIO) -> int:
-    """The height of the terminal as it is now; any text fits into a pipe."""
+    """Return the height of the terminal as it is now; any text fits into a pipe."""
     with suppress(OSError):
         return os.get_terminal_size(stream.fileno()).lines
     return sys.maxsize
 
 
 def shown(text: str, stream: TextIO) -> str:
-    """The text of models and providers for a stream: without control characters on a terminal."""
+    """Return the text of models and providers for a stream: without control characters on a terminal."""
     return harmless(text) if stream.isatty() else text
 
 
@@ -219,7 +219,7 @@ def compact(value: object) -> str:
 
 
 def tell_person(text: str) -> None:
-    """A hint on standard error, also in a pipe and in CI. Programs without a person get what axe writes."""
+    """Print a hint on standard error, also in a pipe and in CI. Programs without a person get what axe writes."""
     if text and has_person():
         print_message(text)
 
@@ -260,7 +260,7 @@ PATIENCE = 3.0
 
 
 def piped_text() -> str:
-    """The piped input. A terminal and the null device are no input, as in axe. Raises AgentError, or ConfigError for binary input."""
+    """Return the piped input. A terminal and the null device are no input, as in axe. Raises AgentError, or ConfigError for binary input."""
     if sys.stdin is None:
         return ""
     try:
@@ -272,7 +272,7 @@ def piped_text() -> str:
 
 
 def text_beside_prompt() -> str | None:
-    """The piped input in addition to a prompt. None if nothing arrives in PATIENCE seconds.
+    """Return the piped input in addition to a prompt. None if nothing arrives in PATIENCE seconds.
 
     A script may have inherited a pipe that nobody ever closes. Raises AgentError.
     """
@@ -289,7 +289,7 @@ def text_beside_prompt() -> str | None:
 
 
 def _read_if_begun(source: int) -> str | None:
-    """All that comes, if something does. A thread reads, as Windows can't wait for a pipe."""
+    """Return all that comes, if something does. A thread reads, as Windows can't wait for a pipe."""
     pieces: list[bytes] = []
     faults: list[OSError] = []
     begun, ended = threading.Event(), threading.Event()
@@ -341,7 +341,7 @@ def is_pipe_or_file() -> bool:
 
 
 def has_text() -> bool:
-    """Whether something would be lost if nobody read it. Waits for nobody who may still write."""
+    """Return whether something would be lost if nobody read it. Waits for nobody who may still write."""
     with suppress(OSError, AttributeError):  # AttributeError: there is no standard input.
         status = os.fstat(sys.stdin.fileno())
         if stat.S_ISREG(status.st_mode):

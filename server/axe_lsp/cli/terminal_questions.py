@@ -44,7 +44,7 @@ class TerminalQuestions:
         self._one_at_a_time = anyio.Lock()
 
     async def __call__(self, question: Question) -> Answer:
-        """The person's answer; an end of input is not a consent."""
+        """Return the person's answer; an end of input is not a consent."""
         async with self._one_at_a_time:
             # The answer to the one before may have taken this one back, of which the lock knows nothing.
             await checkpoint_if_cancelled()
@@ -62,7 +62,7 @@ class TerminalQuestions:
             _write(_AGAIN)
 
     async def _line(self) -> str | None:
-        """The next input, None at the end. The cursor is at the start of a line afterwards."""
+        """Return the next input, None at the end. The cursor is at the start of a line afterwards."""
         ended = False
         try:
             line = await _typed_line(self._terminal)
@@ -109,7 +109,7 @@ def _colour_in_diff(line: str) -> str:
 
 
 def _answer(question: Question, line: str) -> Answer | None:
-    """The answer that a line means, which is empty at the end of the input; None if that is not clear.
+    """Return the answer that a line means, which is empty at the end of the input; None if that is not clear.
 
     Text that is no word of the prompt is a denial with that instruction, if the prompt offers one.
     """
@@ -129,7 +129,7 @@ def _answer(question: Question, line: str) -> Answer | None:
 
 
 def _chosen(choices: Sequence[str], typed: str) -> str:
-    """The choice of the number that was typed, or what was typed."""
+    """Return the choice of the number that was typed, or what was typed."""
     is_number = typed.isascii() and typed.isdigit() and 1 <= int(typed) <= len(choices)
     return choices[int(typed) - 1] if is_number else typed
 
@@ -155,7 +155,7 @@ def _read_unless_woken(terminal: int, wakes: int) -> bytes:
 
 
 def _forget_what_was_typed(terminal: int) -> None:
-    """The input from before the question, which is not an answer to it."""
+    """Discard the input from before the question, which is not an answer to it."""
     if sys.platform != "win32":
         import termios
 

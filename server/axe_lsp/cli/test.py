@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _session(options: argparse.Namespace) -> CaseSession:
-    """The selection of the options. Raises ConfigError."""
+    """Return the selection of the options. Raises ConfigError."""
     if options.watch and (options.record or options.live):
         raise ConfigError("--watch replays recordings; --record and --live cost money each time")
     if fault := _without_effect(options):
@@ -86,7 +86,7 @@ def _session(options: argparse.Namespace) -> CaseSession:
 
 
 def _without_effect(options: argparse.Namespace) -> str:
-    """The fault of options that do nothing without others, "" if there is none."""
+    """Return the fault of options that do nothing without others, "" if there is none."""
     if options.update and not options.record:
         return "--update needs --record"
     for name in ("yes", "ask"):
@@ -255,7 +255,7 @@ def _exit_code(found: Sequence[Outcome]) -> int:
 
 
 def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
-    """The cases to run, by file. Raises ConfigError."""
+    """Return the cases to run, by file. Raises ConfigError."""
     named: dict[Path, list[str]] = {}
     for given in options.files:
         path, _, name = given.partition("::")
@@ -289,7 +289,7 @@ def _plans(options: argparse.Namespace) -> tuple[Plan, ...]:
 
 
 def _affected(plans: Sequence[Plan], revision: str) -> tuple[Plan, ...]:
-    """Those of the cases that changes since a commit may affect, and how many they are. Raises ConfigError."""
+    """Return those of the cases that changes since a commit may affect, and how many they are. Raises ConfigError."""
     of_project: dict[Path, Changes] = {}
     found: list[Plan] = []
     for plan in plans:
@@ -305,7 +305,7 @@ def _affected(plans: Sequence[Plan], revision: str) -> tuple[Plan, ...]:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    """A file itself, or the files of tests below a folder. Raises ConfigError."""
+    """Yield a file itself, or the files of tests below a folder. Raises ConfigError."""
     whole = working_folder() / path
     if not whole.is_dir():
         yield Path(os.path.normpath(whole))
@@ -319,7 +319,7 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _project(file: Path, here: Path) -> Path:
-    """The folder whose agents a file of tests means."""
+    """Return the folder whose agents a file of tests means."""
     return project_of_tests(file.parent) or workspace_above(here, os.environ)
 
 

@@ -53,7 +53,7 @@ class Report:
         self._out = out
 
     def add(self, outcome: Outcome) -> None:
-        """A case is done."""
+        """Take note that a case is done."""
 
     def finish(self, seconds: float, left: int) -> None:
         """No more will come, though so many are `left` after Ctrl-C."""
@@ -69,7 +69,7 @@ class TextReport(Report):
         self._counts: Counter[Verdict] = Counter()
 
     def add(self, outcome: Outcome) -> None:
-        """A line for the case, and below it what deviates."""
+        """Print a line for the case, and below it what deviates."""
         self._counts[outcome.verdict] += 1
         if outcome.suite.shown != self._file:
             self._file = outcome.suite.shown
@@ -85,12 +85,12 @@ class TextReport(Report):
         self._out.flush()
 
     def finish(self, seconds: float, left: int) -> None:
-        """The numbers of each verdict."""
+        """Print the numbers of each verdict."""
         if text := _counted(self._counts, left):
             self._line(f"{text} in {seconds:.1f} s")
 
     def _text(self, text: str) -> None:
-        """A line with words of files and models, which nobody obeys."""
+        """Print a line with words of files and models, which nobody obeys."""
         self._line(visible(text))
 
     def _line(self, text: str) -> None:
@@ -140,7 +140,7 @@ def _told(outcome: Outcome) -> Iterator[str]:
 
 
 def diff_lines(recorded: str, sent: str) -> list[str]:
-    """The lines that differ, and those around them, as a terminal can show them."""
+    """Return the lines that differ, and those around them, as a terminal can show them."""
     before, after = recorded.splitlines(), sent.splitlines()
     lines = difflib.unified_diff(before, after, "recorded", "sent", lineterm="", n=1)
     return [visible(each) for each in lines]
@@ -149,7 +149,7 @@ def diff_lines(recorded: str, sent: str) -> list[str]:
 def _tree(
     run: Observed, marked: ObservedCall | None, deviating: Observed | None, depth: int = 0
 ) -> Iterator[str]:
-    """The run with its calls and children; the call that deviates first, or the run, has a `>`."""
+    """Yield the run with its calls and children; the call that deviates first, or the run, has a `>`."""
     indent = "  " * depth
     sign = ">" if run is deviating else " "
     turns = f"{run.turns} turn{'' if run.turns == 1 else 's'}"
@@ -192,7 +192,7 @@ class GithubReport(TextReport):
         self._rows: list[str] = []
 
     def add(self, outcome: Outcome) -> None:
-        """The case, and an annotation for each failure."""
+        """Print the case, and an annotation for each failure."""
         super().add(outcome)
         for each in outcome.failures:
             line = outcome.suite.line(each.range)
@@ -211,7 +211,7 @@ class GithubReport(TextReport):
         super()._line(text.replace("##[", "## ["))
 
     def finish(self, seconds: float, left: int) -> None:
-        """The numbers, which the summary gets too."""
+        """Print the numbers, which the summary gets too."""
         super().finish(seconds, left)
         file = os.environ.get("GITHUB_STEP_SUMMARY")
         text = _counted(self._counts, left)
@@ -230,7 +230,7 @@ class GithubReport(TextReport):
 
 
 def _row(outcome: Outcome) -> str:
-    """A row of a Markdown table, in which a text is nothing but text."""
+    """Return a row of a Markdown table, in which a text is nothing but text."""
     place = f"{outcome.suite.place(outcome.case.range)} {outcome.case.name}"
     first = outcome.failures[0].message if outcome.failures else ""
     cells = (_SIGNS[outcome.verdict], place, first)
@@ -256,7 +256,7 @@ class JunitReport(Report):
         self._outcomes.setdefault(outcome.suite.shown, []).append(outcome)
 
     def finish(self, seconds: float, left: int) -> None:
-        """The whole document."""
+        """Print the whole document."""
         found = enumerate(self._outcomes.items())
         suites = "".join(_suite(number, self._began, *each) for number, each in found)
         self._out.write(
@@ -283,7 +283,7 @@ def _suite(number: int, began: datetime, name: str, outcomes: list[Outcome]) -> 
 
 
 def _junit(verdict: Verdict) -> str:
-    """The element for a verdict, "" for a case that passed."""
+    """Return the element for a verdict, "" for a case that passed."""
     return {"passed": "", "failed": "failure", "unfinished": "skipped"}.get(verdict, "error")
 
 

@@ -17,17 +17,17 @@ _WORDS = re.compile(r"""(\s*)(--allow\s(?:'[^']*'|"'")+|[^\s`]*`[^`]*`\S*|\S+)""
 
 
 def cells(text: str) -> int:
-    """How many cells `text` takes. Where terminals disagree, the larger number."""
+    """Return how many cells `text` takes. Where terminals disagree, the larger number."""
     return len(text) if text.isascii() else sum(map(_cells, text))
 
 
 def shown_cells(text: str) -> int:
-    """How many cells `text` takes where what is joined into one picture takes the room of one."""
+    """Return how many cells `text` takes where what is joined into one picture takes the room of one."""
     return cells(re.sub(rf"{_JOINER}.{_EMOJI_STYLE}?|[\U0001F3FB-\U0001F3FF]", "", text))
 
 
 def dollars(amount: float) -> str:
-    """An amount of US dollars, which is small more often than not."""
+    """Return an amount of US dollars, which is small more often than not."""
     return f"${amount:.4f}"
 
 

@@ -96,7 +96,7 @@ def _print_instructions(reach: Reach, workspace: Path) -> None:
 
 
 def trust_requests_at(path: Path | None) -> tuple[Path, list[TrustRequest]]:
-    """The workspace, and what its agents or a file of tests reach in it. Raises ConfigError."""
+    """Return the workspace, and what its agents or a file of tests reach in it. Raises ConfigError."""
     project = project_of_tests(path.absolute().parent) if path is not None else None
     if path is not None and project is not None and path.is_file():
         return project, _trust_requests_of_tests(path, project)
@@ -119,7 +119,7 @@ def _trust_requests_of_tests(path: Path, project: Path) -> list[TrustRequest]:
 
 
 def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefinition]], Resolve]:
-    """The workspace, the agents that are looked at, and how they find others. Raises ConfigError."""
+    """Return the workspace, the agents that are looked at, and how they find others. Raises ConfigError."""
     if path is not None and not path.exists():
         raise ConfigError(f"no such file or folder: {shown_path(path)}")
     if path is not None and not path.is_dir():
@@ -139,7 +139,7 @@ def _agents_at(path: Path | None) -> tuple[Path, Iterator[tuple[str, AgentDefini
 
 
 def _changing(wanted: Sequence[TrustRequest]) -> str:
-    """What ends the permissions when it changes."""
+    """Return what ends the permissions when it changes."""
     web = {each.is_web for each in wanted}
     files = ["one of these files"] if False in web else []
     return ", or for the web ".join(files + ["what the agents can read"] * (True in web))

@@ -176,7 +176,7 @@ class Surface(Protocol):
 
 
 def is_typed_at(terminal: int) -> bool:
-    """Whether a person can type here: this process is in the foreground of its terminal."""
+    """Return whether a person can type here: this process is in the foreground of its terminal."""
     if sys.platform == "win32":
         return False
     with suppress(OSError):
@@ -185,7 +185,7 @@ def is_typed_at(terminal: int) -> bool:
 
 
 def has_input(terminal: int) -> bool:
-    """Whether lines wait already, such as commands for the shell after this one."""
+    """Return whether lines wait already, such as commands for the shell after this one."""
     return bool(select.select([terminal], [], [], 0)[0])
 
 

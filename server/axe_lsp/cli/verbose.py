@@ -54,11 +54,11 @@ class VerboseLog(Display):
         self._thought = ""
 
     def say(self, text: str) -> None:
-        """A line."""
+        """Print a line."""
         super().say(shown(text, self._stream))
 
     def ready(self, prepared: Prepared) -> None:
-        """The first request is about to be sent."""
+        """Take note that the first request is about to be sent."""
         self._started = time.monotonic()
         self._has_tools = bool(prepared.request.tools)
         prompt = prepared.prompt
@@ -115,7 +115,7 @@ class VerboseLog(Display):
                 yield from _of_turn(event)
 
     def finished(self, result: RunResult) -> None:
-        """The run has succeeded, or its budget is used up."""
+        """Take note that the run has succeeded, or its budget is used up."""
         cumulative = " (cumulative)" if self._has_tools else ""
         if result.budget:
             used = f"{result.budget.used_tokens}/{result.budget.max_tokens}"
@@ -142,7 +142,7 @@ class VerboseLog(Display):
             )
 
     def failed(self) -> None:
-        """The run has failed; if nothing was sent, it took no time."""
+        """Take note that the run has failed; if nothing was sent, it took no time."""
         if self._started is not None:
             self.say(f"Duration: {round((time.monotonic() - self._started) * 1000)}ms")
 
@@ -200,12 +200,12 @@ def _of_child(event: Event) -> Iterator[str]:
 
 
 def _call(event: ToolBegin | ToolEnd) -> tuple[str, str]:
-    """Which call it is. Providers do not always give each one an id of its own."""
+    """Return which call it is. Providers do not always give each one an id of its own."""
     return event.run.run_id, event.call_id
 
 
 def _of_tool(begin: ToolBegin, end: ToolEnd) -> Iterator[str]:
-    """The summary of a tool call: its first argument, and its error, if any."""
+    """Yield the summary of a tool call: its first argument, and its error, if any."""
     if end.name not in BUILTIN_TOOLS or end.content == unknown_tool(end.name):
         return
     first = next(iter(BUILTIN_TOOLS[end.name].definition.parameters))

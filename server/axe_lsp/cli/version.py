@@ -20,7 +20,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _version() -> str:
-    """The version, with the commit in a checkout or a build of one, such as `0.1.0+g1234567`."""
+    """Return the version, with the commit in a checkout or a build of one, such as `0.1.0+g1234567`."""
     commit = commit_of(Path(__file__).parents[3] / ".git")
     if commit:
         return f"{__version__}+g{commit[:7]}"
@@ -32,7 +32,7 @@ def _version() -> str:
 
 
 def commit_of(git: Path) -> str:
-    """The commit that a checkout is at, read without git, or ""."""
+    """Return the commit that a checkout is at, read without git, or ""."""
     try:
         if git.is_file():  # A worktree has its folder elsewhere.
             git = git.parent / git.read_text("utf-8").strip().removeprefix("gitdir: ")

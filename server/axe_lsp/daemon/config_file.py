@@ -38,7 +38,7 @@ def put_key(environment: Environment, provider: str, key: str, *, replaces: bool
 
 
 def with_key(text: str, path: Path, provider: str, key: str, *, replaces: bool = False) -> str:
-    """The text of the file with the key in it. Raises ConfigError."""
+    """Return the text of the file with the key in it. Raises ConfigError."""
     change = key_change(text, path, provider, key, replaces=replaces)
     return spliced(text, [change]) if change is not None else text
 
@@ -46,7 +46,7 @@ def with_key(text: str, path: Path, provider: str, key: str, *, replaces: bool =
 def key_change(
     text: str, path: Path, provider: str, key: str, *, replaces: bool = False
 ) -> Splice | None:
-    """The change that adds the key to the file's text; None if it is there. Raises ConfigError."""
+    """Return the change that adds the key to the file's text; None if it is there. Raises ConfigError."""
     lookup = Lookup(Parse(text))
     values = lookup.parse.values
     if values is None:
@@ -67,7 +67,7 @@ def key_change(
 
 
 def key_place(text: str, provider: str) -> TextRange | None:
-    """Where the provider's key stands in the text of the file, or would stand, between its quotes."""
+    """Return where the provider's key stands in the text of the file, or would stand, between its quotes."""
     value = Lookup(Parse(text)).value(("providers", provider, "api_key"))
     return content_range(text, value) if value is not None else None
 
@@ -84,7 +84,7 @@ def _read(path: Path) -> str:
 
 
 def _setting(values: Mapping[str, Any], provider: str) -> Any:
-    """The key that is set, or something that is nothing."""
+    """Return the key that is set, or something that is nothing."""
     settings: Any = values
     for name in ("providers", provider, "api_key"):
         settings = settings.get(name) if isinstance(settings, Mapping) else None
@@ -92,7 +92,7 @@ def _setting(values: Mapping[str, Any], provider: str) -> Any:
 
 
 def _splice(lookup: Lookup, provider: str, key: str) -> Splice | None:
-    """The key in place of a blank one, else as a further line of the provider's table."""
+    """Return the key in place of a blank one, else as a further line of the provider's table."""
     table = ("providers", provider)
     blank = lookup.value((*table, "api_key"))
     if blank is not None:

@@ -52,13 +52,13 @@ class Daemon:
         return Ollama(self.environment, self._background)
 
     def open_view(self) -> View:
-        """The agent files as a new client sees them."""
+        """Return the agent files as a new client sees them."""
         view = View(self.environment, self._index)
         self._views.add(view)
         return view
 
     async def close_view(self, view: View) -> None:
-        """The client has gone; what only it has had read is forgotten."""
+        """Close the view of a client that has gone, and forget what only it has had read."""
         self._views.discard(view)
         if self._index is not None:
             self._index.keep_only(each.snapshot.closed for each in self._views)

@@ -36,7 +36,7 @@ _TESTS = PurePath(TEST_FOLDERS[0]).name
 
 
 def user_folder(environment: Environment) -> Path | None:
-    """The user's own folder of agents; None for a process without a home.
+    """Return the user's own folder of agents; None for a process without a home.
 
     `..` is worked out, as in the URIs of editors.
     """
@@ -47,13 +47,13 @@ def user_folder(environment: Environment) -> Path | None:
 
 
 def config_file(environment: Environment) -> Path | None:
-    """The user's settings for providers, beside that folder, whether or not there are any."""
+    """Return the user's settings for providers, beside that folder, whether or not there are any."""
     folder = user_folder(environment)
     return folder.parent / CONFIG_FILE if folder is not None else None
 
 
 def path_in_settings(text: str) -> Path | None:
-    """The path that a user has written; None without one, or if no user of that name has a home."""
+    """Return the path that a user has written; None without one, or if no user of that name has a home."""
     try:
         return Path(text.strip()).expanduser() if text.strip() else None
     except RuntimeError:
@@ -61,7 +61,7 @@ def path_in_settings(text: str) -> Path | None:
 
 
 def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterator[Path]:
-    """Every agent file below the roots, and those in the folders. Blocks while it is iterated."""
+    """Yield every agent file below the roots, and those in the folders. Blocks while it is iterated."""
     for root in roots:
         for folder in agent_folders_below(root, tuple(LAYERED)):
             for each in (folder, *tests_beside([folder])):
@@ -71,14 +71,14 @@ def agent_files_below(roots: Sequence[Path], folders: Sequence[Path]) -> Iterato
 
 
 def tests_beside(folders: Iterable[Path]) -> Iterator[Path]:
-    """The folders of tests of the agents in some folders, which lie beside those."""
+    """Yield the folders of tests of the agents in some folders, which lie beside those."""
     for folder in folders:
         if folder.as_posix().endswith(_AGENT_ENDINGS):
             yield folder.parent / _TESTS
 
 
 def declared_files(places: Places, folders: Iterable[Path]) -> dict[Path, str]:
-    """The agents that the settings in these folders declare, by their files, each with the layer's URI."""
+    """Return the agents that the settings in these folders declare, by their files, each with the layer's URI."""
     settings = [
         read_agent_file(places.locate(uri_of(path)), content.text)
         for path in (folder / SETTINGS_FILE for folder in folders)
@@ -91,12 +91,12 @@ def declared_files(places: Places, folders: Iterable[Path]) -> dict[Path, str]:
 
 
 def user_layers(environment: Environment) -> dict[str, Path]:
-    """The user's own folders of other programs, by their names, whether or not they are there."""
+    """Return the user's own folders of other programs, by their names, whether or not they are there."""
     return {name: Path(os.path.normpath(folder)) for name, folder in homes_of_dialects(environment)}
 
 
 def user_layer_folders(environment: Environment) -> Iterator[Path]:
-    """The folders in them that have agents or settings."""
+    """Yield the folders in them that have agents or settings."""
     layers = user_layers(environment)
     for program in LAYERED:
         layer = layers.get(program.name)
@@ -105,12 +105,12 @@ def user_layer_folders(environment: Environment) -> Iterator[Path]:
 
 
 def is_layer(folder: Path) -> bool:
-    """Whether a folder is that of another program, with its settings."""
+    """Return whether a folder is that of another program, with its settings."""
     return folder.name in _LAYERS
 
 
 def agent_files_in(folder: Path) -> list[Path]:
-    """The files in a folder of agents; empty if it can't be read or isn't there.
+    """Return the files in a folder of agents; empty if it can't be read or isn't there.
 
     Of a program's own folder it is the settings alone.
     """
@@ -120,7 +120,7 @@ def agent_files_in(folder: Path) -> list[Path]:
 
 
 def loose_agents_in(folder: Path) -> list[Path]:
-    """The agents in a folder that is no folder of agents, and below it those that are told by their keys.
+    """Return the agents in a folder that is no folder of agents, and below it those that are told by their keys.
 
     Other files, as `Cargo.toml`, are left out. A file in the folder that can't be read as text counts as an
     agent, so that this is reported.
@@ -141,7 +141,7 @@ def _is_of_program(path: Path) -> bool:
 
 
 def _resembles_agent(path: Path, content: Content) -> bool:
-    """Whether most of the names at the top are keys of agents, or nearly, or half of them with one that is.
+    """Return whether most of the names at the top are keys of agents, or nearly, or half of them with one that is.
 
     A single name must be such a key: `[tool]` of Python projects is near to `tools`.
     """
@@ -154,7 +154,7 @@ def _resembles_agent(path: Path, content: Content) -> bool:
 
 
 def agent_names_in(folder: Path) -> list[str]:
-    """The names of these files: paths of thousands of files take ten times as long."""
+    """Return the names of these files: paths of thousands of files take ten times as long."""
     try:
         with os.scandir(folder) as entries:
             names = sorted(entry.name for entry in entries)
@@ -175,7 +175,7 @@ class Content(Struct, frozen=True):
 
 
 def read(path: Path) -> Content | None:
-    """The content of a file, or None if there is nothing of that name."""
+    """Return the content of a file, or None if there is nothing of that name."""
     try:
         raw = read_file(path)
     except FileNotFoundError:
@@ -189,7 +189,7 @@ def read(path: Path) -> Content | None:
 
 
 def _refused_mark(path: Path, raw: bytes) -> str:
-    """The byte order mark of a file if its program takes it for content, else ""."""
+    """Return the byte order mark of a file if its program takes it for content, else ""."""
     program = program_of(path.parent.as_posix()) if raw.startswith(BOM_UTF8) else None
     return "\ufeff" if program is not None and program.refuses_mark else ""
 
@@ -207,12 +207,12 @@ def create(path: Path, text: str) -> None:
 
 
 def exists(path: Path) -> bool:
-    """Whether something has this name, if only a link that leads nowhere."""
+    """Return whether something has this name, if only a link that leads nowhere."""
     return os.path.lexists(path)
 
 
 def read_exactly(path: Path) -> Content | None:
-    """The same of a file that may have got another name, such as the same in capitals.
+    """Return the same of a file that may have got another name, such as the same in capitals.
 
     File systems that ignore case go on to open it by the old one.
     """
@@ -221,7 +221,7 @@ def read_exactly(path: Path) -> Content | None:
 
 
 def is_called_so(path: Path) -> bool:
-    """Whether a file that is there has exactly this name, where the file system ignores case."""
+    """Return whether a file that is there has exactly this name, where the file system ignores case."""
     try:
         ignores_case = path.samefile(path.with_name(path.name.swapcase()))
         # Not the paths themselves: those of Windows ignore case too.

@@ -53,7 +53,7 @@ class Queries:
         self._allowances = allowances
 
     def facts(self, file: AgentFile, go_on: Callable[[], bool]) -> Facts:
-        """The facts from outside an agent file."""
+        """Return the facts from outside an agent file."""
         from axe_lsp.daemon.outside_facts import find_out
 
         end = time.monotonic() + _SEARCH_SECONDS
@@ -61,12 +61,12 @@ class Queries:
         return find_out(file.question, path_context, lambda: go_on() and time.monotonic() < end)
 
     def listing(self, file: AgentFile, typed: PathTyped) -> Listing:
-        """The content of the folder of a path that is being typed, within a moment."""
+        """Return the content of the folder of a path that is being typed, within a moment."""
         folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
         return list_folder(folder, typed.word) if folder is not None else Listing()
 
     def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[AgentFile]:
-        """The files that use the skill at `uri`."""
+        """Return the files that use the skill at `uri`."""
         from axe_lsp.daemon.skill_file import users_of
 
         path = path_of(uri)
@@ -88,7 +88,7 @@ class Queries:
 
 
 def typed_folder(typed: PathTyped, workdir: str, path_context: PathContext) -> Path | None:
-    """The folder to be listed for a path that is being typed; None if it is not known."""
+    """Return the folder to be listed for a path that is being typed; None if it is not known."""
     from axe_lsp.daemon.outside_facts import folder_in_force
 
     try:
@@ -105,7 +105,7 @@ def typed_folder(typed: PathTyped, workdir: str, path_context: PathContext) -> P
 
 
 def list_folder(folder: Path, word: str) -> Listing:
-    """The entries of a folder; of a large one those that begin with `word`, as far as time allows.
+    """Return the entries of a folder; of a large one those that begin with `word`, as far as time allows.
 
     The user waits for it, so it is short.
     """

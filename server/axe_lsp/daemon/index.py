@@ -45,14 +45,14 @@ class Index:
         self._settled: set[str] = set()
 
     def find(self, uri: str, stamp: _Stamp, *, is_in_doubt: bool) -> AgentFile | None:
-        """The values of the file, if it is unchanged; `is_in_doubt` if a client reports a change."""
+        """Return the values of the file, if it is unchanged; `is_in_doubt` if a client reports a change."""
         known = self._files.get(uri)
         if known is None or known[0] != stamp or (is_in_doubt and uri not in self._settled):
             return None
         return known[1]
 
     def put(self, uri: str, noted: _Noted, file: AgentFile) -> None:
-        """A client has had a file read."""
+        """Store a file that a client has had read."""
         self._files[uri] = noted.stamp, file
         (self._settled.add if noted.is_settled else self._settled.discard)(uri)
 
@@ -74,12 +74,12 @@ class ClientIndex:
         self._noted: dict[str, _Noted] = {}
 
     def read(self, paths: Iterable[Path], read: Read, *, anew: bool) -> Iterator[Change]:
-        """The content of each path; `anew` if files may have changed. Blocks while it is iterated."""
+        """Yield the content of each path; `anew` if files may have changed. Blocks while it is iterated."""
         for path in paths:
             yield self._known(path, is_in_doubt=anew) or change_at(path, read)
 
     def keep(self, read: Iterable[Change], files: Mapping[str, AgentFile]) -> None:
-        """The values of these files from now on, for all clients."""
+        """Set the values of these files from now on, for all clients."""
         if self._index is None:
             return
         for change in read:
@@ -88,7 +88,7 @@ class ClientIndex:
                 self._index.put(change.uri, noted, file)
 
     def _known(self, path: Path, *, is_in_doubt: bool) -> Change | None:
-        """The file at a path, if it has been read; else it is noted as it is now."""
+        """Return the file at a path, if it has been read; else it is noted as it is now."""
         noted = _note(path) if self._index is not None else None
         if noted is None or self._index is None:
             return None
@@ -108,7 +108,7 @@ class _Noted(NamedTuple):
 
 
 def _note(path: Path) -> _Noted | None:
-    """The next stamp differs after a write behind this one."""
+    """Return the next stamp differs after a write behind this one."""
     try:
         status = path.stat()
     except OSError:
@@ -119,7 +119,7 @@ def _note(path: Path) -> _Noted | None:
 
 
 def change_at(path: Path, read: Read) -> Change:
-    """The content of the path: its text, or the values of the text if it is long. Blocks."""
+    """Return the content of the path: its text, or the values of the text if it is long. Blocks."""
     content = read(path)
     if content is None:
         return Change(uri_of(path), None)
@@ -171,7 +171,7 @@ class Indexer:
         self._last_text = -_TYPING
 
     def give_way(self) -> None:
-        """A client has just sent a text: files that no client has open can wait a moment.
+        """Wait a moment with files that no client has open: a client has just sent a text.
 
         Who opens file after file will get to most of them, and then they need not be read twice.
         """
@@ -230,5 +230,5 @@ class Indexer:
             self._pauses = 0
 
     def _is_typing(self, seconds: float) -> bool:
-        """Whether a client has sent a text so shortly ago."""
+        """Return whether a client has sent a text so shortly ago."""
         return time.monotonic() - self._last_text < seconds

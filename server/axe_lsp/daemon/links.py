@@ -26,7 +26,7 @@ class LinkedFolders:
         self._by_identity: dict[_Identity, Path] = {}
 
     def name(self, folder: Path) -> Path:
-        """The path by which files in the folder are known: the first by which it was met."""
+        """Return the path by which files in the folder are known: the first by which it was met."""
         if folder not in self._known:
             identity = _identity(folder)
             known = self._by_identity.get(identity)
@@ -65,7 +65,7 @@ def _identity(folder: Path) -> _Identity:
 
 
 def real_uris(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
-    """Where the files lie that have a name in common with one that has changed, as far as that is news.
+    """Return where the files lie that have a name in common with one that has changed, as far as that is news.
 
     Only files that share a name are looked at, since there are few of them, and what was a link once: it
     may be none any more.

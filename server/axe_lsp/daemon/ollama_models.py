@@ -47,7 +47,7 @@ class Ollama:
         return self._asking is not None and not self._asking.done()
 
     def models(self) -> tuple[LocalModel, ...]:
-        """The models that are known now; if they are not fresh, others may be known later."""
+        """Return the models that are known now; if they are not fresh, others may be known later."""
         if not self.is_asked and monotonic() - self._asked_at > _FRESH:
             self._asking = self._tasks.start_unattended(self._ask(), name="asking Ollama")
         return self._models
@@ -77,7 +77,7 @@ def installed_models(environment: Environment) -> tuple[LocalModel, ...]:
 
 
 def _get(url: str) -> bytes:
-    """The body of an answer with status 200. Runs ask by a client of their own (http_client.py).
+    """Return the body of an answer with status 200. Runs ask by a client of their own (http_client.py).
 
     That one would take longer to import than Ollama takes to answer.
     """

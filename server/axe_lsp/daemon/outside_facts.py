@@ -84,7 +84,7 @@ def find_out(
     *,
     with_prompt: bool = True,
 ) -> Facts:
-    """The facts that are asked for, as far as they can be told. Searches for files while `go_on()`.
+    """Return the facts that are asked for, as far as they can be told. Searches for files while `go_on()`.
 
     What is in `searched` is not searched again, and what was searched is put there. Only people ask
     for the memory and the length of the whole prompt; what is wrong can be told without.
@@ -122,7 +122,7 @@ def find_out(
 
 
 def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[Unready]:
-    """The servers that a run could not connect, as far as the environment tells."""
+    """Yield the servers that a run could not connect, as far as the environment tells."""
     for index, server in enumerate(servers):
         is_there = not server.command or find_program(server.command, environment)
         unset = tuple(name for name in server.needed if not environment.get(name))
@@ -131,7 +131,7 @@ def _unready(servers: tuple[Server, ...], environment: Environment) -> Iterator[
 
 
 def _servers(question: Question, path_context: PathContext) -> Iterator[KnownServer]:
-    """The known tools of each server. None is contacted or started."""
+    """Yield the known tools of each server. None is contacted or started."""
     environment, workspace = path_context.environment, path_context.workspace
     if not question.servers:
         return
@@ -155,7 +155,7 @@ def _servers(question: Question, path_context: PathContext) -> Iterator[KnownSer
 
 
 def _is_trusted(question: Question, path_context: PathContext) -> bool:
-    """Whether the saved file may reach where it wants to, as far as that is remembered."""
+    """Return whether the saved file may reach where it wants to, as far as that is remembered."""
     if path_context.file is None:
         return False
     from axe_lsp.runtime.safety.trust import TrustStore, trust_request_of_source
@@ -172,7 +172,7 @@ def _is_trusted(question: Question, path_context: PathContext) -> bool:
 
 
 def _paths(paths: tuple[str, ...], path_context: PathContext) -> dict[str, Found]:
-    """The paths that start at the folder of the agent's own file."""
+    """Return the paths that start at the folder of the agent's own file."""
     if path_context.file is None:
         return {}
     folder = path_context.file.parent
@@ -206,7 +206,7 @@ def _contents(
 
 
 def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | None, bool]:
-    """The folder where globs start, and whether it is the same wherever the agent is run."""
+    """Return the folder where globs start, and whether it is the same wherever the agent is run."""
     try:
         expanded = expand_path(workdir, path_context.environment)
     except ConfigError:  # There is no home folder.
@@ -226,7 +226,7 @@ def _found(path: Path, exists: bool) -> Found:
 
 
 def _skill(skill: str, environment: Environment) -> tuple[Found | None, str]:
-    """The file of a skill and its fault."""
+    """Return the file of a skill and its fault."""
     if not skill:
         return None, ""
     from axe_lsp.daemon.skill_file import look_at_skill
@@ -249,7 +249,7 @@ class Searched:
         self._known: dict[tuple[object, ...], Any] = {}
 
     def once(self, key: tuple[object, ...], find: Callable[[], _T]) -> _T:
-        """The fact of a key, which is looked for once."""
+        """Return the fact of a key, which is looked for once."""
         if key not in self._known:
             self._known[key] = find()
         known: _T = self._known[key]
@@ -310,7 +310,7 @@ def _model(text: str) -> ModelName | None:
 
 
 def _named_providers(path_context: PathContext) -> tuple[str, ...] | None:
-    """The providers that config.toml adds to those that are built in."""
+    """Return the providers that config.toml adds to those that are built in."""
     try:
         return _config(path_context).named_providers()
     except ConfigError:
@@ -364,7 +364,7 @@ def _recording(
 
 
 def _memory(config: MemoryConfig, path_context: PathContext) -> tuple[Remembered | None, str]:
-    """What is remembered, and the text of the entries that the prompt gets."""
+    """Return what is remembered, and the text of the entries that the prompt gets."""
     if not config.enabled:
         return None, ""
     from axe_lsp.runtime.memory import load_memory
@@ -389,7 +389,7 @@ def _reaches(
 def _added(
     question: Question, path_context: PathContext, measured: Mapping[str, _Measured], entries: str
 ) -> int | None:
-    """The text that is appended to the agent's own prompt. A byte of a file counts as a character."""
+    """Return the text that is appended to the agent's own prompt. A byte of a file counts as a character."""
     from axe_lsp.runtime.prompt import load_skill, system_prompt
 
     sizes = dict(size for found in measured.values() for size in found.texts.items())

@@ -118,7 +118,7 @@ class OutsideWatcher:
             self._longest = 0.0
 
     async def _let_it_be_finished(self) -> None:
-        """A path is typed letter by letter, and files are opened one after the other."""
+        """Wait: a path is typed letter by letter, and files are opened one after the other."""
         for _ in range(_MOST_PAUSES):
             self._woken.clear()
             await asyncio.sleep(_PAUSE)

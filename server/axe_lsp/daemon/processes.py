@@ -23,7 +23,7 @@ Result = TypeVar("Result")
 
 
 def shared(work: Callable[[Sequence[Item]], list[Result]], items: Sequence[Item]) -> list[Result]:
-    """The results of `work` on all items, in any order.
+    """Return the results of `work` on all items, in any order.
 
     Each process gets its items in one go, so that what `work` finds out on the way helps with all of them.
     """

@@ -48,7 +48,7 @@ NOTHING = Settled()
 
 
 def severities_for(folder: Path) -> Settled:
-    """The severities that the project of a folder of agents, or of tests, sets. Blocks."""
+    """Return the severities that the project of a folder of agents, or of tests, sets. Blocks."""
     file = _file_for(folder)
     content = disk.read(file) if file is not None else None
     if content is None:
@@ -84,13 +84,13 @@ class Remembered:
         self._told: set[str] = set()
 
     def of(self, uri: str, wanted: Mapping[str, str]) -> Severities:
-        """The severities for a file; those that the user has `wanted` come first."""
+        """Return the severities for a file; those that the user has `wanted` come first."""
         own = {code: SEVERITY_NAMES[name] for code, name in wanted.items()}
         folder = folder_of(uri)
         return {**self._look(folder).severities, **own} if folder is not None else own
 
     def news(self) -> Iterator[str]:
-        """The complaints that have not been reported yet."""
+        """Yield the complaints that have not been reported yet."""
         for _, _, settled in self._known.values():
             for complaint in settled.complaints:
                 if complaint not in self._told:
@@ -111,7 +111,7 @@ class Remembered:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 7) of the file, for other programs."""
+    """Return the JSON Schema (draft 7) of the file, for other programs."""
     codes = {
         rule.code: {
             "description": rule.summary,
@@ -155,7 +155,7 @@ def _is_right(code: str, level: Any) -> bool:
 
 
 def _fault(code: str, level: Any) -> str:
-    """Why an entry does not count."""
+    """Return why an entry does not count."""
     if code not in _USUAL:
         meant = nearest(_cut(code), _USUAL)
         hint = f"; did you mean {meant!r}?" if meant is not None else ""

@@ -38,7 +38,7 @@ class SkillFile(NamedTuple):
 
 
 def look_at_skill(skill: str, environment: Environment) -> SkillFile | None:
-    """The skill that a run would find; None if its place is not known."""
+    """Return the skill that a run would find; None if its place is not known."""
     if not skill or "\0" in skill:
         return None
     try:
@@ -67,7 +67,7 @@ def _fault(path: Path) -> str:
 
 
 def skill_fault(text: str, name: str) -> str:
-    """The first thing that is wrong with a skill, or "". It is found by its `name`, if that isn't ""."""
+    """Return the first thing that is wrong with a skill, or "". It is found by its `name`, if that isn't ""."""
     if not text.strip():
         return "it is empty, so it adds nothing to the prompt"
     front = _FRONT.match(text)
@@ -86,7 +86,7 @@ def skill_fault(text: str, name: str) -> str:
 def users_of(
     skill: Path, files: Iterable[AgentFile], environment: Environment
 ) -> Iterator[AgentFile]:
-    """The agents whose `skill` leads to this file, by the names of their files."""
+    """Yield the agents whose `skill` leads to this file, by the names of their files."""
 
     @cache  # Many agents share a skill.
     def leads_there(written: str) -> bool:

@@ -13,7 +13,7 @@ from axe_lsp.workspace.outside_values import Question
 def stale_facts(
     question: Question, file: Path | None, environment: Environment, go_on: Callable[[], bool]
 ) -> Mapping[str, str]:
-    """The stale recordings with the reasons, while `go_on()`; none if `file` is no file of tests.
+    """Return the stale recordings with the reasons, while `go_on()`; none if `file` is no file of tests.
 
     A recording that was read stays read, so the next look goes further.
     """

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 
 def uri_of(path: Path) -> str:
-    """The URI of an absolute path."""
+    """Return the URI of an absolute path."""
     return path.as_uri()
 
 
@@ -30,7 +30,7 @@ def path_of(uri: str) -> Path | None:
 
 
 def folder_of(uri: str) -> Path | None:
-    """The folder that a file lies in, by its URI."""
+    """Return the folder that a file lies in, by its URI."""
     return _folder(uri.rpartition("/")[0])
 
 
@@ -41,7 +41,7 @@ def _folder(uri: str) -> Path | None:
 
 @lru_cache(maxsize=4096)  # Every keystroke asks.
 def canonical(uri: str) -> str:
-    """The one spelling of a URI; clients differ in what they escape, in drive letters and in slashes."""
+    """Return the one spelling of a URI; clients differ in what they escape, in drive letters and in slashes."""
     path = path_of(uri)
     if path is None or not path.is_absolute():
         return unquote(uri)
@@ -50,7 +50,7 @@ def canonical(uri: str) -> str:
 
 
 def windows_path(path: str) -> str:
-    """The path of a URI as Windows has it: the drive comes first, in capitals."""
+    """Return the path of a URI as Windows has it: the drive comes first, in capitals."""
     # Not `url2pathname`: it takes the `c%3A` that VS Code writes for a folder's name.
     path = unquote(path)
     if path[2:3] == ":" and path[1].isalpha():
@@ -59,6 +59,6 @@ def windows_path(path: str) -> str:
 
 
 def _posix_path(path: str) -> str:
-    """The path of a URI elsewhere, where two slashes at its beginning mean nothing but pathlib keeps them."""
+    """Return the path of a URI elsewhere, where two slashes at its beginning mean nothing but pathlib keeps them."""
     path = unquote(path)
     return f"/{path.lstrip('/')}" if path.startswith("//") else path

@@ -115,18 +115,18 @@ class View:
     # -- what the client has open
 
     def edit(self, uri: str, text: str) -> Update:
-        """A buffer was opened or changed. Its folder counts, wherever it lies."""
+        """Take a buffer that was opened or changed. Its folder counts, wherever it lies."""
         self._indexer.give_way()
         self._buffers[uri] = text
         return self._show(uri, text)
 
     def close_buffer(self, uri: str) -> Update:
-        """A buffer was closed: the file on the disk counts again."""
+        """Give up a buffer that was closed: the file on the disk counts again."""
         self._buffers.pop(uri, None)
         return self._apply([Change(uri, None, in_buffer=True)])
 
     def lines(self, uri: str) -> LineIndex:
-        """The lines of a file, open or not; of an empty text if it has gone."""
+        """Return the lines of a file, open or not; of an empty text if it has gone."""
         file = self.snapshot.file(uri)
         if file is not None and file.open is not None:
             return file.open.parse.lines
@@ -135,7 +135,7 @@ class View:
         return LineIndex(content.text if content is not None else "")
 
     def workspace_of(self, folder: Path | None) -> Path:
-        """Where runs of the agents in `folder` start."""
+        """Return where runs of the agents in `folder` start."""
         return workplace(folder, self.roots, self._user_folders)
 
     @property
@@ -145,7 +145,7 @@ class View:
         return (*own, *(Path(home, AGENTS) for _, home in self._homes))
 
     def linked_agents(self) -> LinkedAgents:
-        """The agent files that are links to others, which stand for them."""
+        """Return the agent files that are links to others, which stand for them."""
         return linked_agents(self.snapshot, lambda file: self.workspace_of(folder_of(file.uri)))
 
     # -- what lies on the disk
@@ -229,7 +229,7 @@ class View:
         self._indexer.read(self._unread_files(folder), done)
 
     def _unread_files(self, folder: Path) -> Iterator[Path]:
-        """The files that are still unread. The search below the roots may have read most of them already."""
+        """Yield the files that are still unread. The search below the roots may have read most of them already."""
         uri = uri_of(folder)
         places = (file.place for file in self.snapshot.closed.values())
         # By their names: to work out thousands of URIs takes as long as to read hundreds of files.
@@ -287,7 +287,7 @@ class View:
             self._indexer.read(each / SETTINGS_FILE for each in unread)
 
     def _as_it_is_here(self, change: Change) -> Change:
-        """The content that was read, as the kind of file that it is for this client."""
+        """Return the content that was read, as the kind of file that it is for this client."""
         kind = self.snapshot.places.locate(change.uri).kind
         if change.file is None or change.file.place.kind is kind:
             return change
@@ -329,7 +329,7 @@ class View:
         return self.snapshot.places.is_agent(uri)
 
     def _counts(self, uri: str) -> bool:
-        """Whether the file's folder is known by this path, and not by a link that leads to it."""
+        """Return whether the file's folder is known by this path, and not by a link that leads to it."""
         folder = folder_of(uri)
         return folder is not None and self._linked_folders.name(folder) == folder
 
@@ -371,17 +371,17 @@ class View:
         self._indexer.read(chain(disk.agent_files_below(roots, folders), layers), done)
 
     def _scanned(self, number: int) -> None:
-        """The last scan that was asked for makes the snapshot complete."""
+        """Complete the snapshot if the scan was the last that was asked for."""
         if number == self._scans and not self.snapshot.complete:
             self._apply([], complete=True)
 
     def _watched(self) -> tuple[Path, ...]:
-        """The known folders, and those where a first agent would be put."""
+        """Return the known folders, and those where a first agent would be put."""
         usual = (root / each for root in self.roots for each in usual_folders())
         return tuple(dict.fromkeys([*self.folders, *self._folders, *self.extra_folders, *usual]))
 
     def _files_at(self, path: Path) -> list[Path]:
-        """The agent files that a change of `path` is about, those that have gone included."""
+        """Return the agent files that a change of `path` is about, those that have gone included."""
         if path.suffix == ".toml":
             return [self._linked_folders.name(path.parent) / path.name]
         path = self._linked_folders.name(path)

@@ -19,7 +19,7 @@ class Call(Struct, frozen=True):
 
 
 def hierarchy_of(snapshot: Snapshot, file: AgentFile, offset: int) -> AgentFile | None:
-    """The agent that is named at `offset` of an open file; elsewhere in it, the agent that it is."""
+    """Return the agent that is named at `offset` of an open file; elsewhere in it, the agent that it is."""
     named = named_at(snapshot, file, offset)
     if named is None:
         return file
@@ -27,7 +27,7 @@ def hierarchy_of(snapshot: Snapshot, file: AgentFile, offset: int) -> AgentFile 
 
 
 def incoming_calls(snapshot: Snapshot, agent: AgentFile) -> list[Call]:
-    """The agents that may call this one."""
+    """Return the agents that may call this one."""
     callers: dict[str, list[TextRange]] = {}
     files = {}
     for file, reference in mentions(snapshot, agent_meaning(agent)):
@@ -37,7 +37,7 @@ def incoming_calls(snapshot: Snapshot, agent: AgentFile) -> list[Call]:
 
 
 def outgoing_calls(snapshot: Snapshot, agent: AgentFile) -> list[Call]:
-    """The agents that this one may call, in the order in which it names them."""
+    """Return the agents that this one may call, in the order in which it names them."""
     called: dict[str, list[TextRange]] = {}
     for reference in agent.references:
         meant = meaning(snapshot, agent, reference)

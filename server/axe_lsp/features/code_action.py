@@ -27,7 +27,7 @@ from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 def code_actions(
     context: Context, file: AgentFile, where: TextRange, kinds: frozenset[str] | None = None
 ) -> list[CodeAction]:
-    """The actions for a selection in an open file, those of `kinds` only, the likely ones first."""
+    """Return the actions for a selection in an open file, those of `kinds` only, the likely ones first."""
     if file.open is None:
         return []
     actions: list[CodeAction] = []
@@ -47,14 +47,14 @@ def code_actions(
 
 
 def _respellings(case: Case) -> Iterator[Fix]:
-    """The fixes of a file in Markdown."""
+    """Yield the fixes of a file in Markdown."""
     meant = case.finding.suggestion
     if meant:
         yield change(case, f"Write `{meant}`", Splice(case.finding.range, meant), preferred=True)
 
 
 def _fixes(cases: Sequence[Case], known: Mapping[int, Sequence[Fix]]) -> Iterator[CodeAction]:
-    """The fixes of the findings, and then the comments that suppress them, each once."""
+    """Yield the fixes of the findings, and then the comments that suppress them, each once."""
     offered = set[tuple[str, int]]()
     mending = ((case, fix) for case in cases for fix in known[id(case.finding)])
     silencing = ((case, fix) for case in cases for fix in silencing_fixes(case))
@@ -87,7 +87,7 @@ def _fix_all(
 
 
 def _meet(one: TextRange, other: TextRange) -> bool:
-    """Whether the ranges have a place for a cursor in common."""
+    """Return whether the ranges have a place for a cursor in common."""
     return one.start <= other.end and other.start <= one.end
 
 
@@ -100,7 +100,7 @@ _ROUNDS = 10
 
 
 def fix_all(context: Context, file: AgentFile, known: Mapping[int, Sequence[Fix]] = _NONE) -> Edit:
-    """The edit that leaves no finding with a certain fix; empty if there is none to begin with.
+    """Return the edit that leaves no finding with a certain fix; empty if there is none to begin with.
 
     `known` are fixes of findings, by their identity, that the caller has already.
     """
@@ -134,7 +134,7 @@ def _certain_fixes(
 
 
 def _compatible(fixes: Iterable[Fix]) -> list[Splice]:
-    """The changes of as many fixes as do not overlap, in the order of the text."""
+    """Return the changes of as many fixes as do not overlap, in the order of the text."""
     taken: list[Splice] = []
     for fix in fixes:
         own = [Splice(step.range, step.text) for step in fix.edit if isinstance(step, TextChange)]
@@ -145,7 +145,7 @@ def _compatible(fixes: Iterable[Fix]) -> list[Splice]:
 
 
 def _is_in_the_way(splice: Splice, taken: Sequence[Splice]) -> bool:
-    """Whether it overlaps one of those that are taken, of which only its neighbours can be one."""
+    """Return whether it overlaps one of those that are taken, of which only its neighbours can be one."""
     index = bisect_left(taken, splice)
     return any(_overlap(splice.range, each.range) for each in taken[max(index - 1, 0) : index + 1])
 
@@ -168,7 +168,7 @@ _NEVER = (syntax.RULE.code, unused_ignore.RULE.code)
 
 
 def silencing_fixes(case: Case) -> Iterator[Fix]:
-    """A comment that silences the finding, of whatever rule it is."""
+    """Yield a comment that silences the finding, of whatever rule it is."""
     code = case.finding.code
     # In Markdown a comment may end up in a text.
     is_offered = (
@@ -200,7 +200,7 @@ def _splice(case: Case, code: str) -> Splice | None:
 
 
 def _about_line_of(ignores: Sequence[Ignore], offset: int) -> Iterator[Ignore]:
-    """The comments about the line that holds `offset`. Their lines come in the order of the comments."""
+    """Yield the comments about the line that holds `offset`. Their lines come in the order of the comments."""
     index = bisect_left(ignores, offset, key=_end_of_line)
     for ignore in islice(ignores, index, None):
         if not ignore.about or not ignore.about[0].touches(offset):
@@ -209,7 +209,7 @@ def _about_line_of(ignores: Sequence[Ignore], offset: int) -> Iterator[Ignore]:
 
 
 def _end_of_line(ignore: Ignore) -> int:
-    """The end of the comment's line; none for a comment without a statement, which is at the end of the file."""
+    """Return the end of the comment's line; none for a comment without a statement, which is at the end of the file."""
     return ignore.about[0].end if ignore.about else maxsize
 
 

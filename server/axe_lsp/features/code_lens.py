@@ -44,7 +44,7 @@ class Lens(Struct, frozen=True):
 
 
 def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
-    """The lenses of an open file, at the agent's name, or at the names of the cases."""
+    """Return the lenses of an open file, at the agent's name, or at the names of the cases."""
     if file.place.dialect is AGENT_TESTS and file.open is not None:
         cases = ((name, where) for name, where in outline(file.open).names() if name)
         return [Lens(where, kind, name) for name, where in cases for kind in _OF_CASES]
@@ -63,7 +63,7 @@ def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
 
 
 def tests_of(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
-    """The files with tests of an agent."""
+    """Yield the files with tests of an agent."""
     for uri in snapshot.callers(file.place.stem):
         tests = snapshot.file(uri)
         if (
@@ -88,7 +88,7 @@ class CaseCount(Struct, frozen=True):
 
 
 def count_of_tests(snapshot: Snapshot, file: AgentFile) -> CaseCount:
-    """The numbers of the tests of an agent. Each case has a recording, there or not."""
+    """Return the numbers of the tests of an agent. Each case has a recording, there or not."""
     cases, stale = 0, 0
     for tests in tests_of(snapshot, file):
         reasons = snapshot.facts_about(tests).stale
@@ -98,5 +98,5 @@ def count_of_tests(snapshot: Snapshot, file: AgentFile) -> CaseCount:
 
 
 def reference_count(snapshot: Snapshot, file: AgentFile) -> int:
-    """How often the agent is named."""
+    """Return how often the agent is named."""
     return sum(1 for _ in mentions(snapshot, agent_meaning(file)))

@@ -19,7 +19,7 @@ class Target(Struct, frozen=True):
 
 
 def definition(snapshot: Snapshot, file: AgentFile, offset: int) -> Target | None:
-    """The agent file that the name at `offset` means; none for a name that no file defines.
+    """Return the agent file that the name at `offset` means; none for a name that no file defines.
 
     The `name` of an agent that settings declare leads to its declaration.
     """

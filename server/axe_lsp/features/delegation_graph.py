@@ -79,7 +79,7 @@ class DelegationGraph(Struct, frozen=True):
 
 
 def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> DelegationGraph:
-    """The graph of all agents that can be found by name. Of those that are `linked` others stand for them."""
+    """Return the graph of all agents that can be found by name. Of those that are `linked` others stand for them."""
     instead = linked or {}
     found = (
         file for file in snapshot.files() if file.place.holds_agent and file.uri not in instead
@@ -110,7 +110,7 @@ def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> 
 
 
 def around(graph: DelegationGraph, agent: str) -> DelegationGraph:
-    """The part of a graph that an agent calls, directly or through others, or is called by."""
+    """Return the part of a graph that an agent calls, directly or through others, or is called by."""
     down: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
     up: dict[str, list[str]] = {node.id: [] for node in graph.nodes}
     for edge in graph.edges:
@@ -164,7 +164,7 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def mermaid(graph: DelegationGraph) -> str:
-    """A flowchart. Names are written in entity codes, apart from what means nothing to Mermaid."""
+    """Return a flowchart. Names are written in entity codes, apart from what means nothing to Mermaid."""
     ids = _ids(graph)
     lines = ["flowchart TD"]
     for node in graph.nodes:
@@ -179,7 +179,7 @@ def mermaid(graph: DelegationGraph) -> str:
 
 
 def dot(graph: DelegationGraph) -> str:
-    """A directed graph."""
+    """Return a directed graph."""
     ids = _ids(graph)
     lines = ["digraph agents {", "  node [shape=box];"]
     for node in graph.nodes:

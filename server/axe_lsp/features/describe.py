@@ -23,7 +23,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def key_markdown(spec: KeySpec) -> str:
-    """The description of a key: type, default, rule, version."""
+    """Return the description of a key: type, default, rule, version."""
     return "\n\n".join((f"**{as_code(spec.dotted)}** · {spec.type.value}", spec.doc, *_facts(spec)))
 
 
@@ -50,7 +50,7 @@ def _facts(spec: KeySpec) -> Iterator[str]:
 
 
 def model_markdown(model: Model) -> str:
-    """The description of a model."""
+    """Return the description of a model."""
     facts = [
         f"- context window: {model.context:,} tokens",
         f"- longest answer: {model.max_output:,} tokens",
@@ -67,13 +67,13 @@ def model_markdown(model: Model) -> str:
 
 
 def dearer(model: Model) -> str:
-    """The effect of a long prompt on the price of a request."""
+    """Return the effect of a long prompt on the price of a request."""
     times = f"{model.dearer_input:g} times the input price and {model.dearer_output:g} times the output price"
     return f"for prompts above {model.dearer_above:,} tokens {times}"
 
 
 def ending_line(name: str) -> str:
-    """When the provider switches a model off, and what it names in its place; "" if nobody knows of an end."""
+    """Return when the provider switches a model off, and what it names in its place; "" if nobody knows of an end."""
     ending = ending_of(name)
     if ending is None:
         return ""
@@ -86,27 +86,27 @@ def ending_line(name: str) -> str:
 
 
 def model_line(model: Model) -> str:
-    """The same in a few words."""
+    """Return the same in a few words."""
     size = f"{short(model.context)} context, {short(model.max_output)} out"
     costs = f"{price(model.input_price)} / {price(model.output_price)}"
     return f"{size}, {costs}" + (f", ends {model.ends}" if model.ends else "")
 
 
 def short(number: int) -> str:
-    """A number of tokens as people say it: 128K, 1.05M."""
+    """Return a number of tokens as people say it: 128K, 1.05M."""
     if number >= 1_000_000:
         return f"{number / 1_000_000:.4g}M"
     return f"{number / 1_000:.4g}K"
 
 
 def price(dollars: float) -> str:
-    """A price as price lists write it."""
+    """Return a price as price lists write it."""
     whole, _, cents = f"{dollars:.4f}".rstrip("0").partition(".")
     return f"${whole}.{cents:0<2}" if cents else f"${whole}"
 
 
 def type_markdown(name: str, agent_type: AgentType) -> str:
-    """The card of a built-in type."""
+    """Return the card of a built-in type."""
     tools = ", ".join(f"`{tool}`" for tool in agent_type.tools)
     facts = [f"- tools: {'all' if agent_type.tools == ('*',) else tools}"]
     if agent_type.read_only:
@@ -118,7 +118,7 @@ def type_markdown(name: str, agent_type: AgentType) -> str:
 
 
 def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
-    """The card of an agent; with `callers`, if they are worth looking for."""
+    """Return the card of an agent; with `callers`, if they are worth looking for."""
     lines = [f"**{as_text(agent.called)}** · {_SCOPES[agent.place.scope]}"]
     if agent.description:
         lines.append(as_text(agent.description))
@@ -138,14 +138,14 @@ def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
 
 
 def member_markdown(path: str, member: Member) -> str:
-    """A member of an object that a schema describes."""
+    """Return a member of an object that a schema describes."""
     is_required = "required" if member.is_required else "optional"
     kind = f"{as_text(member.type)}, {is_required}" if member.type else is_required
     return "\n\n".join((f"**{as_code(path)}** · {kind}", as_text(member.description))).rstrip()
 
 
 def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
-    """A row for each member of a typed agent's input or output."""
+    """Yield a row for each member of a typed agent's input or output."""
     if members:
         yield f"- {title}:"
     for member in members[:_NAMED]:
@@ -158,7 +158,7 @@ def _members(title: str, members: Sequence[Member]) -> Iterator[str]:
 
 
 def callers_of(snapshot: Snapshot, agent: AgentFile) -> list[str]:
-    """The names of the agents that may call this one."""
+    """Return the names of the agents that may call this one."""
     return sorted({each.file.called for each in mentions(snapshot, agent_meaning(agent))})
 
 
@@ -184,7 +184,7 @@ class EffectiveValue(Struct, frozen=True):
 
 
 def effective_value(lookup: Lookup, spec: KeySpec, path: KeyPath) -> EffectiveValue | None:
-    """The value of the key at `path`; None where it is unfinished, or nothing would be sent.
+    """Return the value of the key at `path`; None where it is unfinished, or nothing would be sent.
 
     Of config.toml there is nothing to tell: the environment wins over it, and it holds keys.
     """
@@ -202,7 +202,7 @@ def effective_value(lookup: Lookup, spec: KeySpec, path: KeyPath) -> EffectiveVa
 
 
 def table_in_force(lookup: Lookup, path: KeyPath) -> Iterator[tuple[str, EffectiveValue]]:
-    """The keys of a table that are in force; of extensions only those that are written."""
+    """Yield the keys of a table that are in force; of extensions only those that are written."""
     for spec in lookup.schema.keys_of(path):
         own = (*path, spec.path[-1])
         if spec.is_table or (spec.is_extension and not lookup.has(own)):
@@ -218,6 +218,6 @@ def zero_means_default(spec: KeySpec) -> bool:
 
 
 def _short(token: str) -> str:
-    """A value on one line, without keys that nobody else should see."""
+    """Return a value on one line, without keys that nobody else should see."""
     line = " ".join(without_secrets(token).replace("`", "'").split())
     return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…"

@@ -21,7 +21,7 @@ _SHOWN_TOOLS = 30
 
 
 def glob_markdown(pattern: str, facts: Facts) -> str | None:
-    """The files that a glob matches."""
+    """Return the files that a glob matches."""
     matches, folder = facts.matches.get(pattern), facts.folder
     if matches is None or folder is None:
         return None
@@ -34,7 +34,7 @@ def glob_markdown(pattern: str, facts: Facts) -> str | None:
 
 
 def files_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
-    """A line for each glob of a file."""
+    """Yield a line for each glob of a file."""
     for glob in dict.fromkeys(each.value for each in file.outside.globs):
         matches = facts.matches.get(glob)
         if matches is not None:
@@ -86,7 +86,7 @@ def prompt_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
 
 
 def prompt_size(file: AgentFile, facts: Facts) -> int | None:
-    """The characters of the whole prompt, if they are known."""
+    """Return the characters of the whole prompt, if they are known."""
     if file.open is None or facts.added is None:
         return None
     own = file.open.decoded(("system_prompt",))
@@ -119,7 +119,7 @@ def _key(key: ProviderKey) -> Iterator[str]:
 
 
 def server_markdown(server: Server, known: KnownServer) -> str:
-    """An MCP server: what it is, whether it may be started, and its tools, of which a stranger tells."""
+    """Return an MCP server: what it is, whether it may be started, and its tools, of which a stranger tells."""
     kind = "MCP server, started as a program" if server.command else "MCP server at an address"
     lines = [f"**{kind}**", as_code(server.place)]
     if server.command:
@@ -146,7 +146,7 @@ def server_markdown(server: Server, known: KnownServer) -> str:
 
 
 def seen_tools(snapshot: Snapshot, file: AgentFile) -> dict[str, tuple[SeenTool, str]]:
-    """The tools that runs have seen of the file's MCP servers, by name, each with the server's place."""
+    """Return the tools that runs have seen of the file's MCP servers, by name, each with the server's place."""
     known = zip(file.outside.servers, snapshot.facts_about(file).servers, strict=False)
     return {
         tool.name: (tool, written.server.place)
@@ -156,7 +156,7 @@ def seen_tools(snapshot: Snapshot, file: AgentFile) -> dict[str, tuple[SeenTool,
 
 
 def seen_tool_markdown(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
-    """A tool of an MCP server."""
+    """Return a tool of an MCP server."""
     found = seen_tools(snapshot, file).get(name)
     if found is None:
         return None

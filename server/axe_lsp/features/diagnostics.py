@@ -39,7 +39,7 @@ _USUAL_RULES = {
 def diagnostics(
     snapshot: Snapshot, file: AgentFile, severities: Severities | None = None
 ) -> tuple[Finding, ...]:
-    """The findings about `file`, in the order of the text; at most `MOST_FINDINGS`, the worst of them.
+    """Return the findings about `file`, in the order of the text; at most `MOST_FINDINGS`, the worst of them.
 
     If there are more, one of them says so.
     """
@@ -69,7 +69,7 @@ def diagnostics(
 
 
 def not_silenced(file: AgentFile) -> frozenset[str]:
-    """The codes that no comment in a file silences: in a workspace those that protect the user from its files."""
+    """Return the codes that no comment in a file silences: in a workspace those that protect the user from its files."""
     return frozenset() if file.place.scope is Scope.USER else _PROTECTING
 
 
@@ -88,7 +88,7 @@ def _the_worst(found: Sequence[Finding]) -> list[Finding]:
 
 
 def _subjects(snapshot: Snapshot, file: AgentFile) -> list[Subject]:
-    """The inputs of the rules: of most closed files only the file itself."""
+    """Return the inputs of the rules: of most closed files only the file itself."""
     there = [Subject.FILE]
     if file.problems:
         there.append(Subject.PROBLEMS)
@@ -106,7 +106,7 @@ def _is_on(rule: Rule, severities: Severities) -> bool:
 def _without_ignored(
     snapshot: Snapshot, file: AgentFile, rules: Sequence[Rule], found: Sequence[Finding]
 ) -> Iterator[Finding]:
-    """The findings that no comment suppresses, and the problems of the comments."""
+    """Yield the findings that no comment suppresses, and the problems of the comments."""
     comments, silenced = Silenced(file.ignores), []
     kept = not_silenced(file)
     for finding in found:

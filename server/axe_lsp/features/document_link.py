@@ -22,7 +22,7 @@ class PathTarget(Struct, frozen=True):
 
 
 def document_links(snapshot: Snapshot, file: AgentFile) -> list[PathTarget]:
-    """The strings that lead to one place each, in the order of the text."""
+    """Return the strings that lead to one place each, in the order of the text."""
     by_origin: dict[TextRange, list[PathTarget]] = {}
     for target in _targets(snapshot, file):
         by_origin.setdefault(target.origin, []).append(target)
@@ -33,7 +33,7 @@ def document_links(snapshot: Snapshot, file: AgentFile) -> list[PathTarget]:
 
 
 def path_targets(snapshot: Snapshot, file: AgentFile, offset: int) -> list[PathTarget]:
-    """The files that the string at `offset` leads to."""
+    """Return the files that the string at `offset` leads to."""
     return [
         target
         for target in _targets(snapshot, file)
@@ -42,7 +42,7 @@ def path_targets(snapshot: Snapshot, file: AgentFile, offset: int) -> list[PathT
 
 
 def skill_at(snapshot: Snapshot, file: AgentFile, offset: int) -> str | None:
-    """The URI of the skill that is named at `offset`, whether or not it exists."""
+    """Return the URI of the skill that is named at `offset`, whether or not it exists."""
     written, skill = file.outside.skill, snapshot.facts_about(file).skill
     if written is None or skill is None or not written.range.touches(offset):
         return None

@@ -51,7 +51,7 @@ class Symbol(Struct, frozen=True):
 
 
 def document_symbols(file: AgentFile) -> tuple[Symbol, ...]:
-    """The outline of an open file."""
+    """Return the outline of an open file."""
     if file.open is None:
         return ()
     text, document = without_secret_values(file.open), file.open.parse.document
@@ -123,7 +123,7 @@ _KINDS = {
 
 
 def _first_value(text: str, entries: tuple[Entry, ...]) -> str:
-    """The label of an element of an array, mostly a name."""
+    """Return the label of an element of an array, mostly a name."""
     value = entries[0].value if entries else None
     return _short(text, value) if value is not None else ""
 
@@ -139,14 +139,14 @@ def _short(text: str, value: Value) -> str:
 
 
 def _list_of(text: str, items: tuple[Value, ...]) -> str:
-    """The elements, or how many there are where that takes too long to say."""
+    """Return the elements, or how many there are where that takes too long to say."""
     shown = [_short(text, item) or "…" for item in items[:_MOST_ELEMENTS]]
     listed = ", ".join(shown)
     return listed if len(items) == len(shown) and len(listed) <= _WIDTH else f"{len(items)} items"
 
 
 def _content(text: str, value: Value) -> str:
-    """The first line of a string that says something."""
+    """Return the first line of a string that says something."""
     match = _LINE.search(text, *content_range(text, value))
     return _cut(match.group().rstrip()) if match is not None else ""
 

@@ -75,7 +75,7 @@ class ActionKind(Enum):
     FIX_ALL = "source.fixAll"
 
     def is_asked_for(self, kinds: frozenset[str] | None) -> bool:
-        """Whether one of `kinds` is this one or a wider one. None and "" ask for everything."""
+        """Return whether one of `kinds` is this one or a wider one. None and "" ask for everything."""
         if kinds is None or "" in kinds:
             return True
         return any(f"{self.value}.".startswith(f"{each}.") for each in kinds)

@@ -64,7 +64,7 @@ class Finding(Struct, frozen=True):
 
 
 def calls_along(way: Sequence[AgentFile]) -> tuple[Related, ...]:
-    """The calls that lead from each of these agents to the next."""
+    """Return the calls that lead from each of these agents to the next."""
     return tuple(
         _shown(caller, reference)
         for caller, called in pairwise(way)
@@ -73,7 +73,7 @@ def calls_along(way: Sequence[AgentFile]) -> tuple[Related, ...]:
 
 
 def calls_of(caller: AgentFile) -> Iterator[Related]:
-    """All the calls of one agent that findings may show.
+    """Yield all the calls of one agent that findings may show.
 
     A file's calls can move without a call being another one. Who was shown them by `calls_along` finds them again
     here, by their words.
@@ -86,7 +86,7 @@ def calls_of(caller: AgentFile) -> Iterator[Related]:
 
 
 def reference_to(caller: AgentFile, called: AgentFile) -> Reference | None:
-    """Where `caller` lists `called`, for the first time."""
+    """Return where `caller` lists `called`, for the first time."""
     for reference in caller.references:
         if reference.key == SUB_AGENTS and reference.name == called.place.stem:
             return reference

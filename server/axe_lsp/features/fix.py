@@ -87,7 +87,7 @@ def change(
     certain: bool = False,
     guess: str = "",
 ) -> Fix:
-    """A fix that splices the file. `guess` is what the author may want otherwise."""
+    """Return a fix that splices the file. `guess` is what the author may want otherwise."""
     edit = tuple(TextChange(case.file.uri, *each, guess=guess) for each in changes)
     return Fix(title, edit, preferred, certain)
 
@@ -115,13 +115,13 @@ def respell(case: Case, content: str, *, preferred: bool = True, certain: bool =
 
 
 def respell_as_suggested(case: Case) -> Iterator[Fix]:
-    """The word that was meant, if it is known."""
+    """Yield the word that was meant, if it is known."""
     if case.finding.suggestion is not None:
         yield respell(case, case.finding.suggestion)
 
 
 def open_related(case: Case) -> Iterator[Fix]:
-    """A look at the other places that the finding refers to."""
+    """Yield a look at the other places that the finding refers to."""
     for other in case.finding.related:
         yield Fix(f"Open {unquote(urlsplit(other.uri).path)}", (), shows=other.uri)
 
@@ -137,7 +137,7 @@ def set_key(lookup: Lookup, path: KeyPath, value: str) -> Splice | None:
 def remove_item(
     case: Case, title: str = "", *, preferred: bool = False, certain: bool = False
 ) -> Iterator[Fix]:
-    """The item that the finding is about taken out of its array."""
+    """Yield the item that the finding is about taken out of its array."""
     found, title = find_value(case), title or f"Remove {case.token} from the list"
     if found is not None and found.array is not None:
         removal = splices.without_part(case.text, found.array, found.value)
@@ -145,7 +145,7 @@ def remove_item(
 
 
 def remove_key(case: Case, *, preferred: bool = False) -> Iterator[Fix]:
-    """The file without the key or the table that the finding is about."""
+    """Yield the file without the key or the table that the finding is about."""
     found = find_key(case)
     if found is not None:
         removal = found.removal(case.text)
@@ -155,7 +155,7 @@ def remove_key(case: Case, *, preferred: bool = False) -> Iterator[Fix]:
 
 
 def remove_table(case: Case, path: KeyPath, *, preferred: bool = False) -> Iterator[Fix]:
-    """The file without a table, however it is written, and all that is in it."""
+    """Yield the file without a table, however it is written, and all that is in it."""
     edit = _without_table(case.lookup, case.file.uri, path)
     if edit:
         yield Fix(f"Remove `{'.'.join(path)}`", edit, preferred)
@@ -190,7 +190,7 @@ class FoundValue(NamedTuple):
 
 
 def find_value(case: Case) -> FoundValue | None:
-    """The value that the finding is about."""
+    """Return the value that the finding is about."""
     where = case.finding.range
     found = entry_around(case.lookup, where.start)
     whole = found.entry.value if found is not None else None
@@ -211,14 +211,14 @@ class FoundKey(NamedTuple):
     inline: Value | None
 
     def removal(self, text: str) -> Splice:
-        """The file without the entry."""
+        """Return the file without the entry."""
         if self.inline is not None:
             return splices.without_part(text, self.inline, self.entry)
         return splices.without_entry(text, self.entry)
 
 
 def find_key(case: Case) -> FoundKey | None:
-    """The entry whose key the finding is about."""
+    """Return the entry whose key the finding is about."""
     found = entry_around(case.lookup, case.finding.range.start)
     if found is not None:
         starts = [part.range.start for part in found.entry.key.parts]
@@ -227,7 +227,7 @@ def find_key(case: Case) -> FoundKey | None:
 
 
 def entry_around(lookup: Lookup, offset: int) -> FoundKey | None:
-    """The innermost entry that holds `offset`."""
+    """Return the innermost entry that holds `offset`."""
     entry = lookup.statement_at(offset)
     return _innermost(FoundKey(entry, None), offset) if entry is not None else None
 

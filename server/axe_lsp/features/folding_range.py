@@ -27,7 +27,7 @@ class Fold(Struct, frozen=True):
 
 
 def folding(file: AgentFile) -> list[Fold]:
-    """The folds of an open file, those first that hold the others."""
+    """Return the folds of an open file, those first that hold the others."""
     if file.open is None:
         return []
     text, document = file.open.parse.text, file.open.parse.document
@@ -79,7 +79,7 @@ def _comments(lines: LineIndex, block: TextRange) -> Fold:
 
 
 def _values(document: Document, text: str) -> Iterator[Value]:
-    """All values that may have several lines, those of one level before those in them."""
+    """Yield all values that may have several lines, those of one level before those in them."""
     entries = (entry for table in document.tables for entry in table.entries)
     level = [entry.value for entry in entries if entry.value is not None]
     while level:
@@ -107,6 +107,6 @@ def _value(lines: LineIndex, text: str, value: Value) -> Fold:
 
 
 def _is_blank(lines: LineIndex, offset: int) -> bool:
-    """Whether nothing stands in front of `offset` on its line."""
+    """Return whether nothing stands in front of `offset` on its line."""
     start = lines.starts[lines.line_at(offset)]
     return not lines.text_of(TextRange(start, offset)).strip(" \t")

@@ -22,7 +22,7 @@ _UNITS = re.compile(r"\r\n|.", re.DOTALL)
 def formatting(
     file: AgentFile, indentation: str, indentation_width: int, within: TextRange | None = None
 ) -> list[Splice]:
-    """The edits of an open file, or of the statements that `within` touches.
+    """Return the edits of an open file, or of the statements that `within` touches.
 
     Nothing in a file with syntax errors: nobody knows what is meant by it. And nothing if the file
     would mean something else afterwards, which would be a mistake of ours.
@@ -43,7 +43,7 @@ def formatting(
 
 
 def _pieces(text: str, lines: Sequence[Line], indentation: str) -> Iterator[Piece]:
-    """The whole text to be."""
+    """Yield the whole text to be."""
     end_of_line = line_break(text)
     if text.startswith("\ufeff"):
         yield "\ufeff"
@@ -84,7 +84,7 @@ def _aligned(block: Sequence[Line]) -> Iterator[int]:
 
 
 def _differences(text: str, pieces: Iterator[Piece]) -> Iterator[Splice]:
-    """The changes that make the text of the pieces out of `text`, as small as they can be."""
+    """Yield the changes that make the text of the pieces out of `text`, as small as they can be."""
     end, between = 0, ""
     for piece in (*pieces, TextRange(len(text), len(text))):
         if isinstance(piece, str):
@@ -96,7 +96,7 @@ def _differences(text: str, pieces: Iterator[Piece]) -> Iterator[Splice]:
 
 
 def _smallest(text: str, where: TextRange, new: str) -> Splice:
-    """The change without the equal text at its beginning and at its end."""
+    """Return the change without the equal text at its beginning and at its end."""
     old_units, new_units = _UNITS.findall(where.of(text)), _UNITS.findall(new)
     head = _common(old_units, new_units)
     tail = _common(old_units[head:][::-1], new_units[head:][::-1])
@@ -106,7 +106,7 @@ def _smallest(text: str, where: TextRange, new: str) -> Splice:
 
 
 def _common(one: Sequence[str], other: Sequence[str]) -> int:
-    """How many elements are the same from the beginning on."""
+    """Return how many elements are the same from the beginning on."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((at for at, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -115,7 +115,7 @@ def _common(one: Sequence[str], other: Sequence[str]) -> int:
 
 
 def _whole_statements(parse: Parse, within: TextRange) -> TextRange:
-    """The lines of `within`, and of the statements that lie on them in part."""
+    """Return the lines of `within`, and of the statements that lie on them in part."""
     lines = parse.lines
     # Who selects whole lines selects up to the beginning of the next one.
     last = max(within.start, within.end - 1)

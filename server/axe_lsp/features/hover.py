@@ -52,7 +52,7 @@ class Hover(Struct, frozen=True):
 
 
 def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
-    """The explanation of what stands at `offset` of an open file."""
+    """Return the explanation of what stands at `offset` of an open file."""
     if file.open is None:
         return None
     if front_matter.is_front_matter(file):
@@ -86,7 +86,7 @@ _ON_KEYS = (Where.KEY, Where.INNER_KEY, Where.HEADER)
 
 
 def _of_member(lookup: Lookup, cursor: Cursor) -> Hover | None:
-    """A name of the user's choice, below `properties` of a schema."""
+    """Return a name of the user's choice, below `properties` of a schema."""
     member = member_at(lookup, cursor.path) if is_member(cursor.path) else None
     if member is None:
         return None
@@ -97,7 +97,7 @@ _OF_SERVERS = ((), ("name",), ("command",), ("url",))
 
 
 def _of_server(snapshot: Snapshot, file: AgentFile, cursor: Cursor, offset: int) -> Hover | None:
-    """The known tools of an MCP server, on its header, name, address or command."""
+    """Return the known tools of an MCP server, on its header, name, address or command."""
     spec = cursor.spec
     if spec is None or spec.path[0] != "mcp_servers" or spec.path[1:] not in _OF_SERVERS:
         return None
@@ -116,7 +116,7 @@ def _of_server(snapshot: Snapshot, file: AgentFile, cursor: Cursor, offset: int)
 
 
 def _of_key(snapshot: Snapshot, file: AgentFile, spec: KeySpec, path: KeyPath) -> str:
-    """The description of a key, its value in force, and its effect outside the file."""
+    """Return the description of a key, its value in force, and its effect outside the file."""
     assert file.open is not None
     is_named_by_user = ANY_NAME in spec.path
     parts = [key_markdown(replace(spec, path=path) if is_named_by_user else spec)]
@@ -162,7 +162,7 @@ def _of_string(snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Curso
 def _of_name(
     snapshot: Snapshot, file: AgentFile, spec: KeySpec, cursor: Cursor, name: str
 ) -> str | None:
-    """The description of the string, if it has more than the key's."""
+    """Return the description of the string, if it has more than the key's."""
     facts = snapshot.facts_about(file)
     special: dict[Names, Callable[[], str | None]] = {
         Names.STEM: lambda: _card(snapshot, file),

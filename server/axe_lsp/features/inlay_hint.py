@@ -43,7 +43,7 @@ class InlayHint(Struct, frozen=True):
 
 
 def inlay_hints(file: AgentFile, within: TextRange) -> list[InlayHint]:
-    """The hints that stand in a part of an open file, in the order of the text."""
+    """Return the hints that stand in a part of an open file, in the order of the text."""
     if file.open is None or file.place.kind.syntax is not None:
         return []
     lookup = file.open
@@ -86,7 +86,7 @@ def _of_entry(lookup: Lookup, item: Located) -> Iterator[InlayHint]:
 
 
 def _filled(lookup: Lookup, item: Located, value: Value) -> Iterator[InlayHint]:
-    """The keys that a preset fills in, which can be written down instead."""
+    """Yield the keys that a preset fills in, which can be written down instead."""
     lines = lookup.parse.lines
     end_of_line = lines.line_range(lines.line_at(item.entry.range.end)).end
     for name, filled in filled_by(decode(lookup.parse.text, value)).items():
@@ -97,7 +97,7 @@ def _filled(lookup: Lookup, item: Located, value: Value) -> Iterator[InlayHint]:
 
 
 def _absent(lookup: Lookup, table: KeyPath) -> Iterator[KeySpec]:
-    """The keys that the table lacks and whose defaults are worth a word.
+    """Yield the keys that the table lacks and whose defaults are worth a word.
 
     An extension says something only to those who use it.
     """
@@ -113,7 +113,7 @@ def _absent(lookup: Lookup, table: KeyPath) -> Iterator[KeySpec]:
 
 
 def outside_hints(snapshot: Snapshot, file: AgentFile, within: TextRange) -> list[InlayHint]:
-    """The hints in a part of an open file, as far as the facts outside the file are known."""
+    """Return the hints in a part of an open file, as far as the facts outside the file are known."""
     facts = snapshot.facts_about(file)
     found = [*_of_globs(file, facts), *_of_prompt(file, facts)]
     return [hint for hint in found if within.touches(hint.offset)]

@@ -39,7 +39,7 @@ class Line(Struct):
 
 
 def lay_out(parse: Parse, indent_width: int) -> list[Line]:
-    """The lines of a file, where each level of an array is indented by so many columns."""
+    """Return the lines of a file, where each level of an array is indented by so many columns."""
     layout = _Layout(parse, indent_width)
     layout.document()
     return layout.lines
@@ -83,7 +83,7 @@ class _Layout:
         self._separate()
 
     def _separate(self) -> None:
-        """A blank line above the header and its comments, unless another header is right above."""
+        """Write a blank line above the header and its comments, unless another header is right above."""
         top = len(self.lines) - 1
         while top > 0 and not self.lines[top].blank_above and not self.lines[top - 1].pieces:
             top -= 1
@@ -105,7 +105,7 @@ class _Layout:
     # -- values
 
     def _value(self, value: Value, indent: int, tail: int) -> None:
-        """A value, with `tail` columns to come behind it on its last line."""
+        """Write a value, with `tail` columns to come behind it on its last line."""
         if value.kind is ValueKind.ARRAY:
             if self._must_break(value) or self._column + self._flat_width(value) + tail > WIDTH:
                 self._broken(value, value.items, indent)
@@ -120,7 +120,7 @@ class _Layout:
             self._put(value.range)
 
     def _broken(self, value: Value, parts: Sequence[Value | Entry], indent: int) -> None:
-        """A line for each part, with a comma behind the last one too."""
+        """Write a line for each part, with a comma behind the last one too."""
         opening, closing = _brackets(value)
         self._put(opening)
         self._is_opened = True
@@ -154,7 +154,7 @@ class _Layout:
     # -- what a value needs
 
     def _must_break(self, array: Value) -> bool:
-        """Whether the array can't be on one line, or was told not to be by a comma at its end."""
+        """Return whether the array can't be on one line, or was told not to be by a comma at its end."""
         if self._has_comment(array.range):
             return True
         if array.items and "," in self._text[array.items[-1].range.end : array.range.end]:
@@ -162,7 +162,7 @@ class _Layout:
         return any(self._has_lines(item) for item in array.items)
 
     def _is_open(self, table: Value) -> bool:
-        """Whether the entries of an inline table stand on lines of their own (TOML 1.1)."""
+        """Return whether the entries of an inline table stand on lines of their own (TOML 1.1)."""
         start = table.range.start
         for part in (*table.entries, None):
             end = part.range.start if part is not None else table.range.end
@@ -198,7 +198,7 @@ class _Layout:
     # -- lines
 
     def _start(self, offset: int, indent: int) -> None:
-        """A new line for what begins at `offset`, below the comments in front of it."""
+        """Write a new line for what begins at `offset`, below the comments in front of it."""
         self._comments_before(offset, indent)
         self._line(Line(indent, self._is_blank_above(offset)))
 
@@ -208,7 +208,7 @@ class _Layout:
         line.width = line.indent * self._indent_width
 
     def _is_blank_above(self, offset: int) -> bool:
-        """Whether a blank line is to be kept: not at the top, nor below an opening bracket."""
+        """Return whether a blank line is to be kept: not at the top, nor below an opening bracket."""
         if not self.lines or self._is_opened:
             return False
         return _BLANK_LINE.search(self._text, self._end, offset) is not None
@@ -222,7 +222,7 @@ class _Layout:
             self._next_comment += 1
 
     def _comment(self, where: TextRange, indent: int) -> None:
-        """A comment behind what it was behind, else on a line of its own."""
+        """Write a comment behind what it was behind, else on a line of its own."""
         last = self.lines[-1] if self.lines else None
         is_behind = "\n" not in self._text[self._end : where.start]
         if last is not None and last.pieces and last.comment is None and is_behind:

@@ -19,7 +19,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def new_agent(snapshot: Snapshot, name: str, seen_from: AgentFile) -> NewFile | None:
-    """A file that makes `name` mean something in another file, with the model of that one.
+    """Return a file that makes `name` mean something in another file, with the model of that one.
 
     None for what can't be the name of an agent, and where there is no folder for it.
     """
@@ -30,7 +30,7 @@ def new_agent(snapshot: Snapshot, name: str, seen_from: AgentFile) -> NewFile | 
 
 
 def listing(caller: AgentFile, text: str, name: str) -> TextChange | None:
-    """The change that puts `name` into the `sub_agents` of a file.
+    """Return the change that puts `name` into the `sub_agents` of a file.
 
     None if it already exists, and where the key has a value that is no list.
     """
@@ -46,12 +46,12 @@ def listing(caller: AgentFile, text: str, name: str) -> TextChange | None:
 
 
 def agent_uri(folder: str, name: str) -> str:
-    """Where the agent of a name lies in a folder."""
+    """Return where the agent of a name lies in a folder."""
     return f"{folder}/{quote(name, safe='')}{SUFFIX}"
 
 
 def folder_for(snapshot: Snapshot, seen_from: AgentFile) -> str:
-    """The folder of the file itself if agents are found there, else another one; "" if there is none."""
+    """Return the folder of the file itself if agents are found there, else another one; "" if there is none."""
     if seen_from.place.scope is not Scope.LOOSE:
         return seen_from.place.folder
     folders = (
@@ -63,7 +63,7 @@ def folder_for(snapshot: Snapshot, seen_from: AgentFile) -> str:
 
 
 def model_for(caller: AgentFile) -> str:
-    """The model of an agent that another one calls: that one's, if it can be used again."""
+    """Return the model of an agent that another one calls: that one's, if it can be used again."""
     model = caller.model.value if caller.model is not None else ""
     try:
         return str(parse_model_name(model))

@@ -25,7 +25,7 @@ class Named(Struct, frozen=True):
 
 
 def named_at(snapshot: Snapshot, file: AgentFile, offset: int) -> Named | None:
-    """The name at `offset` of an open file: in a list, as its `name`, in settings that declare it, or as an inline type."""
+    """Return the name at `offset` of an open file: in a list, as its `name`, in settings that declare it, or as an inline type."""
     for reference in file.references:
         if reference.range.touches(offset):
             return Named(meaning(snapshot, file, reference), reference.range)
@@ -47,7 +47,7 @@ def named_at(snapshot: Snapshot, file: AgentFile, offset: int) -> Named | None:
 
 
 def type_keys(file: AgentFile, name: str) -> list[TextRange]:
-    """Where an inline type of an open file is defined: its name in headers and in dotted keys."""
+    """Return where an inline type of an open file is defined: its name in headers and in dotted keys."""
     parts = file.open.names_below(_TYPE) if file.open is not None else ()
     return [part.range for part in parts if part.name == name]
 
@@ -69,7 +69,7 @@ class Highlight(Struct, frozen=True):
 def references(
     snapshot: Snapshot, file: AgentFile, offset: int, *, include_declaration: bool
 ) -> list[Location]:
-    """The places that name the agent that is named at `offset` of an open file, its definition first."""
+    """Return the places that name the agent that is named at `offset` of an open file, its definition first."""
     named = named_at(snapshot, file, offset)
     if named is None:
         return []
@@ -79,7 +79,7 @@ def references(
 
 
 def highlights(snapshot: Snapshot, file: AgentFile, offset: int) -> list[Highlight]:
-    """The same as far as it is in the file itself, in the order of the text."""
+    """Return the same as far as it is in the file itself, in the order of the text."""
     named = named_at(snapshot, file, offset)
     if named is None:
         return []

@@ -49,7 +49,7 @@ class Renamable(Struct, frozen=True):
 
 
 def renamable(snapshot: Snapshot, file: AgentFile, offset: int) -> Renamable | None:
-    """The name to rename at `offset` of an open file. Raises RenameError for an undefined name."""
+    """Return the name to rename at `offset` of an open file. Raises RenameError for an undefined name."""
     named = named_at(snapshot, file, offset)
     if file.open is None:
         return None
@@ -76,7 +76,7 @@ def rename(
     exists: Exists = lambda _: False,
     same: Same = lambda *_: False,
 ) -> Edit | None:
-    """The edit that renames the agent, or another named thing, at `offset` of an open file.
+    """Return the edit that renames the agent, or another named thing, at `offset` of an open file.
 
     None if nothing is. Raises RenameError.
     """
@@ -94,7 +94,7 @@ def rename(
 
 
 def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf) -> Edit:
-    """The edit that gives another name to an agent. Raises RenameError."""
+    """Return the edit that gives another name to an agent. Raises RenameError."""
     if agent.place.kind.syntax is not None:
         return _renamed_in_markdown(snapshot, agent, new_name, text_of)
     if agent.place.dialect.has_names:
@@ -168,7 +168,7 @@ _MARKS = frozenset("(),[]{}:#&*!|>'\"%@`\\")
 
 
 def _fault_of_markdown(name: str) -> str:
-    """Why a name can't stand in all places where programs read names of agents, or ""."""
+    """Return why a name can't stand in all places where programs read names of agents, or ""."""
     if not name.strip() or name != name.strip() or _CONTROL.search(name):
         return (
             "must not be blank, nor begin or end with white space, nor contain control characters"
@@ -179,14 +179,14 @@ def _fault_of_markdown(name: str) -> str:
 
 
 def _in_yaml(token: str, name: str) -> str:
-    """A name in the quotes of the old one. Names without marks of YAML need none, numbers and the like do."""
+    """Return a name in the quotes of the old one. Names without marks of YAML need none, numbers and the like do."""
     quote = token[:1] if token[:1] in ("'", '"') else ""
     is_text = is_plain_text(name)
     return f"{quote}{name}{quote}" if quote or is_text else f'"{name}"'
 
 
 def _moved_by_name(agent: AgentFile, new_name: str) -> str:
-    """The URI of a file that has its agent's name. Raises RenameError for another folder."""
+    """Return the URI of a file that has its agent's name. Raises RenameError for another folder."""
     folder, _, last = new_name.rpartition("/")
     if folder != agent.called.rpartition("/")[0]:
         raise RenameError("the name is the path of the file; move the file to another folder")
@@ -204,7 +204,7 @@ def follow_move(
     same: Same = lambda *_: False,
     moving: Collection[str] = (),
 ) -> Edit:
-    """The changes that go with a file's move, which the user makes. Raises RenameError.
+    """Return the changes that go with a file's move, which the user makes. Raises RenameError.
 
     `moving` are the URIs of all files that move at the same time: they leave their names free.
 
@@ -310,7 +310,7 @@ def _check_means_the_same(
 
 
 def _counts(snapshot: Snapshot, new: Place, taken: Meaning, caller: AgentFile) -> bool:
-    """Whether an agent at `new` would be meant instead of another one that is meant now."""
+    """Return whether an agent at `new` would be meant instead of another one that is meant now."""
     rival = snapshot.file(taken.uri) if taken.kind is Kind.AGENT else None
     if rival is None:
         return False
@@ -375,7 +375,7 @@ def _type_changes(
 
 
 def _rewritten(uri: str, text: str, where: TextRange, name: str) -> TextChange:
-    """A string or a key that says `name`, in the quotes of the old one as far as they will do."""
+    """Return a string or a key that says `name`, in the quotes of the old one as far as they will do."""
     token = where.of(text)
     if _quotes(token):
         return TextChange(uri, where, requoted(token, name))
@@ -388,12 +388,12 @@ def _inside(text: str, where: TextRange) -> TextRange:
 
 
 def _quotes(token: str) -> int:
-    """How many quotes a string or a key begins with."""
+    """Return how many quotes a string or a key begins with."""
     if token.startswith(('"""', "'''")):
         return 3
     return 1 if token.startswith(('"', "'")) else 0
 
 
 def _as_it_is_now(file: AgentFile, text: str) -> AgentFile:
-    """The file by its text, which may have changed on the disk since it was read."""
+    """Return the file by its text, which may have changed on the disk since it was read."""
     return file if file.is_placed_in(text) else read_agent_file(file.place, text)

@@ -48,7 +48,7 @@ class NamedInTest(Struct, frozen=True):
 
 
 def named_in_test(file: AgentFile, offset: int) -> NamedInTest | None:
-    """The case whose name or recording is written at `offset` of an open file of tests."""
+    """Return the case whose name or recording is written at `offset` of an open file of tests."""
     if file.open is None or file.place.dialect is not AGENT_TESTS:
         return None
     for case in read_cases(file.open).cases:
@@ -69,7 +69,7 @@ def rename_in_test(
     exists: Exists,
     same: Same,
 ) -> Edit:
-    """The edit that renames a case, with the recording that is named after it, or a recording. Raises RenameError."""
+    """Return the edit that renames a case, with the recording that is named after it, or a recording. Raises RenameError."""
     if not new.strip() or _CONTROL.search(new):
         raise RenameError("a name must not be blank, nor contain control characters")
     place, before = file.place, named.case
@@ -93,7 +93,7 @@ def rename_in_test(
 
 
 def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: TextOf) -> Edit:
-    """The changes that go with the move of a recording within its folder, which the user makes. Raises RenameError."""
+    """Return the changes that go with the move of a recording within its folder, which the user makes. Raises RenameError."""
     folders = re.finditer(f"/(?={RECORDINGS}/)", old_uri)  # There may be one of that name inside.
     places = (next(_tests(snapshot, old_uri[: each.start()]), None) for each in folders)
     tests = next((each.place for each in places if each is not None), None)
@@ -111,7 +111,7 @@ def follow_recording(snapshot: Snapshot, old_uri: str, new_uri: str, text_of: Te
 def follow_tests(
     snapshot: Snapshot, tests: AgentFile, new: Place, text_of: TextOf, exists: Exists, *, same: Same
 ) -> Edit:
-    """The changes that go with the move of a file of tests within its folder, which names its recordings.
+    """Return the changes that go with the move of a file of tests within its folder, which names its recordings.
 
     These move along, and other cases that have them name them anew. Raises RenameError.
     """
@@ -130,7 +130,7 @@ def follow_tests(
 
 
 def _moved(place: Place, uri: str, path: str, exists: Exists, same: Same) -> MovedFile:
-    """The move of a recording to a path. Raises RenameError if another file is there, which no case may use."""
+    """Return the move of a recording to a path. Raises RenameError if another file is there, which no case may use."""
     new = _uri(place, path)
     if exists(new) and not same(uri, new):
         raise RenameError(
@@ -155,12 +155,12 @@ def _check_is_complete(snapshot: Snapshot) -> None:
 
 
 def _path(recording: str) -> str:
-    """The path of a recording from the folder of its tests."""
+    """Return the path of a recording from the folder of its tests."""
     return normpath(f"{RECORDINGS}/{recording}")
 
 
 def _from_recordings(path: str) -> str:
-    """The same path from the folder of recordings, as `replay` has it."""
+    """Return the same path from the folder of recordings, as `replay` has it."""
     inside = path.removeprefix(f"{RECORDINGS}/")
     return inside if inside != path else f"../{path}"
 
@@ -213,7 +213,7 @@ def _cases(text: str) -> tuple[Case, ...]:
 
 
 def _with_recording(uri: str, text: str, case: Case, recording: str) -> TextChange:
-    """The change that gives a case this recording; one that was named after the case is written behind its name."""
+    """Return the change that gives a case this recording; one that was named after the case is written behind its name."""
     where = case.replay_range
     if case.replay:
         return TextChange(uri, where, requoted(where.of(text), recording))

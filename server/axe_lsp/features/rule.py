@@ -21,23 +21,23 @@ Settled = Callable[[Snapshot, AgentFile], bool]
 
 
 def always(_: Snapshot, __: AgentFile) -> bool:
-    """The check needs only the file itself."""
+    """Return True: the check needs only the file itself."""
     return True
 
 
 def once_complete(snapshot: Snapshot, file: AgentFile) -> bool:
-    """The check needs all other files."""
+    """Return whether all other files are read, which the check needs."""
     return snapshot.is_settled(file.place)
 
 
 def once_looked(snapshot: Snapshot, file: AgentFile) -> bool:
-    """The check needs the facts from outside the file."""
+    """Return whether the facts from outside the file are there, which the check needs."""
     facts = snapshot.facts.get(file.uri)
     return facts is not None and facts.question == file.question
 
 
 def no_fixes(_: Case) -> Iterable[Fix]:
-    """What was meant is not known."""
+    """Return what was meant is not known."""
     return ()
 
 
@@ -61,7 +61,7 @@ class Dialects(Enum):
     ALL = auto()
 
     def has(self, dialect: Dialect) -> bool:
-        """Whether it is about files of a dialect."""
+        """Return whether it is about files of a dialect."""
         return self is Dialects.ALL or (self is Dialects.AXE) == (dialect is AXE)
 
 
@@ -86,13 +86,13 @@ class Rule(Struct, frozen=True):
     is_protecting: bool = False
 
     def found_in(self, snapshot: Snapshot, file: AgentFile) -> Iterable[Finding]:
-        """The findings about a file."""
+        """Return the findings about a file."""
         if self.check is not None:
             return self.check(snapshot, file)
         return self.repeated(file)
 
     def repeated(self, file: AgentFile) -> Iterator[Finding]:
-        """The findings that repeat problems of the file by itself."""
+        """Yield the findings that repeat problems of the file by itself."""
         # Of thousands of problems, so each is made at once.
         for problem in problems_of(file, self.code):
             is_said = not problem.found or problem.message.endswith(problem.found)
@@ -116,11 +116,11 @@ class Rule(Struct, frozen=True):
         suggestion: str | None = None,
         path: KeyPath = (),
     ) -> Finding:
-        """A finding of this rule, with its severity if no other one is given."""
+        """Return a finding of this rule, with its severity if no other one is given."""
         severity = severity or self.severity
         return Finding(self.code, severity, where, message, related, unnecessary, suggestion, path)
 
 
 def problems_of(file: AgentFile, code: str) -> Sequence[Problem]:
-    """The problems with this code that the file has by itself."""
+    """Return the problems with this code that the file has by itself."""
     return file.problems_by_code.get(code, ())

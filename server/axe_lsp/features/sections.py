@@ -30,7 +30,7 @@ class Section(NamedTuple):
 
 
 def sections(document: Document, text: str) -> tuple[Section, ...]:
-    """The sections of a file. Entries above the first header belong to none."""
+    """Return the sections of a file. Entries above the first header belong to none."""
     return _Reader(document, text).below((), depth=0)
 
 
@@ -51,7 +51,7 @@ class _Reader:
         self._last: dict[tuple[str | int, ...], int] = {}
 
     def below(self, path: KeyPath, depth: int) -> tuple[Section, ...]:
-        """The sections from here on that belong to the one at `path`."""
+        """Return the sections from here on that belong to the one at `path`."""
         found: list[Section] = []
         while self._next < len(self._tables):
             table = self._tables[self._next]
@@ -71,7 +71,7 @@ class _Reader:
         return f"{name}[{self._count(table.path)}]" if table.is_array else name
 
     def _count(self, path: KeyPath) -> int:
-        """The number of this element in its array, which may lie in an element of another one."""
+        """Return the number of this element in its array, which may lie in an element of another one."""
         place: tuple[str | int, ...] = ()
         for name in path[:-1]:
             place = (*place, name)

@@ -18,7 +18,7 @@ _PARAGRAPH = re.compile(r"[^\r\n]+(?:\r?\n(?![ \t]*\r?$)[^\r\n]+)*", re.MULTILIN
 
 
 def selections(file: AgentFile, offset: int) -> tuple[TextRange, ...]:
-    """The ranges around `offset`, each within the next: mostly a word first, the file last."""
+    """Return the ranges around `offset`, each within the next: mostly a word first, the file last."""
     if file.open is None:
         return (TextRange(offset, offset),)
     parse = file.open.parse
@@ -31,7 +31,7 @@ def selections(file: AgentFile, offset: int) -> tuple[TextRange, ...]:
 
 
 def _around(parse: Parse, offset: int) -> Iterator[TextRange]:
-    """The elements at `offset`, from the outside in; an element need not be inside the one before."""
+    """Yield the elements at `offset`, from the outside in; an element need not be inside the one before."""
     text, document = parse.text, parse.document
     found = sections(document, text)
     while (section := _at(found, offset)) is not None:
@@ -89,7 +89,7 @@ def _in_value(text: str, value: Value, offset: int) -> Iterator[TextRange]:
 def _matches(
     pattern: re.Pattern[str], text: str, within: TextRange, offset: int
 ) -> Iterator[TextRange]:
-    """The match of `pattern` that `offset` touches, if there is one."""
+    """Yield the match of `pattern` that `offset` touches, if there is one."""
     for match in pattern.finditer(text, *within):
         if match.start() <= offset <= match.end():
             yield TextRange(*match.span())

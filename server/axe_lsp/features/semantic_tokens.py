@@ -41,7 +41,7 @@ class Token(Struct, frozen=True):
 
 
 def semantic_tokens(file: AgentFile, within: TextRange | None = None) -> list[Token]:
-    """The tokens of an open file, or of the statements that touch `within`, in written order."""
+    """Return the tokens of an open file, or of the statements that touch `within`, in written order."""
     if file.open is None:
         return []
     text, document = file.open.parse.text, file.open.parse.document

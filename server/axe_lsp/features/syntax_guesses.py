@@ -45,7 +45,7 @@ class Statement(NamedTuple):
         return found
 
     def type(self) -> KeyType | None:
-        """The value that the key expects; in an inline table the one at this place."""
+        """Return the value that the key expects; in an inline table the one at this place."""
         path = self.table.path
         for entry in self._way():
             path += entry.key.names
@@ -53,11 +53,11 @@ class Statement(NamedTuple):
         return spec.type if spec is not None else None
 
     def is_whole(self, where: TextRange) -> bool:
-        """Whether a key is set to what stands there, rather than to a list of such."""
+        """Return whether a key is set to what stands there, rather than to a list of such."""
         return any(entry.value is not None and entry.value.range == where for entry in self._way())
 
     def _way(self) -> Iterator[Entry]:
-        """The entry, and those in it that lead to the trouble."""
+        """Yield the entry, and those in it that lead to the trouble."""
         entry = self.entry
         while entry is not None:
             yield entry
@@ -66,7 +66,7 @@ class Statement(NamedTuple):
             entry = next((each for each in inner if each.range.touches(self.trouble.start)), None)
 
     def rest_of_line(self, offset: int) -> TextRange:
-        """The text from `offset` to the end of its line, without trailing blanks."""
+        """Return the text from `offset` to the end of its line, without trailing blanks."""
         match = _REST_OF_LINE.match(self.text, offset)
         return TextRange(offset, offset + len(match.group().rstrip()) if match else offset)
 
@@ -217,7 +217,7 @@ def _open_string(statement: Statement) -> Iterator[Guess]:
 
 
 def _pasted(text: str, whole: TextRange, quote: str) -> Guess:
-    """The quotes of several lines around text that has been pasted into a string of one."""
+    """Return the quotes of several lines around text that has been pasted into a string of one."""
     has_end = text.endswith(quote, whole.start + 1, whole.end)
     end = TextRange(whole.end - 1, whole.end) if has_end else TextRange(whole.end, whole.end)
     opening = Splice(TextRange(whole.start, whole.start + 1), quote * 3 + splices.line_break(text))
@@ -243,7 +243,7 @@ _COMMA = re.compile(r"[ \t]*,")
 
 
 def _open_list(statement: Statement) -> Iterator[Guess]:
-    """A bracket behind the last part, in place of a comma on the same line."""
+    """Yield a bracket behind the last part, in place of a comma on the same line."""
     text = statement.text
     for value in reversed(statement.values):
         if value.complete or value.kind not in _CLOSING:
@@ -298,7 +298,7 @@ _GUESSES: tuple[tuple[str, Callable[[Statement], Iterator[Guess]]], ...] = (
 
 
 def completions(case: Case) -> Iterator[Fix]:
-    """The fix of a syntax error: each guess is tried on the statement alone, until one makes TOML of it."""
+    """Yield the fix of a syntax error: each guess is tried on the statement alone, until one makes TOML of it."""
     statement = _statement(case)
     if statement is None:
         return

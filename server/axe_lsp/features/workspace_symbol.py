@@ -15,7 +15,7 @@ MOST = 200
 
 
 def workspace_symbols(snapshot: Snapshot, query: str) -> list[AgentFile]:
-    """The agents whose names fit a query, the best first. An empty query fits all."""
+    """Return the agents whose names fit a query, the best first. An empty query fits all."""
     names = heapq.nsmallest(MOST, _fitting(snapshot, query))
     return list(islice((each for _, name in names for each in _defining(snapshot, name)), MOST))
 

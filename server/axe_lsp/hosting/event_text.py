@@ -15,7 +15,7 @@ _LONGEST_ACTIVITY = 120
 
 
 def describe(news: Notification) -> str | None:
-    """An event in one line, indented by depth; None for those that would only make noise."""
+    """Return an event in one line, indented by depth; None for those that would only make noise."""
     event = news.params
     indent, agent = "  " * event["depth"], event["agent"]
     match news.method, event.get("kind"):
@@ -47,7 +47,7 @@ def describe(news: Notification) -> str | None:
 
 
 def activity(news: Notification) -> str | None:
-    """The present action of an agent, in a few words: `lint > read_file a.py`; None if the event says nothing of it."""
+    """Return the present action of an agent, in a few words: `lint > read_file a.py`; None if the event says nothing of it."""
     event = news.params
     match news.method, event.get("kind"):
         case "axe/agent", "begin":
@@ -63,7 +63,7 @@ def activity(news: Notification) -> str | None:
 
 
 def _message(event: Mapping[str, Json]) -> str:
-    """The text of an event about a message, or about what a request has given."""
+    """Return the text of an event about a message, or about what a request has given."""
     match event["kind"]:
         case "idle":
             return f"waits for {', '.join(event['sideRuns'])}"
@@ -80,7 +80,7 @@ def _message(event: Mapping[str, Json]) -> str:
 
 
 def _room_made(event: Mapping[str, Json]) -> str:
-    """The text of an event about a conversation that has become too long."""
+    """Return the text of an event about a conversation that has become too long."""
     if event.get("kind") == "begin":
         return f"asks for a summary, since about {event['tokensBefore']} tokens are too many"
     if event.get("error"):
@@ -94,7 +94,7 @@ def _room_made(event: Mapping[str, Json]) -> str:
 
 
 def _pause(event: Mapping[str, Json]) -> str:
-    """Why a request is not being answered at present, or is not what it was; where an agent works."""
+    """Return why a request is not being answered at present, or is not what it was; where an agent works."""
     if "sideRuns" in event or "messageId" in event:
         return _message(event)
     if "place" in event:

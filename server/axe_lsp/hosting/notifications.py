@@ -43,7 +43,7 @@ class Notification(Message, frozen=True, dict=True, tag="event"):
 
 
 def notification(event: Event) -> Notification:
-    """An event of a run as clients see it."""
+    """Return an event of a run as clients see it."""
     own = to_json(event)
     del own["run"]
     return Notification(event.METHOD, {**_ids(event.run), **own})
@@ -51,12 +51,12 @@ def notification(event: Event) -> Notification:
 
 @lru_cache(maxsize=2_048)
 def _ids(run: RunIds) -> Mapping[str, Json]:
-    """The beginning of all events of a run, encoded once."""
+    """Return the beginning of all events of a run, encoded once."""
     return to_json(run)
 
 
 def event_of(notification: Notification) -> Event:
-    """The event that a notification tells of. Raises ValueError if it is none."""
+    """Return the event that a notification tells of. Raises ValueError if it is none."""
     params = notification.params
     kind = _EVENTS.get(notification.method)
     if kind is None:

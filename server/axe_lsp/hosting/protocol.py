@@ -363,7 +363,7 @@ FromHost = (
 
 
 def encode(message: Message) -> bytes:
-    """A message as a line, with its newline."""
+    """Return a message as a line, with its newline."""
     if isinstance(message, Notification):
         line = f'{{"type":"event","method":"{message.method}","params":{message.text}}}\n'
         return line.encode()
@@ -371,12 +371,12 @@ def encode(message: Message) -> bytes:
 
 
 def read_to_host(line: bytes) -> ToHost:
-    """The message in a line, validated. Raises ValueError if there is none."""
+    """Return the message in a line, validated. Raises ValueError if there is none."""
     return decoded(line, _decoder_of_host())
 
 
 def read_from_host(line: bytes) -> FromHost:
-    """The message in a line, validated. Raises ValueError if there is none."""
+    """Return the message in a line, validated. Raises ValueError if there is none."""
     return decoded(line, _decoder_of_supervisor())
 
 

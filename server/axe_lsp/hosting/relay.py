@@ -40,20 +40,20 @@ class ProcessAbove:
         self._open: dict[int, asyncio.Queue[Any]] = {}
 
     def hear(self, message: protocol.ToRequest) -> None:
-        """An answer has come; ignored if the request was given up meanwhile."""
+        """Take an answer; it is ignored if the request was given up meanwhile."""
         news = self._open.get(message.number)
         if news is not None:
             news.put_nowait(message)
 
     async def __call__(self, question: Question) -> Answer:
-        """The answer. To cancel this takes the question back."""
+        """Return the answer. To cancel this takes the question back."""
         with self._request() as (number, news):
             asked = protocol.Asked(question.run.root_run_id, number, question)
             answer: Answer = await self._answer(asked, news)
         return answer
 
     async def ask_editor(self, run: RunIds, request: EditorRequest) -> EditorAnswer:
-        """The editor's answer to a request of a run. Cancelling withdraws the request."""
+        """Return the editor's answer to a request of a run. Cancelling withdraws the request."""
         with self._request() as (number, news):
             asked = protocol.EditorAsked(run.root_run_id, number, run, request)
             answer: EditorAnswer = await self._answer(asked, news)
@@ -96,7 +96,7 @@ class ProcessAbove:
 
     @contextmanager
     def _request(self) -> Iterator[tuple[int, asyncio.Queue[Any]]]:
-        """A new number, and the messages that answer it."""
+        """Provide a new number, and the messages that answer it."""
         number = next(self._numbers)
         self._open[number] = asyncio.Queue()
         try:
@@ -187,7 +187,7 @@ class IncomingRequests:
         self._open: dict[int, tuple[asyncio.Task[None], asyncio.Future[None]]] = {}
 
     def begin(self, request: protocol.LimiterRequest) -> None:
-        """A request waits for its limiter."""
+        """Take note that a request waits for its limiter."""
         number = request.number
         ended: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         task = self._tasks.start_unattended(self._pass(request, ended), f"request {number}")
@@ -195,7 +195,7 @@ class IncomingRequests:
         task.add_done_callback(lambda _: self._open.pop(number))
 
     def end(self, passed: protocol.LimiterRelease) -> None:
-        """A request has been answered or refused, or was given up."""
+        """Take note that a request has been answered or refused, or was given up."""
         if passed.number not in self._open:
             return  # It was refused before it was sent.
         task, ended = self._open[passed.number]
@@ -207,7 +207,7 @@ class IncomingRequests:
             task.cancel()
 
     def forget(self) -> None:
-        """The host has died: nobody waits any more."""
+        """Take note that the host has died: nobody waits any more."""
         for task, _ in list(self._open.values()):
             task.cancel()
 
@@ -240,18 +240,18 @@ class IncomingSteps:
         self.known = dict(known.steps)
 
     def take(self, step: Step) -> None:
-        """A step has come, and its event will."""
+        """Take a step, whose event follows."""
         self._new.append(step)
 
     def keep(self) -> None:
-        """The next event is there."""
+        """Take note that the next event is there."""
         for step in self._new:
             self.known[step.run_id, step.turn, step.call, step.kind] = step.data
             self._log.keep(step)
         self._new.clear()
 
     def forget(self) -> None:
-        """The next event will never come."""
+        """Take note that the next event will never come."""
         self._new.clear()
 
     def commit(self, committing: protocol.Committing, send: Send) -> None:
@@ -266,7 +266,7 @@ class IncomingSteps:
 
 
 def as_steps(known: Known, root: str) -> tuple[Step, ...]:
-    """The steps of a part of a tree, as messages have them."""
+    """Return the steps of a part of a tree, as messages have them."""
     return tuple(
         Step(root, run_id, cast(StepKind, kind), turn, call, data)
         for (run_id, turn, call, kind), data in known.steps.items()
@@ -274,7 +274,7 @@ def as_steps(known: Known, root: str) -> tuple[Step, ...]:
 
 
 def known_of(start: protocol.StartChild) -> Known:
-    """The steps of the run that a host is to make."""
+    """Return the steps of the run that a host is to make."""
     steps = {(each.run_id, each.turn, each.call, str(each.kind)): each.data for each in start.known}
     return Known(steps, start.begun)
 

@@ -95,7 +95,7 @@ class RunTree:
 
 
 def _resumed(params: Mapping[str, Json], former: _OpenRun | None) -> _OpenRun:
-    """A run that goes on, with what it had come to in a former process, and the text from there if it is known."""
+    """Return a run that goes on, with what it had come to in a former process, and the text from there if it is known."""
     saved = params["saved"]
     return _OpenRun(
         from_json(RunIds, params),

@@ -168,7 +168,7 @@ class Spans:
 
 
 def _call_for(begin: AgentBegin | AgentResume, parent: _Run) -> _Call | None:
-    """The call that asked for a run: one that names its agent or its task, and has no run yet."""
+    """Return the call that asked for a run: one that names its agent or its task, and has no run yet."""
 
     def fits(call: _Call) -> bool:
         words = (call.begin.name.removeprefix("subagent--"), *call.begin.arguments.values())

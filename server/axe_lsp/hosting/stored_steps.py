@@ -17,7 +17,7 @@ from axe_lsp.runtime.safety.approval import Approval
 
 
 def order_step(start: protocol.Start, environment: Environment) -> Step:
-    """The step with which a root run begins, without what its client has for it."""
+    """Return the step with which a root run begins, without what its client has for it."""
     start = replace(start, servers=(), editor=())
     return Step(
         start.run_id, start.run_id, "order", data=encoded(start, known_secrets(environment))
@@ -32,7 +32,7 @@ def allow_again(approval: Approval, known: Known, root: str) -> None:
 
 
 def resolver(workplace: protocol.Workplace, environment: Environment) -> Resolve:
-    """Finds agents as the client sees them, open texts included."""
+    """Find agents as the client sees them, open texts included."""
     places = workplace.places
     if places is None:
         places = agent_places([Path(workplace.workspace)], environment)

@@ -33,7 +33,7 @@ _CAPTURED = ("true", "span_only", "span_and_event")
 
 
 def is_on(environment: Environment) -> bool:
-    """Whether the environment asks for spans."""
+    """Return whether the environment asks for spans."""
     is_disabled = environment.get("OTEL_SDK_DISABLED", "").lower() == "true"
     return environment.get("OTEL_TRACES_EXPORTER") == "otlp" and not is_disabled
 
@@ -46,7 +46,7 @@ class Telemetry:
         self._spans: EventSink | None = None
 
     def sink(self, is_wanted: bool, warn: Callable[[str], None]) -> EventSink | None:
-        """Takes the events of a run, if spans are wanted by a setting or by the environment."""
+        """Take the events of a run, if spans are wanted by a setting or by the environment."""
         if not (is_wanted or is_on(os.environ)):
             return None
         if self._spans is None:

@@ -61,5 +61,5 @@ class ThreadQueue(Generic[Item]):
         return taken
 
     def is_empty(self) -> bool:
-        """Whether nothing waits."""
+        """Return whether nothing waits."""
         return not self._items

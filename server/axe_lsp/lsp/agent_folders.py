@@ -41,7 +41,7 @@ def register(session: Session) -> None:
 
 
 def agent_folders(session: Session) -> list[AgentFolder]:
-    """All folders of agents: those of the workspace first, the user's own last."""
+    """Return all folders of agents: those of the workspace first, the user's own last."""
     view = session.view
     user = view.user_folder
     folders = dict.fromkeys([*_usual(session), *view.extra_folders, *view.folders])
@@ -50,7 +50,7 @@ def agent_folders(session: Session) -> list[AgentFolder]:
 
 
 def folder_at(session: Session, uri: str) -> Path:
-    """The folder of agents at `uri`. Raises RequestFailed."""
+    """Return the folder of agents at `uri`. Raises RequestFailed."""
     wanted = canonical(uri)
     for each in agent_folders(session):
         if canonical(each.uri) == wanted:
@@ -61,7 +61,7 @@ def folder_at(session: Session, uri: str) -> Path:
 
 
 def _usual(session: Session) -> Iterator[Path]:
-    """The usual folders of agents in each workspace folder; the first usual name if none exists."""
+    """Yield the usual folders of agents in each workspace folder; the first usual name if none exists."""
     for root in session.view.roots:
         usual = [root / each for each in AGENT_FOLDERS]
         yield from [folder for folder in usual if folder.is_dir()] or usual[:1]

@@ -24,7 +24,7 @@ def register(session: Session) -> None:
 
 
 def _agents(session: Session) -> list[JsonObject]:
-    """All agents, by name; of several files that define one, the file that is used comes first.
+    """Return all agents, by name; of several files that define one, the file that is used comes first.
 
     The built-in types, which need no file, come last among those of their name.
     """
@@ -37,7 +37,7 @@ def _agents(session: Session) -> list[JsonObject]:
 
 
 def problems_of(session: Session, file: AgentFile) -> list[JsonObject]:
-    """The problems of an agent, without their places."""
+    """Return the problems of an agent, without their places."""
     severities = session.severities(file.uri)
     return [
         {"code": each.code, "severity": each.severity.name.lower(), "message": each.message}
@@ -59,7 +59,7 @@ def _agent(session: Session, file: AgentFile) -> JsonObject:
 
 
 def _built_in(name: str, type_: AgentType) -> JsonObject:
-    """A built-in type in the same form: it has no file, and takes its model from its caller."""
+    """Return a built-in type in the same form: it has no file, and takes its model from its caller."""
     return {
         "name": name,
         "uri": None,
@@ -115,7 +115,7 @@ def _differs(before: Snapshot, update: Update) -> bool:
 
 
 def _shown(file: AgentFile | None) -> object:
-    """The parts of a file that the answers show."""
+    """Return the parts of a file that the answers show."""
     if file is None:
         return None
     model = file.model.value if file.model is not None else ""

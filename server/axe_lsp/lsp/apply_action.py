@@ -61,7 +61,7 @@ async def create_file(session: Session, new: NewFile) -> None:
 
 
 def _require_inside(session: Session, new: NewFile) -> None:
-    """A repository could bring a link to the user's own folder of agents, whose files are trusted. Raises RequestFailed."""
+    """Refuse a path outside: a repository could bring a link to the user's own folder of agents, whose files are trusted. Raises RequestFailed."""
     path = path_of(new.uri)
     for root in filter(None, map(path_of, session.view.snapshot.places.roots)):
         if path is not None and path.is_relative_to(root):
@@ -85,7 +85,7 @@ async def have_edited(session: Session, title: str, edit: JsonObject) -> None:
 
 
 def _action(session: Session, params: Any, locations: Locations) -> CodeAction:
-    """The action that a command names, computed for the current text."""
+    """Return the action that a command names, computed for the current text."""
     document, selection, title = _read(params)
     opened = open_file(session, document)
     if opened is not None:
@@ -98,7 +98,7 @@ def _action(session: Session, params: Any, locations: Locations) -> CodeAction:
 
 
 def _read(params: Any) -> tuple[types.TextDocumentIdentifier, types.Range, str]:
-    """The members of a command's argument. Raises JsonRpcInvalidParams."""
+    """Return the members of a command's argument. Raises JsonRpcInvalidParams."""
     members = params if isinstance(params, dict) else {}
     title = members.get("title")
     try:
@@ -120,7 +120,7 @@ async def _carry_out(
     edit: JsonObject | None,
     shown: str,
 ) -> None:
-    """The server's steps come first: a text is cut only once it is written elsewhere."""
+    """Execute the action, the server's steps first: a text is cut only once it is written elsewhere."""
     for new in files:
         _require_inside(session, new)
         await create_file(session, new)
@@ -163,7 +163,7 @@ async def _ask_for_key(session: Session, title: str, provider: str) -> None:
 
 
 async def _edited_config(session: Session, title: str, provider: str, before: str) -> str:
-    """The text of an open config.toml after its editor has added a place for the key."""
+    """Return the text of an open config.toml after its editor has added a place for the key."""
     uri = session.view.snapshot.places.config_file
     change = key_change(before, path_of(uri) or Path(uri), provider, "")
     if change is None:

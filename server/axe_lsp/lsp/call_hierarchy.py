@@ -60,7 +60,7 @@ def _agent_of(session: Session, item: types.CallHierarchyItem) -> AgentFile | No
 
 
 def _item(session: Session, agent: AgentFile, locations: Locations) -> types.CallHierarchyItem:
-    """The item of an agent: its range is the whole file, its selection range the name."""
+    """Return the item of an agent: its range is the whole file, its selection range the name."""
     whole = TextRange(0, len(locations.text_of(agent.uri)))
     return types.CallHierarchyItem(
         name=agent.called,

@@ -35,7 +35,7 @@ _PREFERRED = "textDocument.codeAction.isPreferredSupport"
 
 
 def code_action(session: Session, params: types.CodeActionParams) -> list[JsonObject] | None:
-    """The actions for a selection that this client can take."""
+    """Return the actions for a selection that this client can take."""
     opened, locations = open_file(session, params.text_document), Locations(session)
     if opened is None:
         return None
@@ -55,13 +55,13 @@ def actions_at(
     locations: Locations,
     kinds: frozenset[str] | None = None,
 ) -> Sequence[CodeAction]:
-    """The actions for a selection in an open file."""
+    """Return the actions for a selection in an open file."""
     snapshot = session.view.snapshot
     severities = session.severities(file.uri)
     found: dict[int, tuple[AgentFile, Sequence[Finding]]] = {}
 
     def diagnose(each: AgentFile) -> Sequence[Finding]:
-        """The findings of a file, which several parts of one answer ask for."""
+        """Return the findings of a file, which several parts of one answer ask for."""
         if id(each) not in found:
             found[id(each)] = each, diagnostics(snapshot, each, severities)
         return found[id(each)][1]
@@ -91,7 +91,7 @@ class _Offers:
             self._shown.setdefault(place, []).append(to_json(each))
 
     def offer(self, action: CodeAction) -> JsonObject | None:
-        """The action as LSP has it; None if neither the client nor the server could carry it out."""
+        """Return the action as LSP has it; None if neither the client nor the server could carry it out."""
         obstacle = action.disabled or _obstacle(action)
         where = self._place(action)
         if not self._knows_literals:
@@ -114,12 +114,12 @@ class _Offers:
         return literal if command is not None else None
 
     def _place(self, action: CodeAction) -> JsonObject | None:
-        """Where the finding is that the action fixes."""
+        """Return where the finding is that the action fixes."""
         finding = action.finding
         return self._locations.json_range(self._uri, finding.range) if finding is not None else None
 
     def _diagnostics(self, action: CodeAction, where: JsonObject | None) -> list[JsonObject]:
-        """The diagnostics shown by the client that the action fixes."""
+        """Return the diagnostics shown by the client that the action fixes."""
         if action.finding is None or where is None:
             return []
         start, end = where["start"], where["end"]
@@ -127,7 +127,7 @@ class _Offers:
         return self._shown.get((action.finding.code, *place), [])
 
     def _command(self, action: CodeAction, where: JsonObject | None) -> JsonObject | None:
-        """The command that has the server carry the action out; the client applies edits of texts."""
+        """Return the command that has the server carry the action out; the client applies edits of texts."""
         session, uri = self._session, self._params.text_document.uri
         new, places = lone_file(action), session.view.snapshot.places
         is_fix = action.kind is ActionKind.QUICK_FIX  # Of a name that no agent has yet.
@@ -151,13 +151,13 @@ class _Offers:
 
 
 def _is_for_the_client(session: Session, action: CodeAction) -> bool:
-    """Whether the client gets the edit itself."""
+    """Return whether the client gets the edit itself."""
     is_ours = action.secret is not None or lone_file(action) is not None or action.shows
     return not is_ours and can_apply(session, action.edit)
 
 
 def lone_file(action: CodeAction) -> NewFile | None:
-    """The file, if the action only creates one. The server does that for every client.
+    """Return the file, if the action only creates one. The server does that for every client.
 
     Editors create an empty file and keep the text in a buffer that waits to be saved: until then a
     new agent would be there, and have nothing in it.
@@ -167,7 +167,7 @@ def lone_file(action: CodeAction) -> NewFile | None:
 
 
 def _obstacle(action: CodeAction) -> str:
-    """The reason why a file can't be created: another one is in its place."""
+    """Return the reason why a file can't be created: another one is in its place."""
     for step in action.edit:
         path = path_of(step.uri) if isinstance(step, NewFile) else None
         if path is not None and disk.exists(path):

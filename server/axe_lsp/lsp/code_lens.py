@@ -119,7 +119,7 @@ class CodeLenses:
         return kind not in _OF_CLIENT or (isinstance(known, list) and _OF_CLIENT[kind] in known)
 
     def _counted(self, lens: types.CodeLens) -> types.Command:
-        """The command of a lens that counts something."""
+        """Return the command of a lens that counts something."""
         data = lens.data if isinstance(lens.data, dict) else {}
         name = data.get("uri")
         if not isinstance(name, str):
@@ -157,7 +157,7 @@ class CodeLenses:
 
 
 def _counts_the_same(before: Snapshot, update: Update) -> bool:
-    """Whether the agents are the same, name the same agents as often as before, and no tests have changed."""
+    """Return whether the agents are the same, name the same agents as often as before, and no tests have changed."""
     after = update.snapshot
     return before.names is after.names and all(
         _names(before.file(uri)) == _names(after.file(uri))
@@ -171,7 +171,7 @@ def _are_tests(file: AgentFile | None) -> bool:
 
 
 def _names(file: AgentFile | None) -> object:
-    """The names of other agents in a file, wherever in it they are."""
+    """Return the names of other agents in a file, wherever in it they are."""
     if file is None:
         return None
     return [(each.key, each.name) for each in file.references], file.inline_types

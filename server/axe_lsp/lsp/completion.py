@@ -135,7 +135,7 @@ def register(session: Session) -> None:
 
 
 def _has_just_opened_a_list(context: types.CompletionContext | None, place: Position) -> bool:
-    """Whether a bracket was typed that opens an array, not a header.
+    """Return whether a bracket was typed that opens an array, not a header.
 
     The next key is often Enter then, which would accept an offer.
     """
@@ -166,7 +166,7 @@ def _abilities(client: Client) -> Abilities:
 
 
 def _item(place: Position, offer: Completion, rank: int, can: Abilities, range_of: RangeOf) -> Item:
-    """An offer as LSP has it. `rank` keeps our order in clients that sort."""
+    """Return an offer as LSP has it. `rank` keeps our order in clients that sort."""
     is_snippet = can.snippets and offer.snippet is not None
     return Item(
         label=offer.label,

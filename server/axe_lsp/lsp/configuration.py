@@ -77,7 +77,7 @@ class Configuration:
 
 
 def _unknown_codes(setting: Mapping[str, str]) -> Iterator[str]:
-    """A sentence about each code in `axe.diagnostics` that no rule has."""
+    """Yield a sentence about each code in `axe.diagnostics` that no rule has."""
     codes = [rule.code for rule in RULES]
     for code in setting:
         if code not in codes:

@@ -95,7 +95,7 @@ def _new_file(session: Session, name: str, caller: AgentFile | None, folder: str
 
 
 def _in_default_folder(session: Session, name: str) -> NewFile | None:
-    """A new file in the project's folder of agents if there is one, else in the user's."""
+    """Return a new file in the project's folder of agents if there is one, else in the user's."""
     folder = next((each for each in agent_folders(session) if each.exists or each.is_users), None)
     return NewFile(agent_uri(folder.uri, name), _text(session, name)) if folder else None
 

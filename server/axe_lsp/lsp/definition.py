@@ -34,7 +34,7 @@ def register(session: Session) -> None:
 
 
 def _path_locations(session: Session, place: Position) -> _Answer:
-    """The beginnings of the files that the string at a position leads to."""
+    """Return the beginnings of the files that the string at a position leads to."""
     found = path_targets(session.view.snapshot, place.file, place.offset)
     start = types.Range(types.Position(0, 0), types.Position(0, 0))
     if not session.client.supports(_KNOWS_LINKS):

@@ -44,7 +44,7 @@ def register(session: Session) -> None:
 
 
 def _checked(params: Any, default: str) -> tuple[str, str | None]:
-    """The format, and the URI of the agent whose surroundings are wanted, if any."""
+    """Return the format, and the URI of the agent whose surroundings are wanted, if any."""
     members = {} if params is None else params
     if not isinstance(members, dict):
         raise JsonRpcInvalidParams("axe/graph: params must be an object")
@@ -106,7 +106,7 @@ def _node(node: Node, spelled: dict[str, str]) -> JsonObject:
 
 
 def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, Any]]:
-    """The members of an agent that a file defines."""
+    """Yield the members of an agent that a file defines."""
     if node.file is None:
         return
     yield "uri", spelled[node.id]

@@ -55,7 +55,7 @@ class _Outline:
         self._range = opened.json_range
 
     def tree(self, symbol: Symbol) -> JsonObject:
-        """A DocumentSymbol."""
+        """Return a DocumentSymbol."""
         return {
             "name": symbol.name,
             "kind": self._kind(symbol),

@@ -41,7 +41,7 @@ class FileDiagnostics:
         self.related = RelatedInformation(session)
 
     def of(self, uri: str) -> list[JsonObject]:
-        """The diagnostics of a file that is open, or that lies in the workspace."""
+        """Return the diagnostics of a file that is open, or that lies in the workspace."""
         session = self._session
         snapshot = session.view.snapshot
         file = snapshot.file(uri)
@@ -57,7 +57,7 @@ class FileDiagnostics:
         return [*(self._diagnostic(uri, each, lines_of, members) for each in found), *of_tests]
 
     def _of_tests(self, uri: str, found: Sequence[Finding]) -> Iterator[JsonObject]:
-        """The failures of the last run of the cases, at the lines of the expectations."""
+        """Yield the failures of the last run of the cases, at the lines of the expectations."""
         lines = self._session.view.lines(uri)
         known_stale = {lines.line_at(each.range.start) for each in found if each.code == STALE.code}
         for verdict, line, message in self._session.test_results.failures(uri, lines.text):
@@ -97,7 +97,7 @@ class FileDiagnostics:
 
 @cache
 def page(code: str) -> str:
-    """The URI of the page about a diagnostic, a file that comes with the server."""
+    """Return the URI of the page about a diagnostic, a file that comes with the server."""
     return (_PAGES / f"{code}.md").as_uri()
 
 
@@ -111,7 +111,7 @@ class _Members(NamedTuple):
 
 
 def _members(session: Session) -> _Members:
-    """The optional members that the client supports in pushed diagnostics, or (LSP 3.18) in pulled ones."""
+    """Return the optional members that the client supports in pushed diagnostics, or (LSP 3.18) in pulled ones."""
     client = session.client
 
     def offered(name: str) -> list[Any]:
@@ -147,7 +147,7 @@ class RelatedInformation:
         self._changed: dict[str, list[_SentPlaces]] = {}
 
     def as_json(self, related: Related, of: str, lines_of: LinesOf) -> JsonObject:
-        """A `DiagnosticRelatedInformation` (LSP 3.17) for a diagnostic of the file `of`."""
+        """Return a `DiagnosticRelatedInformation` (LSP 3.17) for a diagnostic of the file `of`."""
         sent = self._about(related.uri)
         if related.uri != of:  # A file is looked at anew after each change of its own.
             sent.pointing_files[of] = None
@@ -168,7 +168,7 @@ class RelatedInformation:
         return bool(self._changed)
 
     def outdated(self) -> Iterator[Iterable[str]]:
-        """The files whose diagnostics point at places that have moved; a step at a time."""
+        """Yield the files whose diagnostics point at places that have moved; a step at a time."""
         while self._changed:
             uri = next(iter(self._changed))
             for sent in self._changed.pop(uri):
@@ -181,7 +181,7 @@ class RelatedInformation:
         return self._sent[uri]
 
     def _is_still_true(self, uri: str, sent: _SentPlaces) -> bool:
-        """Whether the calls in the file are where they were; if so, the places are kept."""
+        """Return whether the calls in the file are where they were; if so, the places are kept."""
         file = self._session.view.snapshot.file(uri)
         if file is None:
             return False
@@ -213,7 +213,7 @@ def _open_text(file: AgentFile) -> str | None:
 
 
 def _is_the_same_above_calls(file: AgentFile, before: str | None) -> bool:
-    """Whether the text differs only after the file's last reference, as in its prompt."""
+    """Return whether the text differs only after the file's last reference, as in its prompt."""
     text = _open_text(file)
     if text is None or before is None:
         return False

@@ -70,13 +70,13 @@ def register(session: Session) -> None:
 
 
 def exists(uri: str) -> bool:
-    """Whether there is a file on the disk."""
+    """Return whether there is a file on the disk."""
     path = path_of(uri)
     return path is not None and path.is_file()
 
 
 def same(uri: str, other: str) -> bool:
-    """Whether two URIs that differ in case alone lead to one file: on many disks of macOS and Windows."""
+    """Return whether two URIs that differ in case alone lead to one file: on many disks of macOS and Windows."""
     one, two = path_of(uri), path_of(other)
     if one is None or two is None or str(one).casefold() != str(two).casefold():
         return False
@@ -89,7 +89,7 @@ def same(uri: str, other: str) -> bool:
 def _follow(
     session: Session, old: str, new: str, locations: Locations, moving: frozenset[str]
 ) -> Edit:
-    """The edit that adapts the names of one of the moved files in others; a message says why there is none."""
+    """Return the edit that adapts the names of one of the moved files in others; a message says why there is none."""
     try:
         snapshot, text_of = session.view.snapshot, locations.text_of
         return follow_move(snapshot, old, new, text_of, exists, same=same, moving=moving)

@@ -38,7 +38,7 @@ def register(session: Session) -> None:
 
 
 def _of_case(session: Session, place: Position) -> Hover | None:
-    """The last result of a case that this client has run, at the name of the case."""
+    """Return the last result of a case that this client has run, at the name of the case."""
     file = place.file
     if file.place.dialect is not AGENT_TESTS or file.open is None:
         return None

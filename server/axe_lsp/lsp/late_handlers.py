@@ -65,7 +65,7 @@ def register(session: Session) -> None:
 
 
 def imported(place: str) -> Callable[[Session, Any], Any]:
-    """The function at a place of these tables."""
+    """Return the function at a place of these tables."""
     module, _, name = place.partition(":")
     function: Callable[[Session, Any], Any] = getattr(
         import_module(f"{__package__}.{module}"), name

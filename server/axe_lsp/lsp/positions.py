@@ -33,20 +33,20 @@ class OpenFile(Struct, frozen=True):
     encoding: PositionEncoding
 
     def offset_of(self, where: types.Position) -> int:
-        """A position as an offset."""
+        """Return a position as an offset."""
         return self.lines.offset(where.line, where.character, self.encoding)
 
     def text_range(self, where: types.Range) -> TextRange:
-        """A range in offsets; one that runs backwards is turned."""
+        """Return a range in offsets; one that runs backwards is turned."""
         start, end = sorted(map(self.offset_of, (where.start, where.end)))
         return TextRange(start, end)
 
     def range(self, where: TextRange) -> types.Range:
-        """A range of offsets as LSP has it."""
+        """Return a range of offsets as LSP has it."""
         return lsp_range(where, self.lines, self.encoding)
 
     def json_range(self, where: TextRange) -> JsonObject:
-        """The same as plain JSON, for answers with hundreds of them."""
+        """Return the same as plain JSON, for answers with hundreds of them."""
         return json_range(where, self.lines, self.encoding)
 
 
@@ -57,7 +57,7 @@ class Position(OpenFile, frozen=True):
 
 
 def open_file(session: Session, document: types.TextDocumentIdentifier) -> OpenFile | None:
-    """The agent file of a document, if the client has it open."""
+    """Return the agent file of a document, if the client has it open."""
     uri = session.opened.uri(document.uri)
     file = session.view.snapshot.file(uri) if uri is not None else None
     if file is None or file.open is None:
@@ -66,7 +66,7 @@ def open_file(session: Session, document: types.TextDocumentIdentifier) -> OpenF
 
 
 def position_of(session: Session, params: PositionParams) -> Position | None:
-    """The position that a request is about, if it is in an open agent file."""
+    """Return the position that a request is about, if it is in an open agent file."""
     opened = open_file(session, params.text_document)
     if opened is None:
         return None
@@ -85,31 +85,31 @@ class Locations:
         self.lines_of = cache(session.view.lines)
 
     def text_of(self, uri: str) -> str:
-        """The text of a file; empty if it has gone."""
+        """Return the text of a file; empty if it has gone."""
         return self.lines_of(uri).text
 
     def range(self, uri: str, where: TextRange) -> types.Range:
-        """A range in a file."""
+        """Return a range in a file."""
         return lsp_range(where, self.lines_of(uri), self._encoding)
 
     def json_range(self, uri: str, where: TextRange) -> JsonObject:
-        """The same as plain JSON, for answers with hundreds of them."""
+        """Return the same as plain JSON, for answers with hundreds of them."""
         return json_range(where, self.lines_of(uri), self._encoding)
 
     def location(self, uri: str, where: TextRange) -> types.Location:
-        """A range with its file, which the client may spell otherwise."""
+        """Return a range with its file, which the client may spell otherwise."""
         return types.Location(self._opened.name(uri), self.range(uri, where))
 
 
 def lsp_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> types.Range:
-    """A range of offsets as LSP has it."""
+    """Return a range of offsets as LSP has it."""
     start = types.Position(*lines.position(where.start, encoding))
     end = types.Position(*lines.position(where.end, encoding))
     return types.Range(start, end)
 
 
 def json_range(where: TextRange, lines: LineIndex, encoding: PositionEncoding) -> JsonObject:
-    """The same as plain JSON, for answers with hundreds of them."""
+    """Return the same as plain JSON, for answers with hundreds of them."""
     start, first = lines.position(where.start, encoding)
     if where.end < lines.start_of(start + 1) and lines.text.isascii():
         end, last = start, first + where.end - where.start  # As nearly always, in half the time.

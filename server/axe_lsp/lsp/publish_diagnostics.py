@@ -127,7 +127,7 @@ class Publisher:
                 yield
 
     def _others(self) -> Iterator[Iterable[str]]:
-        """The files that are affected indirectly, and those whose diagnostics show a place that has moved."""
+        """Yield the files that are affected indirectly, and those whose diagnostics show a place that has moved."""
         indirectly, self._indirectly = self._indirectly, NOTHING_FURTHER
         if indirectly:  # Hardly ever, but this is asked before each of thousands of files.
             for uri in indirectly.uris(self._session.view.snapshot):

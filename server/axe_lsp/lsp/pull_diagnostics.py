@@ -103,7 +103,7 @@ class PullDiagnostics:
         session.feature(types.WORKSPACE_DIAGNOSTIC)(self.workspace)
 
     def takes(self, uri: str) -> bool:
-        """Whether the client pulls the diagnostics of this file."""
+        """Return whether the client pulls the diagnostics of this file."""
         is_open = self._session.opened.document(uri) is not None
         return self.pulls_documents if is_open else self._has_workspace
 
@@ -127,11 +127,11 @@ class PullDiagnostics:
             held.woken.set()
 
     def forget(self, uri: str) -> None:
-        """A document was closed."""
+        """Take note that a document was closed."""
         self._given.pop(uri, None)
 
     def document(self, params: types.DocumentDiagnosticParams) -> _Told:
-        """The report about one document."""
+        """Return the report about one document."""
         uri = canonical(params.text_document.uri)
         report = self._report(uri)
         if self._session.opened.document(uri) is not None:
@@ -143,7 +143,7 @@ class PullDiagnostics:
         return _Told("full", report.id, report.items)
 
     async def workspace(self, params: types.WorkspaceDiagnosticParams) -> JsonObject:
-        """The reports that the client does not have yet; the first request is answered at once."""
+        """Return the reports that the client does not have yet; the first request is answered at once."""
         told = {canonical(each.uri): each.value for each in params.previous_result_ids}
         held = _Held()
         self._held.add(held)
@@ -192,7 +192,7 @@ class PullDiagnostics:
         return report != before
 
     def _differing(self, uris: Iterable[str], told: dict[str, str]) -> Iterator[_ToldOfFile]:
-        """The reports of these files that the client does not have. They count as sent."""
+        """Yield the reports of these files that the client does not have. They count as sent."""
         for uri in uris:
             report = self._reports.get(uri, _NOTHING)
             if told.get(uri, _NOTHING.id) != report.id:
@@ -213,7 +213,7 @@ class PullDiagnostics:
 
 
 def _can_pull(client: Client) -> bool:
-    """Whether the client asks, and can be told to ask again when another file has changed."""
+    """Return whether the client asks, and can be told to ask again when another file has changed."""
     asks = isinstance(client.capability("textDocument.diagnostic"), dict)
     return asks and client.supports(_REFRESH)
 

@@ -43,7 +43,7 @@ def register(session: Session) -> None:
 
 
 def _skill_users(session: Session, uri: str) -> list[types.Location] | None:
-    """The agents that use a skill: the references in a SKILL.md, and those of the key `skill`."""
+    """Return the agents that use a skill: the references in a SKILL.md, and those of the key `skill`."""
     locations = Locations(session)
     return [
         locations.location(file.uri, file.outside.skill.range)

@@ -64,7 +64,7 @@ def _options(client: Client) -> JsonObject | bool:
 
 @contextmanager
 def _refusals() -> Iterator[None]:
-    """Turns what the user should know into the error that clients show."""
+    """Turn what the user should know into the error that clients show."""
     try:
         yield
     except RenameError as error:

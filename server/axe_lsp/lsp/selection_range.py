@@ -19,7 +19,7 @@ def register(session: Session) -> None:
 
 
 def _chain(opened: OpenFile, position: types.Position) -> types.SelectionRange:
-    """The innermost range at a position, each inside the next larger one."""
+    """Return the innermost range at a position, each inside the next larger one."""
     outermost, *inner = reversed(selections(opened.file, opened.offset_of(position)))
     chain = types.SelectionRange(opened.range(outermost))
     for where in inner:

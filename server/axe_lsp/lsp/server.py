@@ -123,13 +123,13 @@ class AxeServer(LanguageServer):
         self._publisher.publish_all()
 
     def _places_changed(self) -> None:
-        """The folders in which agents are looked for may have changed."""
+        """Take note that the folders in which agents are looked for may have changed."""
         self._documents.sort_again()
         self._watched_files.extend()
         self._publisher.publish_all()
 
     def _files_changed(self, update: Update) -> None:
-        """A file has changed, through the client or on the disk."""
+        """Take note that a file has changed, through the client or on the disk."""
         self._publisher.follow(update, self._documents.editing)
         self._lenses.follow(update)
         self._hints.follow(update)

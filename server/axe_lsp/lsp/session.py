@@ -55,7 +55,7 @@ class OpenAgents:
         return before
 
     def misplaced(self, places: Places) -> list[Document]:
-        """The open documents that have become agent files, or have ceased to be."""
+        """Return the open documents that have become agent files, or have ceased to be."""
         return [
             document
             for document in self._documents
@@ -78,12 +78,12 @@ class OpenAgents:
         return uri if uri in self._names else None
 
     def document(self, uri: str) -> Document | None:
-        """The open document at our URI."""
+        """Return the open document at our URI."""
         names = self._names.get(uri)
         return self._documents.get(names[-1]) if names is not None else None
 
     def name(self, uri: str) -> str:
-        """The client's spelling of our URI; the same if the file is not open."""
+        """Return the client's spelling of our URI; the same if the file is not open."""
         return self._names[uri][-1] if uri in self._names else uri
 
     def __iter__(self) -> Iterator[str]:
@@ -140,7 +140,7 @@ class Session:
         return self._protocol.is_closing and is_last
 
     def severities(self, uri: str) -> Severities:
-        """The severities of codes for a file: those of its project, and of the client's settings above them."""
+        """Return the severities of codes for a file: those of its project, and of the client's settings above them."""
         found = self._severities.of(uri, self.view.settings.diagnostics)
         for complaint in self._severities.news():
             self.show_message(complaint)
@@ -193,7 +193,7 @@ class TestResults:
             listener(uri)
 
     def markdown(self, uri: str, name: str) -> str | None:
-        """The last result of a case. Failures quote what models say, so they are shown as code."""
+        """Return the last result of a case. Failures quote what models say, so they are shown as code."""
         kept = self._kept.get(uri, {}).get(name)
         if kept is None:
             return None
@@ -209,7 +209,7 @@ class TestResults:
         return "\n\n".join(parts)
 
     def has(self, uri: str) -> bool:
-        """Whether a case of the file was run."""
+        """Return whether a case of the file was run."""
         return uri in self._kept
 
     def failures(self, uri: str, text: str) -> Iterator[tuple[str, int, str]]:

@@ -26,7 +26,7 @@ _SUPPORT = "window.showDocument.support"
 
 
 def can_show(session: Session) -> bool:
-    """Whether the client shows files when we ask it to."""
+    """Return whether the client shows files when we ask it to."""
     return session.client.supports(_SUPPORT)
 
 
@@ -44,7 +44,7 @@ def show_text(session: Session, name: str, text: str) -> None:
 
 @asynccontextmanager
 async def text_in_file(session: Session, name: str, text: str) -> AsyncIterator[Path]:
-    """A text in a file, for some time, and before the user if the client shows files.
+    """Provide a text in a file, for some time, and before the user if the client shows files.
 
     The focus stays where it is. Raises ConfigError or OSError if it cannot be written.
     """

@@ -23,7 +23,7 @@ _BYTES = 32
 
 @contextmanager
 def token_on_disk(environment: Environment, ports: Iterable[int]) -> Iterator[Token]:
-    """A new token, which can be read from a file for each port meanwhile. Raises CannotListenError."""
+    """Provide a new token, which can be read from a file for each port meanwhile. Raises CannotListenError."""
     with ExitStack() as stack:
         try:
             files = [token_file(environment, port) for port in ports]
@@ -40,7 +40,7 @@ def token_on_disk(environment: Environment, ports: Iterable[int]) -> Iterator[To
 
 
 def token_file(environment: Environment, port: int) -> Path:
-    """Where the token of the server on this port is. Raises ConfigError if the user has no home."""
+    """Return where the token of the server on this port is. Raises ConfigError if the user has no home."""
     return state_folder(environment) / f"tcp-{port}.token"
 
 

@@ -34,7 +34,7 @@ _PAUSE = 0.3
 
 
 def request_uri(file: str) -> str:
-    """The URI of the first request of an agent, by that of its file."""
+    """Return the URI of the first request of an agent, by that of its file."""
     return f"{_REQUEST}:{file.removeprefix('file:')}{_SUFFIX}"
 
 
@@ -108,7 +108,7 @@ def _file_of(uri: str) -> str:
 
 
 async def _answer(texts: Coroutine[Any, Any, JsonObject]) -> types.TextDocumentContentResult:
-    """The text; why there is none is a text too, since it may be there after the next change."""
+    """Return the text; why there is none is a text too, since it may be there after the next change."""
     try:
         return types.TextDocumentContentResult((await texts)["text"])
     except RequestFailed as error:

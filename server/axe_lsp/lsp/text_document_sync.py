@@ -50,7 +50,7 @@ class TextDocumentSync:
         self._remove(self._session.documents.close(params))
 
     def _did_save(self, params: types.DidSaveTextDocumentParams) -> None:
-        """The file on the disk has changed, whether or not the client watches it."""
+        """Take note that the file on the disk has changed, whether or not the client watches it."""
         if self._session.opened.uri(params.text_document.uri) is not None:
             self._session.view.changed_on_disk([canonical(params.text_document.uri)])
 

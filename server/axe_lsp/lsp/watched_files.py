@@ -78,7 +78,7 @@ class WatchedFiles:
         self._session.start(self._watch(patterns), name="registering for changes on the disk")
 
     def _new(self, folders: Iterable[Path]) -> list[Any]:
-        """The patterns of `folders` and those of the settings that are not watched yet."""
+        """Return the patterns of `folders` and those of the settings that are not watched yet."""
         new = {*folders, *self._session.view.extra_folders} - self._folders
         self._folders |= new
         return [self._pattern(folder) for folder in sorted(new)]

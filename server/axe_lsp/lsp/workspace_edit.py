@@ -24,7 +24,7 @@ _START = {"start": {"line": 0, "character": 0}, "end": {"line": 0, "character": 
 
 
 def can_apply(session: Session, edit: Edit) -> bool:
-    """Whether the client can create and rename files, as far as the edit needs it.
+    """Return whether the client can create and rename files, as far as the edit needs it.
 
     Neovim renames them, but does not say `documentChanges`, which is the only place for that. It would
     leave the text of a file that it creates unsaved in a buffer that nobody sees.
@@ -38,7 +38,7 @@ def can_apply(session: Session, edit: Edit) -> bool:
 def workspace_edit(
     session: Session, edit: Edit, locations: Locations | None = None, *, has_guesses: bool = False
 ) -> JsonObject:
-    """The edit as the client knows it: with versions of documents, else by URI.
+    """Return the edit as the client knows it: with versions of documents, else by URI.
 
     The client must be able to apply it. A caller that has read files already passes its `locations`.
     With `has_guesses` the author is in the editor, and can change what was guessed.
@@ -60,7 +60,7 @@ def workspace_edit(
 def _operations(
     session: Session, edit: Edit, locations: Locations, has_guesses: bool
 ) -> Iterator[JsonObject]:
-    """The edit as operations. Changes between two file operations are one, as their ranges are of one text."""
+    """Yield the edit as operations. Changes between two file operations are one, as their ranges are of one text."""
     changes: list[TextChange] = []
     for step in edit:
         if isinstance(step, TextChange):
@@ -119,5 +119,5 @@ def _snippet_edit(change: TextChange, locations: Locations) -> JsonObject:
 
 
 def _escaped(text: str) -> str:
-    """A text that a snippet has as it is."""
+    """Return a text that a snippet has as it is."""
     return re.sub(r"[\\$}]", r"\\\g<0>", text)

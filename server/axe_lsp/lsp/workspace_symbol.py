@@ -61,7 +61,7 @@ def _with_range(
 
 
 def _container(session: Session, place: Place) -> str:
-    """The container of an agent: `user`, or its folder in the workspace."""
+    """Return the container of an agent: `user`, or its folder in the workspace."""
     if place.scope is Scope.USER:
         return "user"
     folder = path_of(place.folder)
@@ -69,7 +69,7 @@ def _container(session: Session, place: Place) -> str:
 
 
 def _in_workspace(session: Session, folder: Path) -> str:
-    """A folder relative to its root; with several roots, with the name of the root."""
+    """Return a folder relative to its root; with several roots, with the name of the root."""
     roots = session.view.roots
     for root in roots:
         if root in folder.parents:

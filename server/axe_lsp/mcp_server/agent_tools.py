@@ -50,7 +50,7 @@ class AgentTool(Struct, frozen=True):
     reaches_out: bool
 
     def described(self, *, is_modern: bool) -> Tool:
-        """The tool as clients see it. Before 2026-07-28 the output must be an object."""
+        """Return the tool as clients see it. Before 2026-07-28 the output must be an object."""
         output = self.output
         if output is not None and not is_modern and output.get("type") != "object":
             output = {"type": "object", "properties": {"result": output}, "required": ["result"]}
@@ -78,7 +78,7 @@ class Toolbox(Struct, frozen=True):
 
 
 def toolbox(folder: Path, names: Collection[str], *, offers_all: bool) -> Toolbox:
-    """The agents of a folder as tools. Blocks. Raises ConfigError for a named one that can't be run.
+    """Return the agents of a folder as tools. Blocks. Raises ConfigError for a named one that can't be run.
 
     Without names, those of the workspace that no other one calls, or all of it. Users' own agents have to be named.
     None is offered that has led to this process: it would call itself.
@@ -128,7 +128,7 @@ def _tool(here: AgentSearch, name: str, path: Path, agent: AgentDefinition) -> A
 
 
 def _below(here: AgentSearch, agent: AgentDefinition, seen: set[str]) -> Iterator[AgentDefinition]:
-    """An agent and those that it calls, each once. One that can't be loaded can't do anything."""
+    """Yield an agent and those that it calls, each once. One that can't be loaded can't do anything."""
     yield agent
     for name in agent.sub_agents:
         if name not in seen:
@@ -141,7 +141,7 @@ def _below(here: AgentSearch, agent: AgentDefinition, seen: set[str]) -> Iterato
 
 
 def _only_reads(agent: AgentDefinition) -> bool:
-    """Whether nothing that the agent itself does changes anything, as far as its file says."""
+    """Return whether nothing that the agent itself does changes anything, as far as its file says."""
     if agent.read_only:
         return True
     return not (_WRITING & {*agent.ordinary_tools} or agent.mcp_servers or agent.task is not None)

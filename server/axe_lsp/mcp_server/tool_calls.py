@@ -164,7 +164,7 @@ class Calls:
         return call
 
     async def _news_of(self, call: _Call, context: Context) -> CallToolResult | InputRequiredResult:
-        """The result of a call, or the next question of its run."""
+        """Return the result of a call, or the next question of its run."""
         enough: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         reporting = self._tasks.start_unattended(
             call.progress.tell(context.session.report_progress, enough), name="progress"
@@ -184,7 +184,7 @@ class Calls:
         return self._ask(call, question)
 
     def _ask(self, call: _Call, question: Question) -> InputRequiredResult:
-        """The question as the result of a call, which goes on with the answer."""
+        """Return the question as the result of a call, which goes on with the answer."""
         call.question = question
         state = secrets.token_urlsafe(32)
         self._waiting[state] = call
@@ -196,7 +196,7 @@ class Calls:
         return InputRequiredResult(input_requests={_KEY: request}, request_state=state)
 
     def _take(self, state: str, tool: AgentTool) -> _Call:
-        """The call that waits for an answer. What stands for it can't be guessed, and is good for one question."""
+        """Return the call that waits for an answer. What stands for it can't be guessed, and is good for one question."""
         call = self._waiting.get(state)
         if call is None or call.tool.name != tool.name:
             raise MCPError(
@@ -237,7 +237,7 @@ class _Call:
         return await answer
 
     def take_answer(self, responses: Mapping[str, Any]) -> None:
-        """The client has answered. What is no answer is a denial."""
+        """Take the answer of the client. What is no answer is a denial."""
         response = responses.get(_KEY)
         if self.answered is not None and not self.answered.done() and self.question is not None:
             given = response if isinstance(response, ElicitResult) else None
@@ -285,7 +285,7 @@ async def _ask_older(question: Question, context: Context) -> Answer:
 
 
 def _form(question: Question) -> ElicitRequestFormParams:
-    """What the user decides about. The text is complete: the exact command, or the change."""
+    """Return what the user decides about. The text is complete: the exact command, or the change."""
     details = f"{question.reason}:\n{question.details}"
     if question.tool == ASK_USER:
         field: dict[str, Any] = {"type": "string", "title": "Answer"}

@@ -95,7 +95,7 @@ def check_announced(method: str) -> None:
 def capabilities(
     options: Mapping[str, Options], commands: Iterable[str], client: Client
 ) -> JsonObject:
-    """The capabilities of a server with handlers of these methods and commands.
+    """Return the capabilities of a server with handlers of these methods and commands.
 
     Raises `UnannouncedError` for a method that the options of another method should announce, but
     do not.
@@ -130,7 +130,7 @@ def _said(options: Options, client: Client) -> JsonObject | bool:
 
 
 def _announces(options: Options, member: str) -> bool:
-    """Whether the options hold a member; options that depend on the client may."""
+    """Return whether the options hold a member; options that depend on the client may."""
     if isinstance(options, dict):
         return not member or bool(options.get(member))
     return callable(options) or (options and not member)
@@ -142,7 +142,7 @@ def _is_provider(method: str) -> bool:
 
 
 def _provider(method: str) -> str:
-    """The capability of a method: `hoverProvider` of `textDocument/hover`."""
+    """Return the capability of a method: `hoverProvider` of `textDocument/hover`."""
     return _PROVIDERS.get(method) or f"{method.rpartition('/')[2]}Provider"
 
 

@@ -40,18 +40,18 @@ class Client(Struct, frozen=True, dict=True):
     capabilities: Mapping[str, Any] = field(default_factory=dict)
 
     def capability(self, path: str) -> Any:
-        """The value at a path such as `textDocument.hover.contentFormat`, or `None`."""
+        """Return the value at a path such as `textDocument.hover.contentFormat`, or `None`."""
         found = self._found
         if path not in found:  # Each keystroke asks for several.
             found[path] = reduce(_member, path.split("."), self.capabilities)
         return found[path]
 
     def supports(self, path: str) -> bool:
-        """Whether the capability at `path` is there and says yes."""
+        """Return whether the capability at `path` is there and says yes."""
         return self.capability(path) is True
 
     def shows_markdown(self, path: str) -> bool:
-        """Whether the formats at `path` hold Markdown; a client without any is taken to know it."""
+        """Return whether the formats at `path` hold Markdown; a client without any is taken to know it."""
         formats = self.capability(path)
         return not isinstance(formats, list) or "markdown" in formats
 
@@ -70,7 +70,7 @@ class Client(Struct, frozen=True, dict=True):
 
 
 def read_client(params: Mapping[str, Any]) -> Client:
-    """The client that sent `params` with `initialize`. Values of a wrong type count as left out."""
+    """Return the client that sent `params` with `initialize`. Values of a wrong type count as left out."""
     info, options = _object(params.get("clientInfo")), _options(params)
     process_id = params.get("processId")
     return Client(
@@ -84,7 +84,7 @@ def read_client(params: Mapping[str, Any]) -> Client:
 
 
 def presented_token(params: Any) -> str:
-    """The token in the params of `initialize`; empty if there is none."""
+    """Return the token in the params of `initialize`; empty if there is none."""
     return _string(_options(_object(params)).get(_TOKEN))
 
 

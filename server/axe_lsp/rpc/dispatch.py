@@ -168,7 +168,7 @@ class Dispatcher(LanguageServerProtocol):
         return handler(params)
 
     def read_params(self, method: str, params: Any) -> Any:
-        """The params as the handlers of `method` want them."""
+        """Return the params as the handlers of `method` want them."""
         return read_params(method, params)
 
     def _check_identity(self, request: Request) -> None:

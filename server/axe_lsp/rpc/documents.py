@@ -48,7 +48,7 @@ class Documents:
         return iter(self._open.values())
 
     def get(self, uri: str) -> Document | None:
-        """The document, if it is open."""
+        """Return the document, if it is open."""
         return self._open.get(uri)
 
     def open(self, params: types.DidOpenTextDocumentParams) -> Document:
@@ -80,7 +80,7 @@ class Documents:
         return document
 
     def _require(self, uri: str) -> Document:
-        """The document of this URI, else of another spelling of it."""
+        """Return the document of this URI, else of another spelling of it."""
         if uri in self._open:
             return self._open[uri]
         wanted = self._canonical(uri)
@@ -118,7 +118,7 @@ class EditedText:
         """The amount that is missing in the starts from `_first_unmoved` on."""
 
     def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
-        """The offset of a position, clamped to the line and to the text (LSP 3.17, "Position")."""
+        """Return the offset of a position, clamped to the line and to the text (LSP 3.17, "Position")."""
         if line >= len(self._starts):
             return len(self.text)
         start = self._start(line)
@@ -141,7 +141,7 @@ class EditedText:
         self._shift += shift
 
     def _line_behind(self, offset: int) -> int:
-        """The first line that begins behind an offset."""
+        """Return the first line that begins behind an offset."""
         line = bisect_right(self._starts, offset, 0, self._first_unmoved)
         if line < self._first_unmoved:
             return line

@@ -135,5 +135,5 @@ class FrameReader:
 
 
 def frame(body: bytes) -> bytes:
-    """The body with its header. `Content-Type` is left out: its default is what we send."""
+    """Return the body with its header. `Content-Type` is left out: its default is what we send."""
     return b"Content-Length: %d\r\n\r\n%b" % (len(body), body)

@@ -117,7 +117,7 @@ class LifeCycle(Dispatcher):
             raise JsonRpcInvalidRequest(f"{message.method} came after shutdown")
 
     def read_params(self, method: str, params: Any) -> Any:
-        """The params of a method; those of `initialize` are read by `Client`."""
+        """Return the params of a method; those of `initialize` are read by `Client`."""
         return params if method == types.INITIALIZE else super().read_params(method, params)
 
     def _register_builtin_features(self) -> None:
@@ -231,7 +231,7 @@ class LanguageServer(pygls.lsp.server.LanguageServer):
         return register
 
     def initialize(self, client: Client) -> JsonObject:
-        """The capabilities that follow from the registered features and commands.
+        """Return the capabilities that follow from the registered features and commands.
 
         The position encoding is added to them.
         """

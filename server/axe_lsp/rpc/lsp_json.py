@@ -27,7 +27,7 @@ class MisfitError(Exception):
 
 @functools.cache
 def shared_converter() -> Converter:
-    """The converter of all connections."""
+    """Return the converter of all connections."""
     converter = converters.get_converter()
 
     part, whole = (
@@ -45,7 +45,7 @@ def shared_converter() -> Converter:
 
 
 def read_params(method: str, params: Any) -> Any:
-    """The params as lsprotocol's class for the method; unchanged for methods that LSP doesn't define."""
+    """Return the params as lsprotocol's class for the method; unchanged for methods that LSP doesn't define."""
     params_type = METHOD_TO_TYPES[method][2] if method in METHOD_TO_TYPES else None
     if params_type is None:
         return params
@@ -54,7 +54,7 @@ def read_params(method: str, params: Any) -> Any:
 
 
 def read_result(method: str, result: Any) -> Any:
-    """The client's answer to `method`, likewise."""
+    """Return the client's answer to `method`, likewise."""
     response_type = METHOD_TO_TYPES[method][1] if method in METHOD_TO_TYPES else None
     if response_type is None:
         return result
@@ -63,12 +63,12 @@ def read_result(method: str, result: Any) -> Any:
 
 
 def structured(value: Any, wanted: type[T], name: str) -> T:
-    """A part of a message as a class of lsprotocol. Raises MisfitError."""
+    """Return a part of a message as a class of lsprotocol. Raises MisfitError."""
     return cast(T, _structure(value, wanted, name))
 
 
 def to_json(value: Any) -> Any:
-    """The JSON for an object that `json.dumps` doesn't know."""
+    """Return the JSON for an object that `json.dumps` doesn't know."""
     if isinstance(value, Wire):
         return to_builtins(value)
     if not attrs.has(type(value)):

@@ -137,7 +137,7 @@ class _Unknown:
     def admitted(
         self, writer: asyncio.StreamWriter, admits: Callable[[Message], bool], message: Message
     ) -> bool:
-        """Whether a first message makes the client known."""
+        """Return whether a first message makes the client known."""
         is_known = admits(message)
         if is_known:
             self.remove(writer)
@@ -251,7 +251,7 @@ def _remove(path: Path) -> None:
 
 
 def reason_of(error: OSError) -> str:
-    """The system's words for what went wrong."""
+    """Return the system's words for what went wrong."""
     # asyncio's own text repeats the address, in Python's notation. Names that can't be resolved
     # have numbers of their own.
     number = error.errno or 0
@@ -263,7 +263,7 @@ def _address(host: str, port: int) -> str:
 
 
 def _presents(message: Message, token: str) -> bool:
-    """Whether the message is an `initialize` that holds the token."""
+    """Return whether the message is an `initialize` that holds the token."""
     if not isinstance(message, Request) or message.method != types.INITIALIZE:
         return False
     presented = presented_token(message.params)
@@ -271,5 +271,5 @@ def _presents(message: Message, token: str) -> bool:
 
 
 def _is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach a numeric address (RFC 1122, RFC 4291)."""
+    """Return whether only programs on this machine reach a numeric address (RFC 1122, RFC 4291)."""
     return ip_address(host.partition("%")[0]).is_loopback

@@ -117,7 +117,7 @@ class MessageLoop:
 
 
 def _message(body: bytes | BadHeader) -> Message:
-    """The message in a frame."""
+    """Return the message in a frame."""
     if isinstance(body, BadHeader):
         return Invalid(PARSE_ERROR, body.reason)
     return read_message(body)

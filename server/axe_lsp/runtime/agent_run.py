@@ -167,18 +167,18 @@ class AgentRun:
             await self._work_as(definition, first)
 
     def _wants_copy(self, definition: AgentDefinition) -> bool:
-        """Whether it works in a copy of its own."""
+        """Return whether it works in a copy of its own."""
         if self._order.ids.depth:
             return definition.isolation.mode == "copy"
         return self._services.machines is not None and self._services.machines.takes_root
 
     def _watch(self) -> Watch:
-        """Reports the place where its tools work."""
+        """Return what reports the place where its tools work."""
         warn, ids = self._services.warn, self._order.ids
         return Watch(ids, self._journal.emit, self._scope.clock.stopped, warn)
 
     def _remote_copy(self, folder: Path) -> RemoteCopy | None:
-        """The copy on another machine that is like the one in which it works here."""
+        """Return the copy on another machine that is like the one in which it works here."""
         copied = self._order.copied
         return (
             self._tree.remote_copies.get(copied.at)
@@ -187,7 +187,7 @@ class AgentRun:
         )
 
     async def _work_as(self, definition: AgentDefinition, first: First | None) -> None:
-        """The work of an agent in its folder."""
+        """Do the work of an agent in its folder."""
         if first is None:
             prepared = await self._prepared(definition)
             self._report(prepared)
@@ -238,7 +238,7 @@ class AgentRun:
     def _servers(
         self, prepared: Prepared, known: Collection[str]
     ) -> AbstractAsyncContextManager[RemoteTools]:
-        """The connections to the MCP servers; the names of their tools if the request has them already."""
+        """Return the connections to the MCP servers; the names of their tools if the request has them already."""
         of_client = self._services.servers if self._order.ids.depth == 0 else ()
         is_recorded = self._services.recorded is not None
         if is_recorded or not (prepared.definition.mcp_servers or of_client):
@@ -261,7 +261,7 @@ class AgentRun:
         return remote_tools(prepared.definition, taken, around)
 
     def _recorded_tools(self, prepared: Prepared) -> tuple[Tool, ...]:
-        """The tools of servers that are not connected, since a recording has their results."""
+        """Return the tools of servers that are not connected, since a recording has their results."""
         recorded = self._services.recorded
         if recorded is None or not prepared.definition.mcp_servers:
             return ()
@@ -374,7 +374,7 @@ class AgentRun:
         return await anyio.to_thread.run_sync(read, abandon_on_cancel=True)
 
     def _prepared_again(self, first: First) -> Prepared:
-        """The agent as it was ready in a former process, with today's limits."""
+        """Return the agent as it was ready in a former process, with today's limits."""
         order, services = self._order, self._services
         if order.timeout != first.order.timeout:  # The resume has a new timeout from now on.
             self._time_used = 0
@@ -442,7 +442,7 @@ class AgentRun:
         )
 
     def _workdir(self, definition: AgentDefinition) -> str | None:
-        """The folder in which it works, if that is not the workspace."""
+        """Return the folder in which it works, if that is not the workspace."""
         services = self._services
         with suppress(ConfigError):  # It ends the run when the prompt is made.
             named = base_of(
@@ -526,11 +526,11 @@ class AgentRun:
         )
 
     def _senders(self, definition: AgentDefinition) -> tuple[Sender, ...]:
-        """The files of the agents above, and its own. An agent of a type of `Task` has none."""
+        """Return the files of the agents above, and its own. An agent of a type of `Task` has none."""
         return (*self._order.senders, *senders_of(self._order.ids.agent, definition))
 
     async def _check_web(self, prepared: Prepared, tool: str) -> str:
-        """Why the agent may not use a tool for the web, or "". The user hears what can be done."""
+        """Return why the agent may not use a tool for the web, or "". The user hears what can be done."""
         services, senders = self._services, self._order.senders
         if not any(each.key == tool for each in self._admitted):
             senders = self._senders(prepared.definition)
@@ -546,7 +546,7 @@ class AgentRun:
         return ""
 
     def _allowed_hosts(self, prepared: Prepared) -> tuple[str, ...]:
-        """The hosts that pages may come from: those of its file, or of its caller; none means any."""
+        """Return the hosts that pages may come from: those of its file, or of its caller; none means any."""
         return prepared.definition.allowed_hosts or self._order.allowed_hosts
 
     def _workplace(self, prepared: Prepared, remote: RemoteTools) -> Workplace:
@@ -566,14 +566,14 @@ class AgentRun:
         )
 
     def _editor(self, folder: Path) -> EditorOfRun | None:
-        """The editor that has the files of a folder. None has those of a copy."""
+        """Return the editor that has the files of a folder. None has those of a copy."""
         editor = self._services.editor
         if editor is None or self._is_copied(folder):
             return None
         return EditorOfRun(editor, self._order.ids)
 
     def _is_copied(self, folder: Path) -> bool:
-        """Whether a folder is in a copy."""
+        """Return whether a folder is in a copy."""
         return self._order.copied is not None and self._order.copied.has(folder)
 
     async def _ask(
@@ -628,7 +628,7 @@ class AgentRun:
         error.partial = result if self._conversation else None
 
     def _cut_off(self) -> None:
-        """The run is cancelled from above."""
+        """End a run that is cancelled from above."""
         if self._scope.clock.is_over:
             self._end("timeout")
         elif self._services.server_ends():
@@ -666,7 +666,7 @@ class AgentRun:
         return replace(result, output=self._output, retry_attempts=attempts, handover=handover)
 
     def _is_far(self, order: Order) -> bool:
-        """Whether an agent works in a copy on another machine, to which only this process leads."""
+        """Return whether an agent works in a copy on another machine, to which only this process leads."""
         return order.copied is not None and order.copied.at in self._tree.remote_copies
 
     async def _make_child(self, order: Order) -> RunResult:

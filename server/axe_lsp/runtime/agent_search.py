@@ -35,7 +35,7 @@ class AgentSearch(Struct, frozen=True):
         return self.lookup.seen_from(Caller())
 
     def workspace_of(self, file: Path) -> Path:
-        """The workspace in which an agent works that is run from here.
+        """Return the workspace in which an agent works that is run from here.
 
         That of its file, if it lies in a folder of agents of one. The user's own agents and those of other
         folders work in the folder, as in axe.
@@ -48,25 +48,25 @@ class AgentSearch(Struct, frozen=True):
 
 
 def agent_search_in(folder: Path, agents_dir: Path | None = None) -> AgentSearch:
-    """The search for agents from `folder`; `agents_dir` is searched first. Raises ConfigError."""
+    """Return the search for agents from `folder`; `agents_dir` is searched first. Raises ConfigError."""
     workspace = workspace_above(folder, os.environ)
     places = agent_places([workspace], os.environ, agents_dir)
     return AgentSearch(folder, workspace, places, Lookup(places))
 
 
 def agent_search(agents_dir: Path | None = None) -> AgentSearch:
-    """The search for agents from the folder of this process; `agents_dir` is searched first. Raises ConfigError."""
+    """Return the search for agents from the folder of this process; `agents_dir` is searched first. Raises ConfigError."""
     return agent_search_in(working_folder(), agents_dir)
 
 
 def project_agents_folder() -> Path | None:
-    """The folder of agents of the current project, if it has one."""
+    """Return the folder of agents of the current project, if it has one."""
     workspace = workspace_above(working_folder(), os.environ)
     return next((folder for each in AGENT_FOLDERS if (folder := workspace / each).is_dir()), None)
 
 
 def named_file(text: str, folder: Path) -> Path | None:
-    """The agent file whose path was given instead of a name; None if it is a name.
+    """Return the agent file whose path was given instead of a name; None if it is a name.
 
     Raises ConfigError if there is no such file.
     """
@@ -81,7 +81,7 @@ def named_file(text: str, folder: Path) -> Path | None:
 
 
 def ways_to_agents(folders: Iterable[Path]) -> str:
-    """What to do in folders without agents: convert those of other programs in Markdown, or create one."""
+    """Return what to do in folders without agents: convert those of other programs in Markdown, or create one."""
     import shlex
 
     from axe_lsp.agentfile.convert.conversion import FORMATS
@@ -97,5 +97,5 @@ def ways_to_agents(folders: Iterable[Path]) -> str:
 
 
 def spellings(folder: str) -> tuple[str, ...]:
-    """A folder as runs may have named it: as it is written here, and without links."""
+    """Return a folder as runs may have named it: as it is written here, and without links."""
     return tuple(dict.fromkeys(map(str, (Path(folder).absolute(), Path(folder).resolve()))))

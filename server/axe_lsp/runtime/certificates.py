@@ -16,7 +16,7 @@ from pathlib import Path
 
 
 def trusted_authorities() -> ssl.SSLContext:
-    """The authorities as the HTTP libraries take them. Waits until they are read."""
+    """Return the authorities as the HTTP libraries take them. Waits until they are read."""
     return read_ahead().result()
 
 
@@ -48,7 +48,7 @@ def _read() -> ssl.SSLContext:
 
 
 def _system_names_some(paths: ssl.DefaultVerifyPaths) -> bool:
-    """The paths are those that exist, `SSL_CERT_FILE` and `SSL_CERT_DIR` included."""
+    """Return whether a path of the system exists, `SSL_CERT_FILE` and `SSL_CERT_DIR` included."""
     return paths.cafile is not None or (
         paths.capath is not None and any(Path(paths.capath).iterdir())
     )

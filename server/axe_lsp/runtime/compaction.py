@@ -56,7 +56,7 @@ class Compaction(Struct, frozen=True):
     def with_summary(
         self, request: Request, summary: str, side_runs: Sequence[str] = ()
     ) -> Request:
-        """The request that goes on from a summary, which names the side runs that work."""
+        """Return the request that goes on from a summary, which names the side runs that work."""
         summary = summary.strip()
         if side_runs:
             summary += f"\n\nStill running: {', '.join(map(quoted, side_runs))}."
@@ -67,7 +67,7 @@ class Compaction(Struct, frozen=True):
 def compaction_of(
     request: Request, task: Message, size: int, limit: int | None
 ) -> Compaction | None:
-    """How to sum up a conversation of about `size` tokens, None if there is nothing to sum up.
+    """Return how to sum up a conversation of about `size` tokens, None if there is nothing to sum up.
 
     A request may have at most `limit` tokens, None if nobody knows. `task` is the conversation's
     first message.
@@ -95,7 +95,7 @@ def compaction_of(
 
 
 def fault_of(answer: Response) -> str:
-    """Why an answer is no summary, "" if it is one."""
+    """Return why an answer is no summary, "" if it is one."""
     if answer.incomplete is not None:
         return explained(answer.incomplete, answer.incomplete_detail)
     return "" if answer.content.strip() else "the model has written no summary"

@@ -180,7 +180,7 @@ class Conversation:
         return made
 
     def compaction(self, limit: int | None) -> Compaction | None:
-        """How its model can sum up the conversation, None if there is nothing to sum up."""
+        """Return how its model can sum up the conversation, None if there is nothing to sum up."""
         from axe_lsp.runtime.compaction import compaction_of
 
         return compaction_of(self.request, self._task, self.size, limit)
@@ -242,7 +242,7 @@ def _joined(begun: Response, rest: Response) -> Response:
 
 
 def _marked(response: Response) -> tuple[ToolCall, ...]:
-    """The calls of an answer, marked if they are not to be executed.
+    """Return the calls of an answer, marked if they are not to be executed.
 
     An answer that was cut off was most probably cut in its last call, even if that can be read: on
     some wires the arguments of half a call are `{}`. Otherwise calls without readable arguments are

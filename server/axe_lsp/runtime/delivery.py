@@ -53,7 +53,7 @@ class Delivery:
         await self._give(conversation, turn, self._side_runs.ready)
 
     async def is_woken(self, conversation: Conversation) -> bool:
-        """Whether a conversation goes on whose last answer was the end; wait for side runs before that.
+        """Return whether a conversation goes on whose last answer was the end; wait for side runs before that.
 
         Nothing is awaited between the last look and the return: who closes the inbox at once loses no message.
         """

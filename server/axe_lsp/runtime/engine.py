@@ -100,7 +100,7 @@ class Engine:
         return self._live.get(run_id)
 
     def preview(self, request: RunRequest) -> Prepared:
-        """All that a run would send first. Nothing is sent and no key is needed. Reads files.
+        """Return all that a run would send first. Nothing is sent and no key is needed. Reads files.
 
         Raises RunError.
         """

@@ -44,7 +44,7 @@ class RunError(Exception):
         self.partial: RunResult | None = None
 
     def described(self, agent: str) -> str:
-        """The failure of `agent`, for its caller."""
+        """Return the failure of `agent`, for its caller."""
         return f"{self.step} {quoted(agent)}: {self}" if self.step else str(self)
 
 
@@ -184,7 +184,7 @@ class ProviderError(RunError):
         self.exit_code = ExitCode.AGENT if category in _AT_FAULT else ExitCode.API
 
     def reworded(self, message: str) -> ProviderError:
-        """The same failure in other words."""
+        """Return the same failure in other words."""
         told = (self.status, self.retry_after, self.may_pass)
         error = ProviderError(
             self.category, message, *told, codes=self.codes, is_garbled_call=self.is_garbled_call
@@ -210,12 +210,12 @@ class RunTimeoutError(RunError):
 
 
 def timeout_message(seconds: float) -> str:
-    """The text of a RunTimeoutError. Whole seconds are shown as an integer."""
+    """Return the text of a RunTimeoutError. Whole seconds are shown as an integer."""
     return f"timeout after {int(seconds) if seconds == int(seconds) else seconds}s"
 
 
 def no_progress_message(seconds: float) -> str:
-    """The text of a RunTimeoutError for a run without a limit that makes no progress."""
+    """Return the text of a RunTimeoutError for a run without a limit that makes no progress."""
     return (
         f"no progress for {seconds:g}s: neither the provider nor a tool has sent anything "
         "(a timeout in the agent file or --timeout allows for more)"

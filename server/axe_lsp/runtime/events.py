@@ -255,7 +255,7 @@ class CompactionEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end
 
 
 def place_in_words(place: str, waiting: str | None, reason: str | None) -> str:
-    """Where the tools of an agent work, in words that follow its name; "" for the usual place."""
+    """Return where the tools of an agent work, in words that follow its name; "" for the usual place."""
     if waiting:
         return f"waits for {waiting}{f' at {place}' if place else ''}"
     if place == "here":
@@ -264,7 +264,7 @@ def place_in_words(place: str, waiting: str | None, reason: str | None) -> str:
 
 
 def wait_reason(wait_ms: int | None) -> str:
-    """Why a request waits, in words that follow the provider's name."""
+    """Return why a request waits, in words that follow the provider's name."""
     if wait_ms is None:
         return "takes no more requests at once: waiting for others"
     return f"asked for a pause: waiting for {wait_ms / 1000:.1f} s"

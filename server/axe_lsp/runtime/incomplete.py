@@ -42,13 +42,13 @@ _WORDS: Mapping[Incomplete, str] = {
 
 
 def explained(incomplete: Incomplete, detail: str = "") -> str:
-    """The message for people about an answer; `detail` comes from the provider."""
+    """Return the message for people about an answer; `detail` comes from the provider."""
     words = _WORDS[incomplete]
     return f"{words} ({detail})" if detail else words
 
 
 def in_words(incomplete: str | None) -> str:
-    """The same from an event, "" of an answer that is whole.
+    """Return the same from an event, "" of an answer that is whole.
 
     An event may come from a later version, which knows more reasons than this one.
     """

@@ -80,7 +80,7 @@ class Journal:
         self._redactor = redactor or Redactor(frozenset)
 
     def watched(self, on_event: Callable[[], object]) -> Journal:
-        """The same journal, which calls another `on_event`."""
+        """Return the same journal, which calls another `on_event`."""
         return Journal(self._sink, self._numbers, on_event, self._redactor)
 
     def emit(self, event: Event) -> None:
@@ -96,12 +96,12 @@ class Journal:
 
 
 def timestamp() -> str:
-    """The present moment, in UTC and to the millisecond."""
+    """Return the present moment, in UTC and to the millisecond."""
     seconds, milliseconds = divmod(time.time_ns() // 1_000_000, 1_000)
     return f"{_written(seconds)}.{milliseconds:03}Z"
 
 
 @lru_cache(maxsize=2)
 def _written(seconds: int) -> str:
-    """The second as text, which is formatted once for the many events of a second."""
+    """Return the second as text, which is formatted once for the many events of a second."""
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%dT%H:%M:%S")

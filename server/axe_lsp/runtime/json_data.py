@@ -27,12 +27,12 @@ class JsonStruct(Struct, frozen=True, rename="camel", omit_defaults=True):
 
 
 def written(default: Value) -> Value:
-    """The default of a field that is in the JSON also when it has this value."""
+    """Return the default of a field that is in the JSON also when it has this value."""
     return field(default_factory=lambda: default)
 
 
 def to_json(value: Struct) -> dict[str, Json]:
-    """The object that `value` is in JSON. Arrays are lists or tuples; paths are strings."""
+    """Return the object that `value` is in JSON. Arrays are lists or tuples; paths are strings."""
     members: dict[str, Json] = msgspec.to_builtins(value, enc_hook=str)
     return members
 
@@ -43,7 +43,7 @@ def from_json(kind: type[Value], value: Json) -> Value:
 
 
 def json_text(value: Json) -> str:
-    """A value or a struct as compact JSON that can be written in UTF-8."""
+    """Return a value or a struct as compact JSON that can be written in UTF-8."""
     plain = plain_json(value)
     if plain is not None:
         return plain.decode()
@@ -53,7 +53,7 @@ def json_text(value: Json) -> str:
 
 
 def plain_json(value: Json) -> bytes | None:
-    """The same as bytes, made many times as fast; None for a value that only Python's `json` can write.
+    """Return the same as bytes, made many times as fast; None for a value that only Python's `json` can write.
 
     That is one with half a character, or with a null in its JSON, which may have been a NaN.
     """
@@ -65,12 +65,12 @@ def plain_json(value: Json) -> bytes | None:
 
 
 def decoder_of(kind: Any) -> msgspec.json.Decoder[Any]:
-    """A decoder for a type of ours, or for a union of tagged structs."""
+    """Return a decoder for a type of ours, or for a union of tagged structs."""
     return msgspec.json.Decoder(kind, dec_hook=_as_path)
 
 
 def decoded(line: bytes, decoder: msgspec.json.Decoder[Value]) -> Value:
-    """The value of a line of JSON, validated. Raises ValueError."""
+    """Return the value of a line of JSON, validated. Raises ValueError."""
     try:
         return decoder.decode(line)
     except msgspec.ValidationError:
@@ -83,7 +83,7 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[Value]) -> Value:
 
 
 def _as_path(kind: type, value: Any) -> Any:
-    """The one type of our fields that msgspec does not know."""
+    """Return the one type of our fields that msgspec does not know."""
     if kind is Path:
         return Path(value)
     raise NotImplementedError(kind)

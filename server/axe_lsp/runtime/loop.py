@@ -140,7 +140,7 @@ class Surroundings(Struct, frozen=True):
         self.tree.warn(self.prepared.order.ids, text)
 
     def delegator(self, turn: int, *, is_side: bool = False) -> Delegator:
-        """The agent of this run, as its children see it that are called in a turn, as side runs or not."""
+        """Return the agent of this run, as its children see it that are called in a turn, as side runs or not."""
         return Delegator(
             definition=self.prepared.definition,
             order=self.prepared.order,
@@ -175,11 +175,11 @@ class Surroundings(Struct, frozen=True):
         raise RunCancelledError
 
     def offers(self, tool: str) -> bool:
-        """Whether the model was offered a tool of this name."""
+        """Return whether the model was offered a tool of this name."""
         return any(each.name == tool for each in self.own)
 
     def order_of(self, call: ToolCall) -> CallOrder:
-        """The calls that a call has to wait for."""
+        """Return the calls that a call has to wait for."""
         remote = self.remote.by_name.get(call.name)
         if remote is not None:
             return "reads" if remote.only_reads else "changes"
@@ -190,12 +190,12 @@ class Surroundings(Struct, frozen=True):
         return "starts" if self.starts_side_run(call) else "apart"
 
     def starts_side_run(self, call: ToolCall) -> bool:
-        """Whether a call starts a side run."""
+        """Return whether a call starts a side run."""
         calls_agent = call.name in (CALL_AGENT, TASK) or call.name in self.prepared.typed.by_name
         return calls_agent and self.side_runs.starts(call)
 
     def secrets(self) -> frozenset[str]:
-        """The texts that no event may contain."""
+        """Return the texts that no event may contain."""
         return known_secrets(self.workplace.environment) | self.remote.secrets
 
 
@@ -260,7 +260,7 @@ async def _go_on(conversation: Conversation, around: Surroundings, of_round: _Ro
 
 
 def _known_round(conversation: Conversation, around: Surroundings) -> _Round | None:
-    """The calls with which a resumed run goes on; None if the next thing to do is a request."""
+    """Return the calls with which a resumed run goes on; None if the next thing to do is a request."""
     calls = restore(conversation, around.ledger, around.log, _Former(around))
     if any(message.tool_results for message in conversation.request.messages):
         learn_files(around.workplace, conversation.request.messages)
@@ -292,7 +292,7 @@ async def _results(of_round: _Round, around: Surroundings) -> tuple[ToolResult, 
 
 
 def _refused(of_round: _Round, around: Surroundings, call: ToolCall) -> ToolResult:
-    """The result of a call that is one too many."""
+    """Return the result of a call that is one too many."""
     result = ToolResult(call.id, _TOO_MANY, is_error=True)
     around.log.keep("result", of_round.turn, call.event_id, ToolOutcome(result))
     return result
@@ -330,7 +330,7 @@ async def execute_calls(
 
 
 def _before(index: int, order: Sequence[CallOrder]) -> Iterator[int]:
-    """The calls that have to be over before this one begins."""
+    """Yield the calls that have to be over before this one begins."""
     if order[index] == "apart":
         return
     if order[index] == "starts":
@@ -381,7 +381,7 @@ async def _offer_tools(conversation: Conversation, around: Surroundings) -> None
 async def _answer_or_interruption(
     conversation: Conversation, around: Surroundings, turn: int
 ) -> Response:
-    """The answer to the next request; its text so far if a message breaks it off."""
+    """Return the answer to the next request; its text so far if a message breaks it off."""
     conversation.broken_off = ""
     with anyio.CancelScope() as scope, around.inbox.interruption(scope.cancel):
         return await _answer(conversation, around, turn)
@@ -394,7 +394,7 @@ async def _answer_or_interruption(
 
 
 async def _answer(conversation: Conversation, around: Surroundings, turn: int) -> Response:
-    """The answer to the next request, which is made to fit into the model's context."""
+    """Return the answer to the next request, which is made to fit into the model's context."""
     limit = _context_limit(conversation, around)
     if limit is not None and not conversation.request.continuation:
         await _make_room(conversation, limit, around, turn)
@@ -560,7 +560,7 @@ class _Listener:
         return "".join(self._pieces)
 
     def hear(self, delta: Delta) -> None:
-        """The next piece."""
+        """Take the next piece."""
         self._tell(self._text.feed(delta.text), self._thought.feed(delta.thought))
 
     def tell_rest(self) -> None:
@@ -666,7 +666,7 @@ async def _dispatch(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
 def _called_agent(
     around: Surroundings, turn: int, call: ToolCall, *, is_side: bool
 ) -> Awaitable[ToolOutcome] | None:
-    """The call of another agent, None if this is the call of a tool."""
+    """Return the call of another agent, None if this is the call of a tool."""
     delegator, start = around.delegator(turn, is_side=is_side), around.start_blocking
     if call.name == CALL_AGENT:
         return call_agent(call, delegator, start)

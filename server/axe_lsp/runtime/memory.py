@@ -69,7 +69,7 @@ def load_memory(
     *,
     check: Callable[[Path], None] | None = None,
 ) -> Memory:
-    """The memory of `agent`. A missing file is an empty memory; nothing raises.
+    """Return the memory of `agent`. A missing file is an empty memory; nothing raises.
 
     `check` gets the place that its path leads to, which is the one that is read, and may raise ConfigError.
     """
@@ -132,7 +132,7 @@ def append_memory(
 
 
 def _has_entry(path: Path, rest: str, since: str) -> bool:
-    """Whether there is an entry with this text behind its time, of this time or later."""
+    """Return whether there is an entry with this text behind its time, of this time or later."""
     try:
         text = decode(read_place(path))
     except FileNotFoundError:
@@ -142,7 +142,7 @@ def _has_entry(path: Path, rest: str, since: str) -> bool:
 
 
 def _close_to_others(descriptor: int) -> None:
-    """A file of an earlier version, or one that the user has created, may be readable by more users."""
+    """Withdraw the rights of other users: a file of an earlier version, or one that the user has created, may have them."""
     if sys.platform == "win32":
         return
     mode = os.fstat(descriptor).st_mode
@@ -168,12 +168,12 @@ def trim_memory(path: Path, keep: int) -> int:
 
 
 def _headings(lines: list[str]) -> list[int]:
-    """The lines with which the entries begin."""
+    """Return the lines with which the entries begin."""
     return [index for index, line in enumerate(lines) if line.startswith(_HEADING)]
 
 
 def _newest(lines: list[str], starts: list[int], last_n: int) -> str:
-    """The last `last_n` entries; 0 means the whole file, also what people wrote above them."""
+    """Return the last `last_n` entries; 0 means the whole file, also what people wrote above them."""
     if last_n == 0:
         return "".join(lines)
     return "".join(lines[starts[-last_n:][0] :]) if starts else ""
@@ -182,7 +182,7 @@ def _newest(lines: list[str], starts: list[int], last_n: int) -> str:
 def memory_path(
     agent: str, config: MemoryConfig, workspace: Path, environment: Environment, root_run_id: str
 ) -> Path | None:
-    """The file; None for the memory of a run where there is no run. Raises ConfigError."""
+    """Return the file; None for the memory of a run where there is no run. Raises ConfigError."""
     if config.scope == "run":
         return _of_run(root_run_id, environment) if root_run_id else None
     if config.path:

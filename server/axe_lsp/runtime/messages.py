@@ -77,7 +77,7 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
 
 
 def argument_text(value: Json) -> str:
-    """A tool argument as text (001-1.3): never Python's `repr`."""
+    """Return a tool argument as text (001-1.3): never Python's `repr`."""
     if value is None:
         return ""
     if isinstance(value, str):

@@ -21,7 +21,7 @@ from axe_lsp.runtime.run_result import RunResult
 def result_of(
     run: RunIds, status: Status, duration_ms: int, talk: Conversation | None, ledger: Ledger
 ) -> RunResult:
-    """The result of a run, as far as it got: `talk` is None if it did not even begin to talk."""
+    """Return the result of a run, as far as it got: `talk` is None if it did not even begin to talk."""
     has_answer = talk is not None and talk.turns > 0
     last = talk.last if talk is not None else Response()
     used = ledger.own
@@ -51,7 +51,7 @@ def result_of(
 def end_event(
     run: RunIds, result: RunResult, error: str | None, reason: str | None = None
 ) -> AgentEnd:
-    """The event that says so."""
+    """Return the event that says so."""
     return AgentEnd(
         run=run,
         status=result.status,
@@ -72,7 +72,7 @@ def end_event(
 
 
 def status_of(error: RunError) -> Status:
-    """How a run has ended that ended so."""
+    """Return how a run has ended that ended so."""
     if isinstance(error, RunCancelledError):
         return "cancelled"
     if isinstance(error, BudgetError):
@@ -94,5 +94,5 @@ _REFUSAL = (
 
 
 def is_refusal(text: str) -> bool:
-    """Whether the model says that it can't or won't do what it was told (axe's `refused`). A guess by phrases."""
+    """Return whether the model says that it can't or won't do what it was told (axe's `refused`). A guess by phrases."""
     return re.search(_REFUSAL, text.replace("’", "'")) is not None

@@ -34,25 +34,25 @@ def decode(data: bytes) -> str:
 
 
 def shown_path(path: Path | str) -> str:
-    """A path for people and prompts."""
+    """Return a path for people and prompts."""
     return valid_text(str(path))
 
 
 def os_fault(error: OSError) -> str:
-    """The system's message, with the file and without the number."""
+    """Return the system's message, with the file and without the number."""
     reason = error.strerror or str(error)
     return f"{shown_path(str(error.filename))}: {reason}" if error.filename else reason
 
 
 def digest_of(content: str | bytes) -> str:
-    """A name of 64 digits for a content, which may be long. It is not for people."""
+    """Return a name of 64 digits for a content, which may be long. It is not for people."""
     from hashlib import sha256
 
     return sha256(_bytes_of(content)).hexdigest()
 
 
 def short_digest(content: str | bytes) -> str:
-    """The same of 32 digits, as many as an id of a run has."""
+    """Return the same of 32 digits, as many as an id of a run has."""
     from hashlib import blake2b
 
     return blake2b(_bytes_of(content), digest_size=16).hexdigest()
@@ -78,7 +78,7 @@ def escaped(text: str) -> str:
 
 
 def escaped_lines(text: str) -> str:
-    """The same for a text of several lines."""
+    """Return the same for a text of several lines."""
     return "\n".join(escaped(line) for line in text.split("\n"))
 
 

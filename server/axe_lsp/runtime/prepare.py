@@ -143,7 +143,7 @@ def prepare(
 
 
 def _format_warnings(traits: WireTraits, wanted: ResponseFormat | None) -> tuple[str, ...]:
-    """The reason why a provider can't get the format that the file wants, if so."""
+    """Return the reason why a provider can't get the format that the file wants, if so."""
     if wanted is None or traits.json_object or wanted.type != "json_object":
         return ()
     return (
@@ -155,7 +155,7 @@ def _format_warnings(traits: WireTraits, wanted: ResponseFormat | None) -> tuple
 def offered_tools(
     definition: AgentDefinition, depth: int, max_depth: int, load: Callable[[str], AgentDefinition]
 ) -> tuple[tuple[Tool, ...], TypedTools]:
-    """The tools of an agent at `depth` without those of its MCP servers, and the typed ones among them.
+    """Return the tools of an agent at `depth` without those of its MCP servers, and the typed ones among them.
 
     `load` finds a child; it may raise ConfigError.
     """
@@ -173,7 +173,7 @@ def offered_tools(
 
 
 def reads_much(definition: AgentDefinition) -> bool:
-    """Whether preparing the agent may take a while: a walk through a workspace, files, schemas."""
+    """Return whether preparing the agent may take a while: a walk through a workspace, files, schemas."""
     reads_agents = definition.sub_agents or definition.task
     return bool(definition.files or reads_agents or definition.input or definition.output)
 
@@ -181,7 +181,7 @@ def reads_much(definition: AgentDefinition) -> bool:
 def root_order(
     request: RunRequest, workspace: Path, environment: Environment, run_id: str | None = None
 ) -> Order:
-    """The order for the root of a tree. Its agent is looked for where it is told to work, as in axe.
+    """Return the order for the root of a tree. Its agent is looked for where it is told to work, as in axe.
 
     Raises ConfigError for a `~` that nobody knows.
     """
@@ -213,7 +213,7 @@ def root_order(
 def prepare_request(
     request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
 ) -> Prepared:
-    """The first request of a root run. Needs no key. Raises ConfigError or AgentError."""
+    """Return the first request of a root run. Needs no key. Raises ConfigError or AgentError."""
     order = root_order(request, workspace, environment)
     definition = resolve(request.agent, order.caller)
     load_user_config(environment)
@@ -223,13 +223,13 @@ def prepare_request(
 def model_of_root(
     request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
 ) -> ModelName:
-    """The model that answers whatever the task is. Raises ConfigError or AgentError."""
+    """Return the model that answers whatever the task is. Raises ConfigError or AgentError."""
     order = root_order(request, workspace, environment)
     return _model(order, resolve(request.agent, order.caller))
 
 
 def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
-    """How long the run may take, if anybody has said so.
+    """Return how long the run may take, if anybody has said so.
 
     At the root that is what was asked for, or what the file says; for a called agent it is the shorter of
     what its caller's file and its own say.
@@ -241,7 +241,7 @@ def own_timeout(order: Order, definition: AgentDefinition) -> float | None:
 
 
 def require_folder(folder: Path) -> None:
-    """The working directory has to exist, as in axe. Raises ConfigError.
+    """Require the working directory to exist, as in axe. Raises ConfigError.
 
     An agent would find no files, or its tools would create the misspelt folder.
     """
@@ -255,7 +255,7 @@ def require_folder(folder: Path) -> None:
 
 
 def _model(order: Order, definition: AgentDefinition) -> ModelName:
-    """The model that answers. Raises AgentError, or ConfigError if neither the request nor the file names one."""
+    """Return the model that answers. Raises AgentError, or ConfigError if neither the request nor the file names one."""
     text = model_of(order, definition)
     if not text and definition.source is not None and definition.source.dialect:
         name = quoted(order.ids.agent)
@@ -275,7 +275,7 @@ _TABLES = ("artifacts",)
 
 
 def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
-    """A sentence about what the agent runs without, or ""."""
+    """Return a sentence about what the agent runs without, or ""."""
     if definition.notes:
         return f"agent {quoted(agent)}: {'; '.join(definition.notes)}"
     missing = [f"[{name}]" for name in _TABLES if _asks(definition.rest.get(name))]
@@ -288,7 +288,7 @@ def unsupported_warning(agent: str, definition: AgentDefinition) -> str:
 
 
 def twins_warning(agent: str, definition: AgentDefinition) -> str:
-    """A sentence about agents of the same name of other programs, which are not the one that runs, or ""."""
+    """Return a sentence about agents of the same name of other programs, which are not the one that runs, or ""."""
     source = definition.source
     if source is None or not source.twins:
         return ""
@@ -301,14 +301,14 @@ def twins_warning(agent: str, definition: AgentDefinition) -> str:
 
 
 def _asks(value: Any) -> bool:
-    """Whether a table asks for anything. Zeros ask for nothing."""
+    """Return whether a table asks for anything. Zeros ask for nothing."""
     if isinstance(value, Mapping):
         return any(_asks(item) for item in value.values())
     return bool(value)
 
 
 def sandbox_of(definition: AgentDefinition) -> str | None:
-    """The write protection of the agent's commands: "landlock", or "none"; None if they may write."""
+    """Return the write protection of the agent's commands: "landlock", or "none"; None if they may write."""
     if not definition.read_only or "run_command" not in definition.ordinary_tools:
         return None
     # Imported here, with all of ctypes, since hardly any agent asks.
@@ -318,7 +318,7 @@ def sandbox_of(definition: AgentDefinition) -> str | None:
 
 
 def sandbox_warning(agent: str, definition: AgentDefinition) -> str:
-    """A sentence for the user about commands that only the agent's prompt keeps from writing, or ""."""
+    """Return a sentence for the user about commands that only the agent's prompt keeps from writing, or ""."""
     if sandbox_of(definition) != "none":
         return ""
     return (

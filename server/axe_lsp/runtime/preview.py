@@ -43,7 +43,7 @@ class Preview(JsonStruct, frozen=True):
 
 
 def preview_of(prepared: Prepared) -> Preview:
-    """The preview of a prepared run."""
+    """Return the preview of a prepared run."""
     prompt, request = prepared.prompt, prepared.request
     tools = "".join(tool_text(tool) for tool in request.tools)
     model = known_model(str(prepared.model))
@@ -73,14 +73,14 @@ def warnings_of(prepared: Prepared) -> tuple[str, ...]:
 
 
 def preview_json(prepared: Prepared) -> dict[str, Json]:
-    """The answer of `axe/preview` and of `--dry-run --json`. Of context files only the sizes are told."""
+    """Return the answer of `axe/preview` and of `--dry-run --json`. Of context files only the sizes are told."""
     shown = preview_of(prepared)
     files = [{"path": file.path, "bytes": file.size} for file in shown.files]
     return {**to_json(shown), "files": files}
 
 
 def dry_run_text(prepared: Prepared) -> str:
-    """The sections of axe's `--dry-run`; one that axe M7 lacks only where the file uses it."""
+    """Return the sections of axe's `--dry-run`; one that axe M7 lacks only where the file uses it."""
     prompt, definition = prepared.prompt, prepared.definition
     task = prepared.order.message
     sections = [
@@ -105,7 +105,7 @@ def dry_run_text(prepared: Prepared) -> str:
 
 
 def header(prepared: Prepared) -> str:
-    """The first lines: who answers, where, how long, how."""
+    """Return the first lines: who answers, where, how long, how."""
     most = prepared.budget.max_tokens
     budget = f"Budget:   {most} tokens (0 = unlimited)\n" if most else ""
     return (
@@ -118,20 +118,20 @@ def header(prepared: Prepared) -> str:
 
 
 def params_line(prepared: Prepared) -> str:
-    """The line about the model's parameters; a parameter without a value is shown as 0."""
+    """Return the line about the model's parameters; a parameter without a value is shown as 0."""
     params = prepared.definition.params
     temperature = shown_number(params.temperature or 0)
     return f"Params:   temperature={temperature}, max_tokens={params.max_tokens}"
 
 
 def timeout_line(prepared: Prepared) -> str:
-    """The timeout as axe shows it: its default, if none is set."""
+    """Return the timeout as axe shows it: its default, if none is set."""
     stated = DEFAULT_TIMEOUT if prepared.timeout is None else prepared.timeout
     return f"Timeout:  {shown_number(stated)}s"
 
 
 def shown_number(value: float) -> str:
-    """A number without a needless `.0`."""
+    """Return a number without a needless `.0`."""
     return repr(float(value)).removesuffix(".0")
 
 
@@ -152,7 +152,7 @@ def _task_text(config: TaskConfig) -> str:
 
 
 def _isolation_text(definition: AgentDefinition) -> str:
-    """Where it works when another agent calls it; "" if that is where its caller does."""
+    """Return where it works when another agent calls it; "" if that is where its caller does."""
     isolation = definition.isolation
     if isolation.mode == "copy":
         return f"when another agent calls it: a copy of the folder, changes = {quoted(isolation.changes)}"
@@ -187,7 +187,7 @@ class Part(JsonStruct, frozen=True):
 
 
 def parts_of(prepared: Prepared) -> tuple[Part, ...]:
-    """The pieces, in the order in which a model reads them."""
+    """Return the pieces, in the order in which a model reads them."""
     pieces = (*_system(prepared), ("userMessage", "", prepared.prompt.user_message))
     parts = [Part(kind, name, text, estimated_tokens(len(text))) for kind, name, text in pieces]
     return (*parts, *(_tool_part(tool) for tool in prepared.request.tools))
@@ -202,7 +202,7 @@ def tool_text(tool: Tool) -> str:
 
 
 def _system(prepared: Prepared) -> Iterator[tuple[Kind, str, str]]:
-    """The system prompt, without the headings between its parts."""
+    """Yield the system prompt, without the headings between its parts."""
     prompt, own = prepared.prompt, prepared.definition.system_prompt
     entries = prompt.memory.entries if prompt.memory is not None else ""
     if own:

@@ -62,7 +62,7 @@ def continue_without_parent() -> None:
 
 
 def bare_environment() -> dict[str, str]:
-    """The environment in which a process of ours is started: what Python needs, and nothing that may be a key."""
+    """Return the environment in which a process of ours is started: what Python needs, and nothing that may be a key."""
     return {
         name: value
         for name, value in os.environ.items()
@@ -71,7 +71,7 @@ def bare_environment() -> dict[str, str]:
 
 
 def module_command(module: str) -> Sequence[str]:
-    """The command that runs `main` of a module of ours in a process of its own.
+    """Return the command that runs `main` of a module of ours in a process of its own.
 
     `-m` would import from the current directory first, which is a workspace: opening one must not run
     what lies there.
@@ -85,7 +85,7 @@ _AGENTS_ABOVE = "AXE_RUN"
 
 
 def agents_above(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """The agents that have led to the process of an environment, as its variable says; none without it.
+    """Return the agents that have led to the process of an environment, as its variable says; none without it.
 
     Programs that agents start do not call those again.
     """
@@ -97,5 +97,5 @@ def agents_above(environment: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def below_agents(environment: Mapping[str, str], agents: Sequence[str]) -> dict[str, str]:
-    """The variable for a program that `agents` start in a process with this environment."""
+    """Return the variable for a program that `agents` start in a process with this environment."""
     return {_AGENTS_ABOVE: json.dumps((*agents_above(environment), *agents))}

@@ -68,7 +68,7 @@ def build_prompt(
     *,
     admitted: Admitted | None = None,
 ) -> Prompt:
-    """The prompt of one run. Raises ConfigError for a bad glob or a missing skill.
+    """Return the prompt of one run. Raises ConfigError for a bad glob or a missing skill.
 
     Outside of the workspace, the agent may read what it was `admitted` to; anything if that is None.
     """
@@ -117,7 +117,7 @@ def build_prompt(
 def folder_of(
     order: Order, definition: AgentDefinition, workspace: Path, environment: Environment
 ) -> Path:
-    """The folder in which an agent works. Raises ConfigError."""
+    """Return the folder in which an agent works. Raises ConfigError."""
     workdir = expand_path(order.workdir or definition.workdir, environment)
     folder = workspace / workdir if workdir else workspace
     if order.copied is None:
@@ -132,7 +132,7 @@ def system_prompt(
     memory: str = "",
     more_folders: Sequence[str] = (),
 ) -> str:
-    """The agent's own prompt, its skill, its files, its further folders and its memory, each only if there is one."""
+    """Return the agent's own prompt, its skill, its files, its further folders and its memory, each only if there is one."""
     parts = [own]
     if skill_text:
         parts.append(f"{_DIVIDER}## Skill\n\n{skill_text}")
@@ -150,7 +150,7 @@ def system_prompt(
 def load_skill(
     skill: str, environment: Environment, check: Callable[[Path, Path], None] | None = None
 ) -> str:
-    """The text of a skill. Raises ConfigError.
+    """Return the text of a skill. Raises ConfigError.
 
     `check` gets its path and the place that this leads to, which is the one that is read.
     """

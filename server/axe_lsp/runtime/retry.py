@@ -88,7 +88,7 @@ class Retrying(InFront):
         raise AssertionError("numbers have no end")
 
     def _most_repeats(self, error: ProviderError) -> int:
-        """How often a request that was refused so may be sent again.
+        """Return how often a request that was refused so may be sent again.
 
         Without `[retry]` that is what has not reached the provider, what it asks for, or what would have been
         unnecessary if runs had taken turns; all else is one request, as in axe.
@@ -119,7 +119,7 @@ class Retrying(InFront):
 
 
 def delay_ms(config: RetryConfig, number: int, chance: Callable[[], float] = random.random) -> int:
-    """The pause before a request is sent again, for the first time (`number` 0), the second, …
+    """Return the pause before a request is sent again, for the first time (`number` 0), the second, …
 
     `chance` returns a number from 0 to 1: agents that failed together do not all come back together.
     """
@@ -133,7 +133,7 @@ def delay_ms(config: RetryConfig, number: int, chance: Callable[[], float] = ran
 
 
 def _asked_ms(error: ProviderError) -> int:
-    """The wait that the provider names, if it is not zero, plus up to a quarter of it at random.
+    """Return the wait that the provider names, if it is not zero, plus up to a quarter of it at random.
 
     It is rounded up: a moment too early is too early.
     """

@@ -173,7 +173,7 @@ class Log:
         self.saved_files: set[str] = set()
 
     def of(self, ids: RunIds) -> RunLog:
-        """The log of one run of the tree."""
+        """Return the log of one run of the tree."""
         return RunLog(self, ids)
 
     def keep(self, step: Step) -> None:
@@ -195,7 +195,7 @@ class Log:
         return digest
 
     def shared(self, root: str, digest: str) -> Shared:
-        """The shared part of the runs with a digest. Raises KeyError."""
+        """Return the shared part of the runs with a digest. Raises KeyError."""
         return decoded(self.known.steps[root, 0, digest, "agent"], Shared)
 
     @property
@@ -209,11 +209,11 @@ class Log:
             await self._sink.committed(root)
 
     def run(self, run_id: str) -> _KnownRun:
-        """The usage and the children of a run of a former process."""
+        """Return the usage and the children of a run of a former process."""
         return self._runs.get(run_id, _NOTHING)
 
     def below(self, run_id: str) -> Known:
-        """The steps of a run and of those below it, with the shared parts of the whole tree."""
+        """Return the steps of a run and of those below it, with the shared parts of the whole tree."""
         below, unseen = set[str](), [run_id]
         while unseen:
             below.add(each := unseen.pop())
@@ -226,7 +226,7 @@ class Log:
         return Known(steps, self.known.runs if run_id in self.known.runs else {})
 
     def unfinished(self, run_id: str) -> Iterator[RunLog]:
-        """A run and those below it that its caller still waits for."""
+        """Yield a run and those below it that its caller still waits for."""
         run = self.run(run_id)
         if run.ids is not None:
             yield self.of(run.ids)
@@ -240,7 +240,7 @@ class Log:
         return sum(len(run.finished) for run in self._runs.values())
 
     def spent(self, run_id: str) -> Spent:
-        """The usage of a run of a former process and all below it."""
+        """Return the usage of a run of a former process and all below it."""
         run = self.run(run_id)
         total = Spent(run.used, run.calls)
         for child in run.children:
@@ -264,7 +264,7 @@ class RunLog:
         self._rooms: dict[int, int] = {}
 
     def without(self, secrets: Collection[str]) -> RunLog:
-        """The same log, whose new steps hold none of these texts."""
+        """Return the same log, whose new steps hold none of these texts."""
         return RunLog(self._log, self.ids, secrets)
 
     @property
@@ -288,26 +288,26 @@ class RunLog:
         return None if self.ids.depth else self._log.known.before
 
     def answer(self, turn: int) -> Response | None:
-        """The answer of a turn, if it is known."""
+        """Return the answer of a turn, if it is known."""
         return self._find(turn, "", "answer", Response)
 
     def rooms(self, turn: int) -> Sequence[Room]:
-        """The attempts before a turn to make its request fit."""
+        """Return the attempts before a turn to make its request fit."""
         rooms: list[Room] = []
         while (room := self._find(turn, str(len(rooms)), "room", Room)) is not None:
             rooms.append(room)
         return rooms
 
     def result(self, turn: int, call: str) -> ToolOutcome | None:
-        """The result of a call, if it is known."""
+        """Return the result of a call, if it is known."""
         return self._find(turn, call, "result", ToolOutcome)
 
     def side(self, turn: int, call: str) -> ToolOutcome | None:
-        """The outcome of the side run that a call has started, if it is known."""
+        """Return the outcome of the side run that a call has started, if it is known."""
         return self._find(turn, call, "side", ToolOutcome)
 
     def gave(self, turn: int) -> Gave | None:
-        """What the request of a turn has given, if that is known."""
+        """Return what the request of a turn has given, if that is known."""
         return self._find(turn, "", "gave", Gave)
 
     @property
@@ -331,14 +331,14 @@ class RunLog:
         await self._log.committed(self.ids.root_run_id)
 
     def unknown_calls(self) -> Iterator[ToolCall]:
-        """The calls that may have changed something, and whose results are not known."""
+        """Yield the calls that may have changed something, and whose results are not known."""
         for run_id, turn, call_id, kind in self._log.known.steps:
             if kind == "begun" and run_id == self.ids.run_id and not self.result(turn, call_id):
                 answer = self.answer(turn) or Response()
                 yield from (call for call in answer.tool_calls if call.event_id == call_id)
 
     def is_begun(self, turn: int, call: str) -> bool:
-        """Whether a call that may change something had begun."""
+        """Return whether a call that may change something had begun."""
         return self._key(turn, call, "begun") in self._log.known.steps
 
     @property
@@ -357,11 +357,11 @@ class RunLog:
         )
 
     def spent(self, child: str) -> Spent:
-        """The usage of a run that this one had called, with all below it."""
+        """Return the usage of a run that this one had called, with all below it."""
         return self._log.spent(child)
 
     def keep_first(self, first: First) -> None:
-        """The run is about to send its first request."""
+        """Keep what the first request is made of, which is about to be sent."""
         if not self._log.is_kept:
             return
         request = first.request
@@ -378,7 +378,7 @@ class RunLog:
         self.keep("first", data=kept)
 
     def keep_room(self, turn: int, room: Room) -> None:
-        """The context was made shorter before a turn."""
+        """Keep that the context was made shorter before a turn."""
         number = self._rooms.setdefault(turn, len(self.rooms(turn)))
         self._rooms[turn] += 1
         self.keep("room", turn, str(number), room)
@@ -389,17 +389,17 @@ class RunLog:
         return self._log.is_kept
 
     def has_saved(self, path: str) -> bool:
-        """Whether this process has saved a file before a change."""
+        """Return whether this process has saved a file before a change."""
         return path in self._log.saved_files
 
     def keep_saved(self, turn: int, call: str, path: str, file: Struct) -> None:
-        """A call is about to change the file at a path. What is kept holds no secret."""
+        """Keep the file at a path that a call is about to change. What is kept holds no secret."""
         self._log.saved_files.add(path)
         self.keep("saved", turn, call, file)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """A question is open, the time of which is not that of the run, also once it is resumed.
+        """Keep the time for which a question is open: it is not that of the run, also once it is resumed.
 
         It is written without an event, so that other processes see that the run waits.
         """
@@ -422,7 +422,7 @@ class RunLog:
                 self.keep("asked", call=since, data=Asked(timestamp()))
 
     async def begin(self, turn: int, call: str) -> None:
-        """A call that may change something is about to be executed; wait until that is on the disk."""
+        """Keep that a call that may change something is about to be executed; wait until that is on the disk."""
         self.keep("begun", turn, call)
         await self._log.committed(self.ids.root_run_id)
 
@@ -493,7 +493,7 @@ def _runs_of(known: Known) -> dict[str, _KnownRun]:
 
 
 def encoded(value: Struct, secrets: Collection[str] = ()) -> str:
-    """A struct as JSON, which reads back to the same bytes of every text and number.
+    """Return a struct as JSON, which reads back to the same bytes of every text and number.
 
     Unlike msgspec, Python's `json` writes lone surrogates, NaN and integers of any size.
     """
@@ -510,7 +510,7 @@ def _plain(value: Struct) -> Any:
 
 
 def decoded(text: str, kind: type[_Data]) -> _Data:
-    """The struct that was encoded. Raises ValueError."""
+    """Return the struct that was encoded. Raises ValueError."""
     return msgspec.convert(json.loads(text), kind)
 
 

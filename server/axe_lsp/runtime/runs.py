@@ -56,17 +56,17 @@ class InCopy(JsonStruct, frozen=True):
     at: str
 
     def has(self, folder: Path) -> bool:
-        """Whether a folder is in the copy."""
+        """Return whether a folder is in the copy."""
         return folder.is_relative_to(self.at)
 
     def folder(self, folder: Path) -> Path:
-        """Where to work instead of a folder."""
+        """Return where to work instead of a folder."""
         if self.has(folder) or not folder.is_relative_to(self.of):
             return folder
         return Path(self.at, folder.relative_to(self.of))
 
     def original(self, folder: Path) -> Path:
-        """What a folder is a copy of."""
+        """Return what a folder is a copy of."""
         return Path(self.of, folder.relative_to(self.at)) if self.has(folder) else folder
 
 
@@ -137,7 +137,7 @@ class Order(JsonStruct, frozen=True):
 
 
 def model_of(order: Order, definition: AgentDefinition) -> str:
-    """The model that answers, `provider/name`: the first that is named. "" if there is none."""
+    """Return the model that answers, `provider/name`: the first that is named. "" if there is none."""
     return order.model or definition.model or order.callers_model
 
 
@@ -146,7 +146,7 @@ ID_LENGTH = 8
 
 
 def new_run_id() -> str:
-    """An id that no other run has, in any process."""
+    """Return an id that no other run has, in any process."""
     return f"{_RANDOM.getrandbits(128):032x}"
 
 

@@ -62,7 +62,7 @@ class Snapshots:
         """Held while files are written: the first agents begin their work before the last ones have their copies."""
 
     async def of(self, folder: str, make: Callable[[], Awaitable[_Snapshot]]) -> _Snapshot:
-        """The state of a folder, by which it is made here or for somebody else. Raises what `make` raises."""
+        """Return the state of a folder, by which it is made here or for somebody else. Raises what `make` raises."""
         shared = self._folders.setdefault(folder, _Folder())
         shared.users += 1
         turn = shared.next
@@ -106,7 +106,7 @@ class Machines(Protocol):
         """Raise ConfigError if the user's choice of machines is wrong, before a run begins."""
 
     def __call__(self, copy: Any, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
-        """The copy on another machine that is like a `copies.Copy` here; None if there is none. Raises ConfigError."""
+        """Return the copy on another machine that is like a `copies.Copy` here; None if there is none. Raises ConfigError."""
 
 
 OnReady = Callable[[Prepared], None]
@@ -128,7 +128,7 @@ def _ignore(_: object) -> None:
 
 
 def _environment_of_process() -> Environment:
-    """A copy, since `os.environ` decodes each of its values whenever it is asked."""
+    """Return a copy, since `os.environ` decodes each of its values whenever it is asked."""
     return dict(os.environ)
 
 
@@ -235,14 +235,14 @@ class Tree(Struct, frozen=True):
             self.services.warn(text)
 
     def warn(self, run: RunIds, text: str) -> None:
-        """A root's warnings are for everybody, a child's are for a log, as in axe (M6)."""
+        """Report a root's warning to everybody, a child's to a log, as in axe (M6)."""
         if run.depth:
             self.services.note(f"[sub-agent] Warning: {text}")
         else:
             self.services.warn(text)
 
     def caller_link(self, caller: Ledger, clock: Clock, run_id: str) -> CallerLink:
-        """What ties a run of that id in another process to this tree, below the run of a caller.
+        """Return what ties a run of that id in another process to this tree, below the run of a caller.
 
         Events are numbered here with all others of the tree, and what they used is paid for here. So is what the run
         had used in a former process, which no event tells again.

@@ -39,7 +39,7 @@ def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
 
 
 def _running_loop() -> Any:
-    """The event loop of this thread, None if it has none.
+    """Return the event loop of this thread, None if it has none.
 
     A thread of a process that has not imported asyncio has none. `--dry-run` is such a process.
     """

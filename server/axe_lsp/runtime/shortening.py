@@ -54,7 +54,7 @@ class Shortened(Struct, frozen=True):
 
 
 def context_limit(model: ModelName, request: Request, learnt: int | None = None) -> int | None:
-    """The tokens that a prompt may have so that there is room for an answer, None if the context window is not known.
+    """Return the tokens that a prompt may have so that there is room for an answer, None if the context window is not known.
 
     `learnt` is the size of the model's context if a refusal has told it, which knows best.
     """
@@ -68,7 +68,7 @@ def context_limit(model: ModelName, request: Request, learnt: int | None = None)
 
 
 def goal(limit: int) -> int:
-    """The tokens that a conversation should have after it was shortened, which may have at most `limit`."""
+    """Return the tokens that a conversation should have after it was shortened, which may have at most `limit`."""
     return int(limit * _WELL_BELOW)
 
 
@@ -78,7 +78,7 @@ def tokens_of(messages: Sequence[Message]) -> int:
 
 
 def characters_of(messages: Sequence[Message]) -> int:
-    """How many characters messages have; those of pictures don't count."""
+    """Return how many characters messages have; those of pictures don't count."""
     return sum(map(_characters, messages))
 
 
@@ -95,7 +95,7 @@ def tokens_of_rest(request: Request) -> int:
 
 
 def shortened(messages: Sequence[Message], least: int, wanted: int) -> Shortened | None:
-    """The messages with tokens saved: as many as are `wanted`, from the oldest results on.
+    """Return the messages with tokens saved: as many as are `wanted`, from the oldest results on.
 
     Results that the model has not seen yet are shortened only if that does not save the `least`
     number. None if there is nothing that could be shortened.
@@ -120,7 +120,7 @@ def shortened(messages: Sequence[Message], least: int, wanted: int) -> Shortened
 
 
 def _short(result: ToolResult, kept: int) -> ToolResult:
-    """A result with its beginning and a note; itself if that would not be much shorter."""
+    """Return a result with its beginning and a note; itself if that would not be much shorter."""
     left_out = len(result.content) - kept
     if left_out < kept:
         return result
@@ -129,7 +129,7 @@ def _short(result: ToolResult, kept: int) -> ToolResult:
 
 
 def _short_answer(text: str, kept: int) -> str:
-    """The answers of side runs that a request has given, shortened like a result. Messages of people stay."""
+    """Return the answers of side runs that a request has given, shortened like a result. Messages of people stay."""
     left_out = len(text) - kept
     if left_out < kept or not text.startswith(SIDE_RUN):
         return text

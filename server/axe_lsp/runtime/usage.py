@@ -54,7 +54,7 @@ class BudgetUse(JsonStruct, frozen=True):
 
 
 def cost_of(model: Model, used: Usage, day: str = "") -> float:
-    """The cost of one answer in US dollars, on a day in ISO form."""
+    """Return the cost of one answer in US dollars, on a day in ISO form."""
     is_long = bool(model.dearer_above) and used.input_tokens > model.dearer_above
     times = 2 if model.doubles and day >= model.doubles else 1
     fresh = used.input_tokens - used.cache_read_tokens - used.cache_write_tokens
@@ -71,7 +71,7 @@ def cost_of(model: Model, used: Usage, day: str = "") -> float:
 
 
 def cost_today(model: str, used: Usage) -> float | None:
-    """The cost of one answer of `provider/model-name` at the list prices of today, None if they are not known."""
+    """Return the cost of one answer of `provider/model-name` at the list prices of today, None if they are not known."""
     known = known_model(model)
     if known is None:
         return None

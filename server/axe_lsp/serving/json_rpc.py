@@ -69,7 +69,7 @@ Message: TypeAlias = Request | Notification | Response | Invalid
 
 
 def read_message(body: bytes) -> Message:
-    """The message in a body."""
+    """Return the message in a body."""
     try:
         message = _loads(body)
     except RecursionError:
@@ -82,7 +82,7 @@ def read_message(body: bytes) -> Message:
 
 
 def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
-    """The body for `message`; `default` turns into JSON what isn't (as for `json.dumps`).
+    """Return the body for `message`; `default` turns into JSON what isn't (as for `json.dumps`).
 
     Raises `UnsendableError` for what has no form in JSON, such as NaN.
     """
@@ -107,13 +107,13 @@ def plain_json(value: Any) -> bytes:
 
 
 def id_of(message: JsonObject) -> MessageId | None:
-    """The id in a message, or in the params of `$/cancelRequest`; `None` if it is no id."""
+    """Return the id in a message, or in the params of `$/cancelRequest`; `None` if it is no id."""
     value = message.get("id")
     return value if isinstance(value, (int, str)) and not isinstance(value, bool) else None
 
 
 def _loads(body: bytes) -> Any:
-    """The value of the JSON. msgspec takes a tenth of the time, but no NaN, BOM or half a surrogate pair."""
+    """Return the value of the JSON. msgspec takes a tenth of the time, but no NaN, BOM or half a surrogate pair."""
     try:
         return _reader.decode(body)
     except (DecodeError, UnicodeDecodeError):

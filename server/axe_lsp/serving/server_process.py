@@ -43,7 +43,7 @@ def end_soon(code: int) -> None:
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process with this id."""
+    """Return whether there is a process with this id."""
     if sys.platform == "win32":
         return _is_alive_on_windows(pid)
     try:

@@ -59,11 +59,11 @@ class Reader(Protocol):
     """The stream from the client."""
 
     async def read(self) -> bytes:
-        """The next bytes; `b""` at the end of the stream."""
+        """Return the next bytes; `b""` at the end of the stream."""
 
 
 def open_reader(descriptor: int, at_end: Callable[[], None]) -> Reader:
-    """A reader for whatever standard input is; `at_end` is called in a thread once it is over."""
+    """Return a reader for whatever standard input is; `at_end` is called in a thread once it is over."""
     mode = os.fstat(descriptor).st_mode
     if sys.platform != "win32" and (stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)):
         return _LoopReader(descriptor, at_end)

@@ -48,21 +48,21 @@ class Renaming(Struct, frozen=True):
         return Renaming(self.new, self.old)
 
     def text(self, text: str) -> str:
-        """The text with the new name."""
+        """Return the text with the new name."""
         return text.replace(self.old, self.new)
 
     def request(self, request: Request) -> Request:
-        """The request with the new name."""
+        """Return the request with the new name."""
         messages = tuple(map(self._message, request.messages))
         return replace(request, system=self.text(request.system), messages=messages)
 
     def response(self, response: Response) -> Response:
-        """The answer with the new name."""
+        """Return the answer with the new name."""
         calls = tuple(map(self._call, response.tool_calls))
         return replace(response, content=self.text(response.content), tool_calls=calls)
 
     def result(self, result: ToolResult) -> ToolResult:
-        """The result of a tool with the new name."""
+        """Return the result of a tool with the new name."""
         return replace(result, content=self.text(result.content))
 
     def _message(self, message: Message) -> Message:
@@ -108,20 +108,20 @@ class RenamedTools(Struct, frozen=True):
     renaming: Renaming
 
     def of_servers(self, run: RunIds, own: Collection[Tool]) -> tuple[str, ...]:
-        """The same names."""
+        """Return the same names."""
         return self.recorded.of_servers(run, own)
 
     def has_given(self, run: RunIds) -> bool:
-        """Whether the recording says what the requests of a run give."""
+        """Return whether the recording says what the requests of a run give."""
         return self.recorded.has_given(run)
 
     def given(self, run: RunIds, turn: int) -> Given:
-        """What the request of a turn gives, with the new name."""
+        """Return what the request of a turn gives, with the new name."""
         given = self.recorded.given(run, turn)
         return replace(given, messages=tuple(map(self.renaming.text, given.messages)))
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
-        """The result with the new name."""
+        """Return the result with the new name."""
         return self.renaming.result(self.recorded.result(run, turn, call))
 
 
@@ -145,11 +145,11 @@ class Answers:
         return None
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
-        """The layers between the engine and the provider, for the agent and for judges."""
+        """Return the layers between the engine and the provider, for the agent and for judges."""
         raise NotImplementedError
 
     def is_providers_fault(self, error: RunError, case: Case) -> bool:
-        """Whether a failed run says something about the provider, and nothing about the agent."""
+        """Return whether a failed run says something about the provider, and nothing about the agent."""
         return False
 
 
@@ -201,10 +201,10 @@ class Live(Answers):
         return between
 
     def is_providers_fault(self, error: RunError, case: Case) -> bool:
-        """A key that is missing or a service that is down, unless the case expects a failure."""
+        """Return a key that is missing or a service that is down, unless the case expects a failure."""
         return error.kind == "api" and not case.run.error
 
     def recording(self) -> Recording:
-        """The recorded requests and answers, without secrets."""
+        """Return the recorded requests and answers, without secrets."""
         assert self._recorder is not None
         return self._recorder.recording(known_secrets(os.environ))

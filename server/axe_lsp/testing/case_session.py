@@ -48,7 +48,7 @@ Agrees = Callable[[Outcome, str, str], Awaitable[bool]]
 
 
 async def always(_outcome: Outcome, _before: str, _after: str) -> bool:
-    """The user has agreed to everything."""
+    """Agree to everything."""
     return True
 
 
@@ -79,7 +79,7 @@ class CaseSession(Struct, frozen=True):
 
 
 async def run_session(session: CaseSession) -> AsyncIterator[Outcome]:
-    """The outcomes, in the order of files and cases. Raises ConfigError."""
+    """Yield the outcomes, in the order of files and cases. Raises ConfigError."""
     http = HttpProvider(dict(os.environ))
     work = _Work(session)
     tasks: list[asyncio.Task[Outcome]] = []
@@ -110,7 +110,7 @@ class _Work:
         self._cost = 0.0
 
     def begin(self, bench: Bench, case: Case) -> Iterator[Coroutine[Any, Any, Outcome]]:
-        """The outcome of a case, with `--live` one for each model."""
+        """Yield the outcome of a case, with `--live` one for each model."""
         if self._session.mode != "live":
             yield self._in_turn(bench, case)
             return
@@ -211,7 +211,7 @@ _NOT_WRITTEN = "the recording can't be written"
 
 
 def _why_not_written(path: Path) -> str:
-    """Why a recording can't be written, as far as its folder tells; "" if nothing is known against it."""
+    """Return why a recording can't be written, as far as its folder tells; "" if nothing is known against it."""
     folder = next(each for each in path.parents if os.path.lexists(each))
     if not folder.is_dir():
         return f"{_NOT_WRITTEN}: {shown_path(folder)} is not a folder"
@@ -221,7 +221,7 @@ def _why_not_written(path: Path) -> str:
 
 
 def _text_before(path: Path) -> str:
-    """A recording as it is compared with a new one; the file itself if it is damaged."""
+    """Return a recording as it is compared with a new one; the file itself if it is damaged."""
     try:
         return _timeless(load_recording(path))
     except ConfigError:
@@ -232,7 +232,7 @@ def _text_before(path: Path) -> str:
 
 
 def _timeless(recording: Recording) -> str:
-    """The text of a recording without the durations, which differ each time."""
+    """Return the text of a recording without the durations, which differ each time."""
     runs = (
         replace(run, turns=tuple(replace(turn, duration_ms=0) for turn in run.turns))
         for run in recording.runs
@@ -255,7 +255,7 @@ _LOCK = "lock"
 
 @contextmanager
 def _scratch_folder() -> Iterator[Path]:
-    """A new folder without links in its path, until the session ends. One whose process was killed is removed."""
+    """Provide a new folder without links in its path, until the session ends. One whose process was killed is removed."""
     with suppress(OSError):
         for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
             with suppress(OSError):

@@ -60,7 +60,7 @@ class Remembered(Struct, frozen=True):
 
 
 def remembered(beginning: str | None, folders: tuple[str, ...] = ()) -> Remembered:
-    """The root run whose id begins so, or the newest of `folders`. Blocks. Raises RunError."""
+    """Return the root run whose id begins so, or the newest of `folders`. Blocks. Raises RunError."""
     with opened_history() as connection:
         run, root = named_or_newest(connection, beginning, folders, "kept")
         if run != root:
@@ -82,7 +82,7 @@ def remembered(beginning: str | None, folders: tuple[str, ...] = ()) -> Remember
 
 
 def recording_of(run: Remembered, secrets: Collection[str]) -> Recording:
-    """The requests of the run and of its children, with the answers. Raises ConfigError."""
+    """Return the requests of the run and of its children, with the answers. Raises ConfigError."""
     log = Log(known=run.known)
     begun = [each.run for each in run.events if isinstance(each, AgentBegin)]
     return Recording(tuple(_recorded(log.of(ids), ids, run.start, secrets) for ids in begun))
@@ -137,7 +137,7 @@ class NewCase(Struct, frozen=True):
 
 
 def _place(path: Path, folder: Path) -> Path:
-    """Where a file of the project is written. Raises ConfigError if a link of the repository leads out."""
+    """Return where a file of the project is written. Raises ConfigError if a link of the repository leads out."""
     place = real_path(path)
     if not place.is_relative_to(real_path(folder)):
         raise ConfigError(f"{shown_path(path)} is a link out of {shown_path(folder)}; remove it")
@@ -183,7 +183,7 @@ def write_case(run: Remembered, into: Path | None) -> NewCase:
 
 
 def _file_for(run: Remembered, project: Path) -> Path:
-    """The file of the agent's tests; one with a number if those before give their cases less than this one needs."""
+    """Return the file of the agent's tests; one with a number if those before give their cases less than this one needs."""
     agent = run.start.request.agent
     for number in count(1):
         name = f"{agent}.toml" if number == 1 else f"{agent}-{number}.toml"
@@ -214,13 +214,13 @@ def _head(run: Remembered, workspace: str) -> str:
 
 
 def _reaches_out(run: Remembered) -> bool:
-    """Whether it called tools whose results another run may not have, or whose calls need the user's trust."""
+    """Return whether it called tools whose results another run may not have, or whose calls need the user's trust."""
     names = {call.name for each in run.run.tree() for call in each.calls if not call.child}
     return bool(names.difference(READING_TOOLS, _AGENT_TOOLS))
 
 
 def _uses_files(run: Remembered) -> bool:
-    """Whether tools that are executed again read files, or prompts have some."""
+    """Return whether tools that are executed again read files, or prompts have some."""
     log = Log(known=run.known)
     begun = (log.of(each.run).first for each in run.events if isinstance(each, AgentBegin))
     reads = any(call.name in READING_TOOLS for each in run.run.tree() for call in each.calls)
@@ -230,7 +230,7 @@ def _uses_files(run: Remembered) -> bool:
 
 
 def _case(run: Remembered, name: str) -> str:
-    """The case with what held in the run, and the answer as a comment: a person chooses what matters in it."""
+    """Return the case with what held in the run, and the answer as a comment: a person chooses what matters in it."""
     request, seen = run.start.request, run.run
     given: dict[str, Any] = {"name": name}
     if request.input is not None:

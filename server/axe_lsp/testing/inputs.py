@@ -34,7 +34,7 @@ from axe_lsp.testing.suite import Suite, files_below
 
 
 def agents_of(cases: Cases, wanted: Iterable[Case]) -> frozenset[str]:
-    """The names of the agents that the wanted cases of a file run: the tested one, and judges."""
+    """Return the names of the agents that the wanted cases of a file run: the tested one, and judges."""
     judges = (judge.agent for case in wanted for judge in case.judges)
     return frozenset((cases.agent, *judges))
 
@@ -56,7 +56,7 @@ class Inputs(Struct, frozen=True):
         return self.own, *self.named
 
     def beside(self) -> Iterator[Path]:
-        """What is read beside its own file: the others, and those that match the patterns now."""
+        """Yield what is read beside its own file: the others, and those that match the patterns now."""
         yield from self.named
         if self.folder is None or not is_folder(self.folder):
             return
@@ -132,11 +132,11 @@ class Changes:
         self._known: dict[bytes, bool] = {}
 
     def has(self, path: Path) -> bool:
-        """Whether a file has changed, has gone or is new. What is outside the repository has not."""
+        """Return whether a file has changed, has gone or is new. What is outside the repository has not."""
         return any(self._differs(each) for each in {path, Path(os.path.realpath(path))})
 
     def has_below(self, folder: Path) -> bool:
-        """Whether a file below a folder has changed."""
+        """Return whether a file below a folder has changed."""
         below = self._name(folder / "_")
         if below is None:
             return False
@@ -157,12 +157,12 @@ class Changes:
         return self._known[name]
 
     def _name(self, path: Path) -> bytes | None:
-        """The path from the repository's folder; None outside. The last part may be a link."""
+        """Return the path from the repository's folder; None outside. The last part may be a link."""
         raw = os.fsencode(Path(os.path.realpath(path.parent), path.name))
         return raw[len(self._top) :] if raw.startswith(self._top) else None
 
     def _ids_now(self, path: Path) -> Iterator[str | None]:
-        """The ids that git may have for the content: as it is, and with the line ends that git stores."""
+        """Yield the ids that git may have for the content: as it is, and with the line ends that git stores."""
         try:
             content = os.fsencode(path.readlink()) if path.is_symlink() else read_file(path)
         except OSError:
@@ -176,7 +176,7 @@ class Changes:
 def affected_cases(
     suite: Suite, cases: Sequence[Case], changes: Changes, environment: Environment
 ) -> Iterator[Case]:
-    """The cases whose file, workspace, recording, agents or judges have changed. Raises ConfigError without a home."""
+    """Yield the cases whose file, workspace, recording, agents or judges have changed. Raises ConfigError without a home."""
     if changes.has(suite.path):
         yield from cases
         return
@@ -188,7 +188,7 @@ def affected_cases(
 
     @cache
     def has_changed(agent: str) -> bool:
-        """Whether an agent has changed, or one that it may call."""
+        """Return whether an agent has changed, or one that it may call."""
         return any(_has_changed(each, changes) for each in inputs.of([agent]))
 
     for case in cases:
@@ -221,7 +221,7 @@ class Watched(Struct, frozen=True):
     inputs: frozenset[Inputs] = frozenset()
 
     def stamps(self) -> Stamps:
-        """The state of all these files; those that go meanwhile are left out. May block."""
+        """Return the state of all these files; those that go meanwhile are left out. May block."""
         return frozenset(each for path in self._paths() if (each := _stamp(path)) is not None)
 
     def _paths(self) -> Iterator[Path]:
@@ -241,7 +241,7 @@ def _stamp(path: Path) -> tuple[str, int, int] | None:
 
 
 def watched_by(suites: Sequence[Suite], environment: Environment) -> Watched:
-    """What is to be watched for these files of tests. May block. Raises ConfigError without a home folder."""
+    """Return what is to be watched for these files of tests. May block. Raises ConfigError without a home folder."""
     return Watched(
         frozenset(_folders(suites, environment)), frozenset(_inputs(suites, environment))
     )

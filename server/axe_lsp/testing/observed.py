@@ -51,7 +51,7 @@ class Observed(Struct, eq=False):
     children: list[Observed] = field(default_factory=list)
 
     def tree(self) -> Iterator[Observed]:
-        """The run and all below it, parents first."""
+        """Yield the run and all below it, parents first."""
         yield self
         for child in self.children:
             yield from child.tree()
@@ -63,7 +63,7 @@ class Observed(Struct, eq=False):
 
 
 def observed(events: Iterable[Event], *, is_live: bool = False) -> list[Observed]:
-    """The root runs of these events, in the order in which they began."""
+    """Return the root runs of these events, in the order in which they began."""
     runs: dict[str, Observed] = {}
     roots: list[Observed] = []
     open_calls: dict[tuple[str, int, str], ObservedCall] = {}
@@ -119,14 +119,14 @@ def _end(run: Observed, event: AgentEnd, costs: list[float | None]) -> None:
 
 
 def total(costs: Iterable[float | None]) -> float | None:
-    """The sum of costs, None if one is not known."""
+    """Return the sum of costs, None if one is not known."""
     found = list(costs)
     known = [each for each in found if each is not None]
     return sum(known) if len(known) == len(found) else None
 
 
 def joined(runs: list[Observed]) -> Observed:
-    """The runs of one conversation as one: the end of the last one, the calls and numbers of all."""
+    """Return the runs of one conversation as one: the end of the last one, the calls and numbers of all."""
     last = runs[-1]
     if len(runs) == 1:
         return last
@@ -144,7 +144,7 @@ def joined(runs: list[Observed]) -> Observed:
 
 
 def transcript(run: Observed, depth: int = 0) -> str:
-    """The run in words, for a judge: equal for equal runs, so without ids and times."""
+    """Return the run in words, for a judge: equal for equal runs, so without ids and times."""
     indent = "  " * depth
     lines = [f"{indent}{run.agent} was asked: {run.task}"]
     by_id = {child.run_id: child for child in run.children}

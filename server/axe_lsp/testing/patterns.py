@@ -33,7 +33,7 @@ class EndlessError(Exception):
 
 @lru_cache(maxsize=64)
 def is_found(pattern: str, text: str) -> bool:
-    """Whether a valid pattern matches somewhere in a text. Blocks. Raises EndlessError and OSError."""
+    """Return whether a valid pattern matches somewhere in a text. Blocks. Raises EndlessError and OSError."""
     return _MATCHER.ask(pattern, text)
 
 

@@ -77,7 +77,7 @@ class CaseResult(_Sent, frozen=True):
 
 
 def as_json(outcome: Outcome) -> Json:
-    """The outcome of a case as a JSON object."""
+    """Return the outcome of a case as a JSON object."""
     suite, run, (recorded, sent) = outcome.suite, outcome.run, outcome.diff
     result = CaseResult(
         file=suite.shown,
@@ -126,7 +126,7 @@ def _rate(rate: Rate) -> ToldRate:
 
 
 def json_schema() -> dict[str, Any]:
-    """The JSON Schema (draft 2020-12) of a result."""
+    """Return the JSON Schema (draft 2020-12) of a result."""
     schema = msgspec.json.schema(CaseResult)
     for each in schema["$defs"].values():
         each["description"] = cleandoc(each["description"])

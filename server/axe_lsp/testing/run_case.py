@@ -121,7 +121,7 @@ class Outcome(Struct):
 
 
 def _allow_in_words(rule: str) -> str:
-    """How a file of tests has a rule; "" for one that is not to be copied."""
+    """Return how a file of tests has a rule; "" for one that is not to be copied."""
     if not is_copyable(rule):
         return ""
     return f"`allow = [{json.dumps(rule, ensure_ascii=False)}]` there allows it"
@@ -296,7 +296,7 @@ class _Run(Struct):
                 yield Failure(where, f"file {quoted(file.path)} {fault}", run)
 
     async def _judged(self, engine: Engine, judge: Judge, run: Observed) -> list[Failure]:
-        """What an agent of the user's says about the run, if it does not let it pass."""
+        """Return what an agent of the user's says about the run, if it does not let it pass."""
         given = {
             "task": "\n\n".join(self.case.tasks) or run.task,
             "answer": run.answer,
@@ -330,7 +330,7 @@ class _Run(Struct):
 
 
 def file_faults(file: File, workspace: Path) -> Iterator[tuple[TextRange, str]]:
-    """What a file of the workspace has that it should not have. Links that lead out count as not there."""
+    """Yield what a file of the workspace has that it should not have. Links that lead out count as not there."""
     path = real_path(workspace / file.path)
     was_found = workspace in path.parents and is_there(path)
     if was_found != file.is_there:

@@ -38,7 +38,7 @@ _Resolve = Callable[[str, Caller], AgentDefinition | None]
 def stale_recordings(
     paths: Iterable[Path], agent: str, project: Path, environment: Environment
 ) -> Iterator[tuple[Path, str]]:
-    """Each recording with the reason why its replay for a test of `agent` will fail, "" if none is known.
+    """Yield each recording with the reason why its replay for a test of `agent` will fail, "" if none is known.
 
     A recording outside the project, or one that is not there, is left out.
     """
@@ -75,7 +75,7 @@ class _Recorded(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def _recorded(path: Path, _: _Stamp) -> _Recorded:
-    """What a recording says. A file is parsed once."""
+    """Return what a recording says. A file is parsed once."""
     try:
         recording = load_recording(path)
     except ConfigError as error:
@@ -91,7 +91,7 @@ def _recorded(path: Path, _: _Stamp) -> _Recorded:
 
 
 def _resolver(project: Path, environment: Environment) -> _Resolve:
-    """Finds agents as a run does. Each file is read once. Raises ConfigError without a home folder."""
+    """Find agents as a run does. Each file is read once. Raises ConfigError without a home folder."""
     resolve = Lookup(agent_places([project], environment)).resolver()
 
     @cache
@@ -116,7 +116,7 @@ class _Changes:
         self._secrets = secrets
 
     def of(self, recorded: _Recorded, agent: str) -> Iterator[str]:
-        """The changes since a recording was made for a test of `agent`, in the order of its runs."""
+        """Yield the changes since a recording was made for a test of `agent`, in the order of its runs."""
         runs = recorded.runs
         if not any(run.agent == agent and run.depth == 0 for run in runs):
             yield f"it has no run of agent {quoted(agent)}"
@@ -143,7 +143,7 @@ class _Changes:
     def _now(
         self, run: RecordedRun, callers: Iterable[AgentDefinition]
     ) -> Iterator[AgentDefinition]:
-        """The agents of today that a recorded run may be one of.
+        """Yield the agents of today that a recorded run may be one of.
 
         A called agent is looked up from each that may have called it, where the place of that is known before a
         run. A type of the tool `Task` may differ with its caller.
@@ -167,7 +167,7 @@ class _Changes:
         return caller_of(definition, "", self._project, self._environment)
 
     def _compared(self, run: RecordedRun, now: AgentDefinition) -> Iterator[str]:
-        """The fields of the first request that are certainly not the recorded ones."""
+        """Yield the fields of the first request that are certainly not the recorded ones."""
         try:
             model = str(parse_model_name(now.model)) if now.model else ""
         except ModelNameError:
@@ -204,6 +204,6 @@ class _Changes:
 
 
 def _may_follow(rest: str, now: AgentDefinition) -> bool:
-    """Whether a recorded prompt may go on so after the agent's own."""
+    """Return whether a recorded prompt may go on so after the agent's own."""
     has_more = now.skill or now.files or now.memory.enabled or now.output is not None
     return not rest or (bool(has_more) and rest.startswith("\n\n"))

@@ -54,21 +54,21 @@ class Suite(Struct, frozen=True):
     lines: LineIndex
 
     def line(self, where: TextRange) -> int:
-        """The line of a place in the file, from 1."""
+        """Return the line of a place in the file, from 1."""
         return self.lines.position(where.start, "utf-32")[0] + 1
 
     def place(self, where: TextRange) -> str:
-        """A place in the file, as people and editors read it."""
+        """Return a place in the file, as people and editors read it."""
         return f"{self.shown}:{self.line(where)}"
 
     def recording(self, case: Case) -> Path:
-        """The recording of a case, whether or not it is there."""
+        """Return the recording of a case, whether or not it is there."""
         return Path(
             os.path.normpath(self.path.parent / RECORDINGS / case.recording(self.path.stem))
         )
 
     def command(self, case: Case, *options: str) -> str:
-        """The command that runs a case, as it is typed in a shell."""
+        """Return the command that runs a case, as it is typed in a shell."""
         return shlex.join(["axe-lsp", "test", *options, f"{self.shown}::{case.name}"])
 
     @property
@@ -78,7 +78,7 @@ class Suite(Struct, frozen=True):
 
 
 def tests_below(root: Path) -> Iterator[Path]:
-    """The files of tests in the folders of tests below a folder."""
+    """Yield the files of tests in the folders of tests below a folder."""
     homes = dict.fromkeys(folder.parent for folder in agent_folders_below(root))
     folders = [*(root / each for each in TEST_FOLDERS), *(home / "tests" for home in homes)]
     for folder in dict.fromkeys(folders):
@@ -87,7 +87,7 @@ def tests_below(root: Path) -> Iterator[Path]:
 
 
 def unused_recordings(suites: Sequence[Suite]) -> Iterator[Path]:
-    """The recordings that no case uses any more, beside files of tests, all of which have to be given."""
+    """Yield the recordings that no case uses any more, beside files of tests, all of which have to be given."""
     used = {suite.recording(case) for suite in suites for case in suite.cases.cases}
     places = {suite.path.parent / RECORDINGS: real_path(suite.project) for suite in suites}
     for folder, project in places.items():
@@ -127,7 +127,7 @@ _CASE = re.compile(r"^\[\[case\]\]", re.MULTILINE)
 
 
 def _excerpt(text: str, only: Collection[str]) -> str:
-    """The text with blank lines in place of the other cases; the whole text where that is not certainly the same.
+    """Return the text with blank lines in place of the other cases; the whole text where that is not certainly the same.
 
     Reading a thousand cases takes longer than running one. What `allow` needs trust for depends on all of them.
     """
@@ -233,7 +233,7 @@ def _too_large(suite: Suite, what: str, largest: _Largest) -> ConfigError:
 
 
 def files_below(root: Path) -> Iterator[Path]:
-    """The files below a folder, without those that a copy of a workspace leaves out."""
+    """Return the files below a folder, without those that a copy of a workspace leaves out."""
     return (path for path in _entries_below(root) if path.is_file())
 
 
@@ -245,7 +245,7 @@ def _entries_below(root: Path) -> Iterator[Path]:
 
 
 def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustRequest | None:
-    """What `allow` of a file of tests needs the user's trust for; None without it, and for the user's own files.
+    """Return what `allow` of a file of tests needs the user's trust for; None without it, and for the user's own files.
 
     The digest is that of all that decides which calls are made, and what they work on: the file, its recordings
     and its workspace. Raises ConfigError if that is too large.
@@ -284,7 +284,7 @@ def trust_request_of_tests(suite: Suite, environment: Environment) -> TrustReque
 
 
 def chosen_cases(suite: Suite, names: Sequence[str]) -> list[Case]:
-    """The cases of these names, all without names. Raises ConfigError for a name that is none."""
+    """Return the cases of these names, all without names. Raises ConfigError for a name that is none."""
     known = {case.name: case for case in suite.cases.cases}
     for name in names:
         if name not in known:

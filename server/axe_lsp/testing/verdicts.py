@@ -41,7 +41,7 @@ class UndecidedError(Exception):
 
 
 def failures(case: Case, run: Observed) -> Iterator[Failure]:
-    """The deviations of the tree of a run from the expectations of its case, without files and judges.
+    """Yield the deviations of the tree of a run from the expectations of its case, without files and judges.
 
     May block for seconds, because of patterns. Raises UndecidedError.
     """
@@ -103,7 +103,7 @@ _BOUNDS = {"min": "less than", "max": "more than", "equals": "not"}
 
 
 def text_fault(check: Check, value: Json) -> str:
-    """Why a value does not pass a check, "" if it does. What is no text is compared as JSON.
+    """Return why a value does not pass a check, "" if it does. What is no text is compared as JSON.
 
     Raises UndecidedError: "does not match" would let pass what is forbidden.
     """
@@ -200,7 +200,7 @@ def _of_calls(expected: Calls, run: Observed, who: str) -> Iterator[Failure]:
 def _in_order(
     expected: Calls, wanted: Sequence[Call], run: Observed, who: str
 ) -> Iterator[Failure]:
-    """The first call that is missing or, if no others may be between them, another one."""
+    """Yield the first call that is missing or, if no others may be between them, another one."""
     made, is_exact, number = run.calls, expected.match == "exact", 0
     for call in wanted:
         while not is_exact and number < len(made) and _fault(call, made[number]):
@@ -214,7 +214,7 @@ def _in_order(
 
 
 def _matched(wanted: Sequence[Call], made: Sequence[ObservedCall]) -> dict[int, int]:
-    """A largest pairing of expected calls with those that were made, by index (augmenting paths)."""
+    """Return a largest pairing of expected calls with those that were made, by index (augmenting paths)."""
     taken: dict[int, int] = {}
 
     def find(index: int, seen: set[int]) -> bool:
@@ -235,7 +235,7 @@ def _matched(wanted: Sequence[Call], made: Sequence[ObservedCall]) -> dict[int, 
 
 
 def _fault(wanted: Call, made: ObservedCall) -> str:
-    """Why a call is not the expected one, "" if it is."""
+    """Return why a call is not the expected one, "" if it is."""
     if not fnmatchcase(made.name, wanted.name):
         return f"{quoted(made.name)} was called"
     if fault := _argument_faults(wanted, made):
@@ -268,7 +268,7 @@ def _argument(argument: Argument, arguments: Mapping[str, Json]) -> Any:
 
 
 def _missing(call: Call, made: Sequence[ObservedCall], run: Observed, who: str) -> Failure:
-    """The nearest call that was made says why it is not the expected one; one that fits came at another time."""
+    """Return the nearest call that was made says why it is not the expected one; one that fits came at another time."""
     of_name = [each for each in made if fnmatchcase(each.name, call.name)]
     nearest = min(of_name, key=lambda each: bool(_fault(call, each)), default=None)
     if nearest is not None:

@@ -72,7 +72,7 @@ class FileChange(Struct, frozen=True):
 def directly_affected(
     before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
 ) -> frozenset[str]:
-    """The files that changed, and those that name them, share their name or call them."""
+    """Return the files that changed, and those that name them, share their name or call them."""
     affected = {each.uri for each in touched}
     for each in touched:
         if each.appears_or_goes:  # Who has the same name is told of before all folders are read.
@@ -106,13 +106,13 @@ def _affected_callers(snapshot: Snapshot, change: FileChange) -> Iterator[str]:
 
 
 def named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:
-    """The files that have the names of these, themselves included: one of them may be a link to another."""
+    """Yield the files that have the names of these, themselves included: one of them may be a link to another."""
     for uri in uris:
         yield from snapshot.names.get(snapshot.places.locate(uri).stem, ())
 
 
 def deeper(before: Snapshot, after: Snapshot, touched: Sequence[FileChange]) -> frozenset[str]:
-    """The files below which agents may be called from another depth than before."""
+    """Return the files below which agents may be called from another depth than before."""
     if not after.complete:
         return frozenset()
     found: set[str] = set()
@@ -128,7 +128,7 @@ def deeper(before: Snapshot, after: Snapshot, touched: Sequence[FileChange]) -> 
 
 
 def _unsettled(snapshot: Snapshot, folders: frozenset[str] | None = None) -> Iterator[str]:
-    """The files in the folders, or all, about which more can be said once everything has been read.
+    """Yield the files in the folders, or all, about which more can be said once everything has been read.
 
     What had to wait is what names mean, and most files name nobody.
     """
@@ -138,13 +138,13 @@ def _unsettled(snapshot: Snapshot, folders: frozenset[str] | None = None) -> Ite
 
 
 def _naming_nobody(snapshot: Snapshot) -> Iterator[str]:
-    """The files with names that no file defines: they might mean one that is new, or has gone."""
+    """Yield the files with names that no file defines: they might mean one that is new, or has gone."""
     for name in {*snapshot.closed_callers, *snapshot.buffer_callers} - snapshot.names.keys():
         yield from snapshot.callers(name)
 
 
 def _tests_naming(snapshot: Snapshot, name: str) -> Iterator[str]:
-    """The files of tests with an agent, which say whom it is expected to call."""
+    """Yield the files of tests with an agent, which say whom it is expected to call."""
     for uri in snapshot.callers(name):
         file = snapshot.file(uri)
         if file is not None and file.place.dialect is AGENT_TESTS:
@@ -152,7 +152,7 @@ def _tests_naming(snapshot: Snapshot, name: str) -> Iterator[str]:
 
 
 def _lists(file: AgentFile | None) -> tuple[tuple[str, KeyPath], ...]:
-    """The names of agents that a file has, each with the key of its list."""
+    """Return the names of agents that a file has, each with the key of its list."""
     return tuple((each.name, each.key) for each in file.references) if file is not None else ()
 
 

@@ -159,7 +159,7 @@ class AgentFile(Struct, frozen=True, dict=True):
         return self.name.value if self.name is not None else self.place.name_by_path
 
     def listed(self, name: str) -> str:
-        """The key of a name that the file lists in `Snapshot.callers`: programs in Markdown have names of their own."""
+        """Return the key of a name that the file lists in `Snapshot.callers`: programs in Markdown have names of their own."""
         is_apart = self.place.kind.syntax is not None
         return f"{self.schema.program}\0{name}" if is_apart else name
 
@@ -192,7 +192,7 @@ class AgentFile(Struct, frozen=True, dict=True):
         return self.outside.workdir.value if self.outside.workdir is not None else ""
 
     def is_placed_in(self, text: str) -> bool:
-        """Whether all places are certainly right in a text, as they are in the one that was read."""
+        """Return whether all places are certainly right in a text, as they are in the one that was read."""
         return self.open is not None and self.open.parse.text == text
 
     @property
@@ -215,7 +215,7 @@ def read_agent_file(
     fault: str = "",
     fault_at: int = 0,
 ) -> AgentFile:
-    """The data of `text`, with its problems. Never raises.
+    """Return the data of `text`, with its problems. Never raises.
 
     `before` is what was read of the text that an edit has made this one of. A `fault` of the file as such
     stands in for everything that its text might be blamed for.
@@ -246,7 +246,7 @@ def read_agent_file(
 
 
 def _said(place: Place, values: FileValues) -> AgentFile:
-    """The data of a file, without the parts that only few files have."""
+    """Return the data of a file, without the parts that only few files have."""
     filled = _filled(values)
     description = filled.get("description", values.decoded(("description",)))
     return AgentFile(
@@ -286,7 +286,7 @@ def _number(values: FileValues, path: KeyPath) -> int:
 
 
 def _said_in_layer(place: Place, values: FileValues) -> AgentFile:
-    """The data of a file of another dialect: who it is, and not whom it calls."""
+    """Return the data of a file of another dialect: who it is, and not whom it calls."""
     description = values.decoded(("description",))
     return AgentFile(
         place=place,
@@ -342,7 +342,7 @@ def instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
 
 
 def _agents_named(place: Place, values: FileValues) -> Iterator[Reference]:
-    """The agents of axe that single keys name, in tests, and those of its own program that an agent in Markdown names."""
+    """Yield the agents of axe that single keys name, in tests, and those of its own program that an agent in Markdown names."""
     lookup = values.lookup
     if place.kind.syntax is not None:
         for name, where, path in agents_named(lookup):
@@ -364,7 +364,7 @@ def _agents_named(place: Place, values: FileValues) -> Iterator[Reference]:
 
 
 def _calls(place: Place, values: FileValues) -> Iterator[Reference]:
-    """The tools that tests expect to be called, by whom; not those that need not be, or that may be missing."""
+    """Yield the tools that tests expect to be called, by whom; not those that need not be, or that may be missing."""
     if place.dialect is not AGENT_TESTS:
         return
     tests = outline(values.lookup)
@@ -375,7 +375,7 @@ def _calls(place: Place, values: FileValues) -> Iterator[Reference]:
 
 
 def _paths(place: Place, values: FileValues) -> Iterator[Written]:
-    """The files that are named by a path from the folder of this one."""
+    """Yield the files that are named by a path from the folder of this one."""
     lookup = values.lookup
     if place.dialect is AGENT_TESTS:
         for start, piece in outline(lookup).pieces:
@@ -410,17 +410,17 @@ def _placeholders(place: Place, lookup: Lookup) -> Iterator[Written]:
 
 @lru_cache(maxsize=4096)
 def _recording_path(recording: str) -> str:
-    """The path from the folder of the file of tests. Each keystroke asks for those of all cases."""
+    """Return the path from the folder of the file of tests. Each keystroke asks for those of all cases."""
     return normpath(f"{RECORDINGS}/{recording}")
 
 
 def _tested(place: Place, values: FileValues) -> str:
-    """The agent of a file of tests, "" for other files."""
+    """Return the agent of a file of tests, "" for other files."""
     return outline(values.lookup).agent if place.dialect is AGENT_TESTS else ""
 
 
 def _lacking(place: Place, values: FileValues) -> tuple[str, ...]:
-    """The keys that a file alone needs and has not, or a blank one where the file is found by it."""
+    """Return the keys that a file alone needs and has not, or a blank one where the file is found by it."""
     if not place.kind.is_agent:
         return ()
     name = values.decoded(("name",))
@@ -433,7 +433,7 @@ def _lacking(place: Place, values: FileValues) -> tuple[str, ...]:
 
 
 def _declarations(lookup: Lookup) -> tuple[Declaration, ...]:
-    """The agents that settings declare."""
+    """Return the agents that settings declare."""
     table = nested(lookup, (DECLARED_AGENTS,)) if lookup.schema.find((DECLARED_AGENTS,)) else None
     found = []
     places: defaultdict[str, list[TextRange]] = defaultdict(list)
@@ -466,7 +466,7 @@ def _problems(parse: Parse, lookup: Lookup, judge: Judge) -> Iterator[Problem]:
 
 
 def _filled(values: FileValues) -> Mapping[str, str | list[str]]:
-    """The keys that are not written and that the file's `type` fills in."""
+    """Return the keys that are not written and that the file's `type` fills in."""
     filled = filled_by(values.decoded(("type",)))
     return {name: value for name, value in filled.items() if not values.has((name,))}
 

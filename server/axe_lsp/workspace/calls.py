@@ -46,7 +46,7 @@ class Edges(Struct, frozen=True):
         return found
 
     def ends(self, agents: frozenset[str]) -> frozenset[str]:
-        """The agents, among some, that call no others."""
+        """Return the agents, among some, that call no others."""
         edited = agents & self.edited.keys()
         return (
             (agents - edited)
@@ -55,7 +55,7 @@ class Edges(Struct, frozen=True):
         )
 
     def with_these(self, changed: Targets) -> Edges:
-        """The same, where these agents lead to others, or to nobody."""
+        """Return the same, where these agents lead to others, or to nobody."""
         edited = {**self.edited, **changed}
         if len(edited) <= _MOST_EDITED:
             return Edges(self.all, edited)
@@ -67,7 +67,7 @@ class Edges(Struct, frozen=True):
         return frozenset[str]().union(*found)
 
     def reversed(self) -> Edges:
-        """The callers of each agent, without itself."""
+        """Return the callers of each agent, without itself."""
         found: dict[str, list[str]] = defaultdict(list)
         for agent, targets in self.all.items():
             for target in targets:
@@ -77,7 +77,7 @@ class Edges(Struct, frozen=True):
 
 
 def levels(edges: Edges, starts: Iterable[str]) -> Iterator[frozenset[str]]:
-    """Some agents, those to which they lead in one step, those in two …; each where it is nearest."""
+    """Yield some agents, those to which they lead in one step, those in two …; each where it is nearest."""
     level = frozenset(starts)
     seen = set(level)
     while level:
@@ -94,7 +94,7 @@ class Levels:
         self._rest = levels(above, [agent])
 
     def at(self, steps: int) -> frozenset[str]:
-        """The agents that are so many steps away; empty if there are none, nor any farther away."""
+        """Return the agents that are so many steps away; empty if there are none, nor any farther away."""
         while len(self._found) <= steps:
             self._found.append(next(self._rest, frozenset()))
         return self._found[steps]
@@ -120,11 +120,11 @@ class Calls(Struct, frozen=True):
     recent: Recent = field(default_factory=_nobody)
 
     def roots_in(self, agents: frozenset[str]) -> frozenset[str]:
-        """The agents, among some, at which calls begin."""
+        """Return the agents, among some, at which calls begin."""
         return self.above.ends(agents) | (agents & self.started)
 
     def levels_above(self, agent: str, *, is_open: bool) -> Levels:
-        """The callers that lead to an agent. Those of an open file are remembered apart from all others."""
+        """Return the callers that lead to an agent. Those of an open file are remembered apart from all others."""
         recent = self.recent[is_open]
         if agent not in recent:
             if len(recent) == _KEPT:
@@ -133,7 +133,7 @@ class Calls(Struct, frozen=True):
         return recent[agent]
 
     def with_lists(self, lists: Targets) -> Calls:
-        """The same, where these agents call others, or nobody."""
+        """Return the same, where these agents call others, or nobody."""
         changed = {agent: to for agent, to in lists.items() if to != self.below.of(agent)}
         if not changed:
             return self
@@ -147,14 +147,14 @@ class Calls(Struct, frozen=True):
         )
 
     def with_started(self, agents: Mapping[str, bool]) -> Calls:
-        """The same, where these agents are `started` or not."""
+        """Return the same, where these agents are `started` or not."""
         now = {agent for agent, is_started in agents.items() if is_started}
         if now == self.started & agents.keys():
             return self
         return replace(self, started=(self.started - agents.keys()) | now)
 
     def _called(self, changed: Targets) -> Targets:
-        """The callers of the agents that are called by others after these changes."""
+        """Return the callers of the agents that are called by others after these changes."""
         lost: dict[str, set[str]] = defaultdict(set)
         won: dict[str, list[str]] = defaultdict(list)
         for agent, targets in changed.items():

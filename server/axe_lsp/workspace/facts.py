@@ -141,7 +141,7 @@ class Facts(Struct, frozen=True):
     installed: str = ""
 
     def as_far_as_true(self, question: Question) -> Facts:
-        """The part of the facts that answers another question, too."""
+        """Return the part of the facts that answers another question, too."""
         asked = self.question
         if question == asked:
             return self

@@ -110,19 +110,19 @@ _SERVERS: KeyPath = ("mcp_servers",)
 
 
 def _asked(members: Mapping[str, Node]) -> tuple[Server | None, str]:
-    """The rights that a server asks for, None without an address or a command, and the key that says where it is."""
+    """Return the rights that a server asks for, None without an address or a command, and the key that says where it is."""
     server = written_server({name: _plain(node) for name, node in members.items()})
     key = "command" if server.is_command else "url"
     return (asked_by_server(server) if server.place and key in members else None), key
 
 
 def _is_server(table: Table) -> bool:
-    """Whether a server begins with the header of a table."""
+    """Return whether a server begins with the header of a table."""
     return table.path == _SERVERS and table.is_array and table.complete
 
 
 def _plain(node: Node) -> Any:
-    """The strings of a value, of an array of them or of a table of them."""
+    """Return the strings of a value, of an array of them or of a table of them."""
     if node.members is not None:
         return {name: each.value for name, each in node.members.items()}
     return [each.value for each in node.items] if node.items is not None else node.value

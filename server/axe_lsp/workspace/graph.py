@@ -18,7 +18,7 @@ MOST_CALLS = 5_000
 
 
 def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
-    """The files that may call `file`."""
+    """Yield the files that may call `file`."""
     name = file.place.stem
     for uri in snapshot.callers(name):
         caller = snapshot.file(uri)
@@ -29,7 +29,7 @@ def calling(snapshot: Snapshot, file: AgentFile) -> Iterator[AgentFile]:
 
 
 def cycle_through(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
-    """A shortest way from `file` back to itself, both ends included; empty if there is none.
+    """Return a shortest way from `file` back to itself, both ends included; empty if there is none.
 
     Of several it is the one that comes first in the lists. Calls nest at most `MAX_MAX_DEPTH` deep, so a way
     through more than `LONGEST` agents is not looked for.
@@ -56,7 +56,7 @@ def _way_back(calls: Calls, uri: str, above: Levels, steps: int) -> Iterator[str
 
 
 def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
-    """A shortest way from a root down to `file`, if `file` is too deep below every root to call.
+    """Return a shortest way from a root down to `file`, if `file` is too deep below every root to call.
 
     A root is an agent that no other one calls, or that `Task` may start. Empty if some root is near
     enough, or if there is none above because the ways up go round in circles. Nor is one looked for
@@ -82,7 +82,7 @@ def too_deep(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
 
 
 def _is_near(snapshot: Snapshot, roots: frozenset[str], steps: int) -> bool:
-    """Whether one of these roots lets calls go deeper than so many steps."""
+    """Return whether one of these roots lets calls go deeper than so many steps."""
     return any(each.depth_limit > steps for each in _files(snapshot, roots))
 
 
@@ -127,13 +127,13 @@ class Indirect(Struct, frozen=True):
         return bool(self.deeper or self.callers or self.called)
 
     def uris(self, snapshot: Snapshot) -> Iterator[str]:
-        """The files in `snapshot`, near ones first, found as they are asked for; a file may come twice."""
+        """Yield the files in `snapshot`, near ones first, found as they are asked for; a file may come twice."""
         for level in levels(snapshot.calls.below, self.deeper):
             yield from (file.uri for file in _files(snapshot, level))
         yield from (file.uri for file in self.entangled(snapshot))
 
     def entangled(self, snapshot: Snapshot) -> Iterator[AgentFile]:
-        """The files on cycles that lead through calls that are others than before, or did before."""
+        """Yield the files on cycles that lead through calls that are others than before, or did before."""
         above = set[str]().union(*levels(snapshot.calls.above, self.callers))
         for level in levels(snapshot.calls.below, above & self.called):
             yield from _files(snapshot, level & above)
@@ -143,7 +143,7 @@ NOTHING_FURTHER = Indirect()
 
 
 def all_calls(snapshot: Snapshot) -> Calls:
-    """The calls of all agents, computed from the beginning."""
+    """Return the calls of all agents, computed from the beginning."""
     calling = (file for file in snapshot.files() if file.references)
     below = Edges({file.uri: _called(snapshot, file) for file in calling})
     calls = Calls(below, below.reversed())
@@ -153,7 +153,7 @@ def all_calls(snapshot: Snapshot) -> Calls:
 def calls_after(
     before: Calls, snapshot: Snapshot, uris: Collection[str], names: Collection[str]
 ) -> Calls:
-    """The calls of all agents in `snapshot`, where only the lists of the files at `uris` mean other agents than before.
+    """Return the calls of all agents in `snapshot`, where only the lists of the files at `uris` mean other agents than before.
 
     `names` are those that other lists have than before, and those that other files define.
     """
@@ -165,7 +165,7 @@ def calls_after(
 
 
 def rewired(before: Calls, after: Calls, uris: Collection[str]) -> Indirect:
-    """The paths that have changed, if only calls of the files at `uris` could change."""
+    """Return the paths that have changed, if only calls of the files at `uris` could change."""
     callers = {uri for uri in uris if before.below.of(uri) != after.below.of(uri)}
     called = (each.below.of(uri) for each in (before, after) for uri in callers)
     return Indirect(callers=frozenset(callers), called=frozenset[str]().union(*called))
@@ -177,7 +177,7 @@ def _called(snapshot: Snapshot, file: AgentFile) -> tuple[str, ...]:
 
 
 def _ambiguous(snapshot: Snapshot) -> set[str]:
-    """The names that need not mean an agent, or the same one, wherever they are listed."""
+    """Return the names that need not mean an agent, or the same one, wherever they are listed."""
     lists = (file.references for file in snapshot.files())
     elsewhere = {each.name for names in lists for each in names if each.key != SUB_AGENTS}
     if snapshot.repositories:
@@ -186,7 +186,7 @@ def _ambiguous(snapshot: Snapshot) -> set[str]:
 
 
 def _started(snapshot: Snapshot, calls: Calls, names: Iterable[str]) -> dict[str, bool]:
-    """Whether the agents with these names are called by some, and named by others."""
+    """Return whether the agents with these names are called by some, and named by others."""
     return {
         uri: 0 < len(calls.above.of(uri)) < len({*snapshot.callers(name)} - {uri})
         for name in names

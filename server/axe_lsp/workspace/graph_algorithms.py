@@ -13,14 +13,14 @@ Graph = Mapping[str, Sequence[str]]
 
 
 def strongly_connected(graph: Graph) -> Iterator[frozenset[str]]:
-    """The largest sets of nodes of which each leads to each, and to itself."""
+    """Yield the largest sets of nodes of which each leads to each, and to itself."""
     for component in _components(graph):
         if len(component) > 1 or component[0] in graph[component[0]]:
             yield frozenset(component)
 
 
 def shortest_cycle(graph: Graph, start: str) -> tuple[str, ...]:
-    """A shortest way from a node back to itself, both ends included; empty if there is none."""
+    """Return a shortest way from a node back to itself, both ends included; empty if there is none."""
     came_from: dict[str, str] = {}
     queue = deque([start])
     while queue:
@@ -45,7 +45,7 @@ class Step(NamedTuple):
 
 
 def steps_from(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
-    """The nodes that can be reached from some nodes, these included, each by a shortest path."""
+    """Return the nodes that can be reached from some nodes, these included, each by a shortest path."""
     found = {start: Step(0, None) for start in starts}
     queue = deque(found)
     while queue:
@@ -59,7 +59,7 @@ def steps_from(graph: Graph, starts: Iterable[str]) -> dict[str, Step]:
 
 
 def way_to(steps: Mapping[str, Step], end: str) -> tuple[str, ...]:
-    """A shortest way to a node that `steps_from` has found, from where it began."""
+    """Return a shortest way to a node that `steps_from` has found, from where it began."""
     way = [end]
     while (above := steps[way[-1]].above) is not None:
         way.append(above)
@@ -79,7 +79,7 @@ class Depths(Struct, frozen=True):
 
 
 def depths_below(graph: Graph, limits: Mapping[str, int]) -> Depths:
-    """The nodes that can be reached from roots, each of which has its limit of steps.
+    """Return the nodes that can be reached from roots, each of which has its limit of steps.
 
     Roots with the same limit are looked from at once: there may be thousands, but limits are a handful.
     """
@@ -100,7 +100,7 @@ def depths_below(graph: Graph, limits: Mapping[str, int]) -> Depths:
 def _too_deep(
     steps_by_limit: Mapping[int, Mapping[str, Step]], in_reach: frozenset[str]
 ) -> dict[str, tuple[str, ...]]:
-    """A shortest way to each node that is one step out of reach."""
+    """Return a shortest way to each node that is one step out of reach."""
     found: dict[str, tuple[str, ...]] = {}
     for limit, steps in steps_by_limit.items():
         for node, step in steps.items():
@@ -110,7 +110,7 @@ def _too_deep(
 
 
 def _components(graph: Graph) -> Iterator[list[str]]:
-    """All strongly connected components (Tarjan), without recursion: chains may be long."""
+    """Yield all strongly connected components (Tarjan), without recursion: chains may be long."""
     order: dict[str, int] = {}
     lowest: dict[str, int] = {}
     pending: list[str] = []

@@ -39,7 +39,7 @@ class Layers(Struct, frozen=True):
     settings: Mapping[tuple[str, str], str] = {}
 
     def name_of(self, file: AgentFile) -> str:
-        """The name by which the program knows the agent; "" if it has none."""
+        """Return the name by which the program knows the agent; "" if it has none."""
         if file.place.kind.syntax is not None:
             return file.called
         if not file.place.dialect.has_names:
@@ -51,7 +51,7 @@ class Layers(Struct, frozen=True):
         return declared[0].declaration.name.strip() if declared else ""
 
     def key_of(self, file: AgentFile) -> tuple[str, str] | None:
-        """The key of the file in `names`; None for files that are no such agents, or without a name."""
+        """Return the key of the file in `names`; None for files that are no such agents, or without a name."""
         place = file.place
         if not place.layer or not place.kind.is_agent:
             return None
@@ -59,16 +59,16 @@ class Layers(Struct, frozen=True):
         return (place.kind.schema.program, name) if name else None
 
     def lacking(self, file: AgentFile) -> tuple[str, ...]:
-        """The keys without which the program drops the file, and which it does not have."""
+        """Return the keys without which the program drops the file, and which it does not have."""
         return () if file.uri in self.declared else file.lacking
 
     def is_whole(self, file: AgentFile) -> bool:
-        """Whether the program loads the file, whatever others there are."""
+        """Return whether the program loads the file, whatever others there are."""
         has_faults = any(each.fatal and not each.is_warning for each in file.problems)
         return not has_faults and not self.lacking(file)
 
     def precedence(self, file: AgentFile) -> tuple[object, ...]:
-        """The sort key of files of one name in Markdown; the first one counts."""
+        """Return the sort key of files of one name in Markdown; the first one counts."""
         place = file.place
         program = place.dialect.program
         assert program is not None
@@ -84,17 +84,17 @@ class Layers(Struct, frozen=True):
         )
 
     def rank(self, file: AgentFile) -> tuple[bool, list[str]]:
-        """The sort key of files of one name in one layer; the first whole one counts."""
+        """Return the sort key of files of one name in one layer; the first whole one counts."""
         return file.uri not in self.declared, unquote(file.uri).split("/")
 
 
 def file_of(settings: AgentFile, declaration: Declaration) -> str:
-    """The URI of the file that a declaration names, or ""."""
+    """Return the URI of the file that a declaration names, or ""."""
     return joined(settings.place.folder, declaration.file) if declaration.file else ""
 
 
 def declared_files(files: Iterable[AgentFile]) -> dict[str, tuple[Declared, ...]]:
-    """The declarations in files of settings, by the URIs of the files that they name."""
+    """Return the declarations in files of settings, by the URIs of the files that they name."""
     found: dict[str, tuple[Declared, ...]] = {}
     for settings in files:
         for each in settings.declarations:
@@ -105,7 +105,7 @@ def declared_files(files: Iterable[AgentFile]) -> dict[str, tuple[Declared, ...]
 
 
 def layers_of(files: Iterable[AgentFile]) -> Layers:
-    """The layers, made anew."""
+    """Return the layers, made anew."""
     there = [each for each in files if each.place.layer]
     settings = [each for each in there if not each.place.kind.is_agent]
     layers = Layers(
@@ -126,7 +126,7 @@ def layers_after(
     changes: Iterable[tuple[AgentFile | None, AgentFile | None]],
     files: Iterable[AgentFile],
 ) -> Layers:
-    """The layers after files have changed, each given before and after. `files` are all there are then."""
+    """Return the layers after files have changed, each given before and after. `files` are all there are then."""
     pairs = [(old, new) for old, new in changes if _is_in_layer(old) or _is_in_layer(new)]
     if not pairs:
         return layers
@@ -148,7 +148,7 @@ def layers_after(
 
 
 def settings_changed(old: AgentFile | None, new: AgentFile | None) -> bool:
-    """Whether settings have appeared or gone, or declare other agents than before."""
+    """Return whether settings have appeared or gone, or declare other agents than before."""
     if _declarations(old) != _declarations(new):
         return True
     there = new or old
@@ -178,7 +178,7 @@ def outer_layers(layer: str) -> list[str]:
 
 
 def is_layer_below(lower: str, upper: str, users: Iterable[str], root: str | None) -> bool:
-    """Whether a session in the folder of layer `upper` has the values of layer `lower`, too.
+    """Return whether a session in the folder of layer `upper` has the values of layer `lower`, too.
 
     `users` are the user's own layers. `root` is the project of `upper`: "" if it has none, and None if that is
     not known, in which case all outer layers count.
@@ -194,7 +194,7 @@ def is_layer_below(lower: str, upper: str, users: Iterable[str], root: str | Non
 
 
 def affected_by(before: Layers, after: Layers) -> Iterator[str]:
-    """The files about which there may be something new to say since the names or declarations have changed."""
+    """Yield the files about which there may be something new to say since the names or declarations have changed."""
     if after is before:
         return
     for key in {*before.names, *after.names}:
@@ -208,7 +208,7 @@ def affected_by(before: Layers, after: Layers) -> Iterator[str]:
 
 
 def with_declared(places: Places, layers: Layers, files: Mapping[str, AgentFile]) -> Places:
-    """The places, with the declared files."""
+    """Return the places, with the declared files."""
     declared = {
         uri: settings.place.layer
         for uri, found in layers.declared.items()

@@ -19,7 +19,7 @@ LinkedAgents = Mapping[str, str]
 
 
 def linked_agents(snapshot: Snapshot, start_of: Callable[[AgentFile], Hashable]) -> LinkedAgents:
-    """Which files need no mention beside another. Runs of an agent start at `start_of` its file.
+    """Return which files need no mention beside another. Runs of an agent start at `start_of` its file.
 
     What agents call may be such files in turn, so all are taken for the same that are linked, until they are found to differ.
     """
@@ -46,7 +46,7 @@ def _linked(snapshot: Snapshot) -> Iterator[Sequence[AgentFile]]:
 def _split(
     groups: Iterable[Sequence[AgentFile]], trait: Callable[[AgentFile], Hashable]
 ) -> Iterator[list[AgentFile]]:
-    """The groups, taken apart where files differ in a trait."""
+    """Yield the groups, taken apart where files differ in a trait."""
     for group in groups:
         parts: dict[Hashable, list[AgentFile]] = defaultdict(list)
         for file in group:

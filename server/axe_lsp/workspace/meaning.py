@@ -43,7 +43,7 @@ class Mention(NamedTuple):
 
 
 def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meaning:
-    """The meaning of a name in `file`. In `task.types`, types take precedence over agents."""
+    """Return the meaning of a name in `file`. In `task.types`, types take precedence over agents."""
     name = reference.name
     if reference.key == TASK_TYPES and name in file.inline_types:
         return Meaning(Kind.INLINE_TYPE, name, file.uri)
@@ -54,12 +54,12 @@ def meaning(snapshot: Snapshot, file: AgentFile, reference: Reference) -> Meanin
 
 
 def agent_meaning(agent: AgentFile) -> Meaning:
-    """The names that mean this file."""
+    """Return the names that mean this file."""
     return Meaning(Kind.AGENT, agent.called, agent.uri)
 
 
 def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
-    """The names in lists that have this meaning, file by file in the order of the texts."""
+    """Yield the names in lists that have this meaning, file by file in the order of the texts."""
     agent = snapshot.file(meant.uri)
     listed = agent.listed(meant.name) if agent is not None else meant.name
     uris = [meant.uri] if meant.kind is Kind.INLINE_TYPE else snapshot.callers(listed)
@@ -71,7 +71,7 @@ def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
 
 
 def last_caller(snapshot: Snapshot, tests: AgentFile, callers: Sequence[str]) -> AgentFile | None:
-    """The last of some agents that call each other in a test, if axe runs its file. Each is looked up from its caller."""
+    """Return the last of some agents that call each other in a test, if axe runs its file. Each is looked up from its caller."""
     here = tests
     for name in callers:
         found = snapshot.agent(name, here)
@@ -82,7 +82,7 @@ def last_caller(snapshot: Snapshot, tests: AgentFile, callers: Sequence[str]) ->
 
 
 def agents_of_tests(snapshot: Snapshot, tests: AgentFile) -> Iterator[str]:
-    """The URIs of the agents that a file of tests names, and of all that these may call, each once."""
+    """Yield the URIs of the agents that a file of tests names, and of all that these may call, each once."""
     seen = {tests.uri}
     waiting = [tests]
     while waiting:
@@ -96,7 +96,7 @@ def agents_of_tests(snapshot: Snapshot, tests: AgentFile) -> Iterator[str]:
 
 
 def mentions_in(snapshot: Snapshot, file: AgentFile, meant: Meaning) -> Iterator[Mention]:
-    """The names in the lists of one file that have this meaning."""
+    """Yield the names in the lists of one file that have this meaning."""
     named = [each for each in file.references if each.name == meant.name]
     if len(named) > 1:  # Places are not looked for where they make no difference.
         named.sort(key=lambda each: each.range)

@@ -93,7 +93,7 @@ NOTHING = Outside()
 
 
 def read_outside(values: FileValues) -> Outside:
-    """The values that the file names. Most files name nothing, and share one value."""
+    """Return the values that the file names. Most files name nothing, and share one value."""
     servers = tuple(WrittenServer(asked, where) for asked, where in values.servers())
     web = tuple(_web(values))
     outside = Outside(
@@ -112,7 +112,7 @@ def read_outside(values: FileValues) -> Outside:
 
 
 def question(outside: Outside, model: Written | None) -> Question:
-    """The question about a file."""
+    """Return the question about a file."""
     return Question(
         model=_value(model),
         skill=_value(outside.skill),
@@ -130,7 +130,7 @@ def question(outside: Outside, model: Written | None) -> Question:
 
 
 def _web(values: FileValues) -> Iterator[Written]:
-    """The tools for the web that the file names and does not deny."""
+    """Yield the tools for the web that the file names and does not deny."""
     own = [*values.strings(("tools",)), *values.strings(("tool_policy", "allow"))]
     own = [each for each in own if each.value in WEB_TOOLS]
     denied = [each.value for each in values.strings(_DENIED)] if own else []
@@ -139,7 +139,7 @@ def _web(values: FileValues) -> Iterator[Written]:
 
 
 def web_of_vibe(values: FileValues) -> Iterator[Written]:
-    """The same in an agent file of Vibe, by the names of our tools."""
+    """Yield the same in an agent file of Vibe, by the names of our tools."""
     denied = [each.value for each in values.strings(("disabled_tools",))]
     for each in values.strings(("enabled_tools",)):
         (ours,) = VIBE_TOOLS.get(each.value, ("",))[:1]

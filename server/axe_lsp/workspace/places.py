@@ -112,7 +112,7 @@ class Places(Struct, frozen=True, dict=True):
         return AgentPlaces((), self.roots, self.extra_folders, self.user_folder)
 
     def caller(self, place: Place, workdir: str) -> Caller:
-        """An agent file that names others, and its own `workdir`.
+        """Return an agent file that names others, and its own `workdir`.
 
         A `~` or a variable in it is not followed here, since that needs the environment.
         """
@@ -126,15 +126,15 @@ class Places(Struct, frozen=True, dict=True):
     def is_reachable(
         self, place: Place, caller: Caller, repository_of: Callable[[str], str]
     ) -> bool:
-        """Whether a caller's file may name the agent at a place, which may lie in another repository."""
+        """Return whether a caller's file may name the agent at a place, which may lie in another repository."""
         return is_reachable(place.folder, caller, self.known, repository_of)
 
     def precedence(self, place: Place, caller: Caller) -> tuple[object, ...]:
-        """The sort key of files of one name; the smallest is used."""
+        """Return the sort key of files of one name; the smallest is used."""
         return (*precedence(place.folder, caller, self.known), place.uri)
 
     def locate(self, uri: str) -> Place:
-        """The place of a document, whether or not it is an agent's."""
+        """Return the place of a document, whether or not it is an agent's."""
         folder, _, name = uri.rpartition("/")
         stem = unquote(name).removesuffix(SUFFIX)
         scope = self._scope(uri, folder, name)
@@ -145,24 +145,24 @@ class Places(Struct, frozen=True, dict=True):
         return Place(uri, folder, stem, scope)
 
     def is_agent(self, uri: str) -> bool:
-        """Whether the document is an agent file by its place alone, or the settings of a layer."""
+        """Return whether the document is an agent file by its place alone, or the settings of a layer."""
         folder, _, name = uri.rpartition("/")
         is_axe = self._scope(uri, folder, name) is not Scope.LOOSE
         return is_axe or self._in_layer(uri, folder, name, "") is not None
 
     def is_ours(self, uri: str) -> bool:
-        """Whether there is something to say about the document, by its place alone."""
+        """Return whether there is something to say about the document, by its place alone."""
         return self.is_agent(uri) or uri == self.config_file
 
     def is_in_layer(self, folder: str) -> bool:
-        """Whether a folder is a layer of another dialect, or in one, or holds tests."""
+        """Return whether a folder is a layer of another dialect, or in one, or holds tests."""
         if folder.endswith(_TEST_ENDINGS):
             return True
         homes = self.homes
         return any(layer_of(f"{folder}/", each, homes.get(each.name, "")) for each in LAYERED)
 
     def _in_layer(self, uri: str, folder: str, name: str, stem: str) -> Place | None:
-        """The place of a file of a dialect with layers."""
+        """Return the place of a file of a dialect with layers."""
         if not name.endswith(_SUFFIXES) or not uri.startswith(_FILE):
             return None
         if folder.endswith(_TEST_ENDINGS) and name.endswith(SUFFIX):
@@ -206,7 +206,7 @@ class Places(Struct, frozen=True, dict=True):
 
 
 def layer_of(uri: str, program: Program, home: str = "") -> str:
-    """The folder of a program that a file lies in, the outermost one; "" if it lies in none."""
+    """Return the folder of a program that a file lies in, the outermost one; "" if it lies in none."""
     if home and uri.startswith(f"{home}/"):
         return home
     found = uri.find(f"/{program.layer}/")
@@ -215,7 +215,7 @@ def layer_of(uri: str, program: Program, home: str = "") -> str:
 
 @lru_cache(maxsize=4096)  # Each keystroke asks for all that a file of settings names.
 def joined(root: str, path: str) -> str:
-    """The URI of a path that starts at a folder, `..` worked out; "" if the folder is not known."""
+    """Return the URI of a path that starts at a folder, `..` worked out; "" if the folder is not known."""
     start = "file://" if path.startswith("/") else root
     if not start:
         return ""

@@ -56,22 +56,22 @@ class Snapshot(Struct, frozen=True):
     revision: int = 0
 
     def is_settled(self, seen_from: Place) -> bool:
-        """Whether all is known that names in a file at `seen_from` can mean."""
+        """Return whether all is known that names in a file at `seen_from` can mean."""
         return self.complete and seen_from.folder not in self.unread
 
     def file(self, uri: str) -> AgentFile | None:
-        """The file at `uri`; an open buffer wins over the disk."""
+        """Return the file at `uri`; an open buffer wins over the disk."""
         return self.buffers.get(uri) or self.closed.get(uri)
 
     def files(self) -> Iterator[AgentFile]:
-        """Every file once."""
+        """Yield every file once."""
         yield from self.buffers.values()
         for uri, file in self.closed.items():
             if uri not in self.buffers:
                 yield file
 
     def agent(self, name: str, caller: AgentFile) -> AgentFile | None:
-        """The file that `name` means in the file `caller` (`agentfile/lookup_order.py`)."""
+        """Return the file that `name` means in the file `caller` (`agentfile/lookup_order.py`)."""
         if caller.place.kind.syntax is not None:
             return next(iter(self._of_program(name, caller)), None)
         uris = self.names.get(name, ())
@@ -81,7 +81,7 @@ class Snapshot(Struct, frozen=True):
         return candidates[0] if candidates else None
 
     def agents(self, name: str, caller: AgentFile) -> list[AgentFile]:
-        """All files that define `name` and can be named by `caller`, the one that counts first."""
+        """Return all files that define `name` and can be named by `caller`, the one that counts first."""
         if caller.place.kind.syntax is not None:
             return self._of_program(name, caller)
         uris = self.names.get(name, ())
@@ -97,7 +97,7 @@ class Snapshot(Struct, frozen=True):
         return sorted(files, key=lambda file: places.precedence(file.place, seen_from))
 
     def _of_program(self, name: str, caller: AgentFile) -> list[AgentFile]:
-        """The agents in Markdown of the caller's program by this name, the one that counts first."""
+        """Return the agents in Markdown of the caller's program by this name, the one that counts first."""
         uris = self.layers.names.get((caller.schema.program, name), ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
         layer, users = caller.place.layer, self.places.homes.values()
@@ -112,7 +112,7 @@ class Snapshot(Struct, frozen=True):
         return self.repositories.get(folder, "")
 
     def defines(self, name: str, caller: AgentFile) -> bool:
-        """Whether some file defines `name` that `caller` can name."""
+        """Return whether some file defines `name` that `caller` can name."""
         if caller.place.kind.syntax is not None:
             return bool(self._of_program(name, caller))
         if name not in self.names:
@@ -120,7 +120,7 @@ class Snapshot(Struct, frozen=True):
         return not self.repositories or self.agent(name, caller) is not None
 
     def is_below(self, lower: str, upper: Place) -> bool:
-        """Whether the layer `lower` counts, after its own, for the file at `upper`."""
+        """Return whether the layer `lower` counts, after its own, for the file at `upper`."""
         users = self.places.homes.values()
         return is_layer_below(lower, upper.layer, users, self.projects.get(upper.layer))
 
@@ -133,17 +133,17 @@ class Snapshot(Struct, frozen=True):
         return [file for uri in uris if uri and (file := self.file(uri)) is not None]
 
     def is_one_file(self, one: AgentFile, other: AgentFile) -> bool:
-        """Whether two paths lead to the same file."""
+        """Return whether two paths lead to the same file."""
         real = self.real_uris
         return real.get(one.uri, one.uri) == real.get(other.uri, other.uri)
 
     def facts_about(self, file: AgentFile) -> Facts:
-        """The facts from outside `file`; empty until they were looked up."""
+        """Return the facts from outside `file`; empty until they were looked up."""
         facts = self.facts.get(file.uri)
         return facts.as_far_as_true(file.question) if facts is not None else _NO_FACTS
 
     def callers(self, name: str) -> Iterator[str]:
-        """The URIs of the files that list `name`."""
+        """Yield the URIs of the files that list `name`."""
         yield from self.buffer_callers.get(name, ())
         for uri in self.closed_callers.get(name, ()):
             if uri not in self.buffers:

@@ -136,7 +136,7 @@ class Workspace:
 
 
 def _nested_repositories(projects: Mapping[str, str], places: Places) -> Mapping[str, str]:
-    """The folders of axe's agents in repositories below the workspace folders, each with its repository."""
+    """Return the folders of axe's agents in repositories below the workspace folders, each with its repository."""
     return {
         folder: nested
         for folder, root in projects.items()
@@ -161,7 +161,7 @@ def _with_files(before: Snapshot, changes: Sequence[Change]) -> Snapshot:
 def _put(
     places: Places, files: Files, changes: Sequence[Change], known: Files | None = None
 ) -> Files:
-    """The files after the changes. What an editor has in `known`, word for word, isn't read again."""
+    """Return the files after the changes. What an editor has in `known`, word for word, isn't read again."""
     if not changes:
         return files
     changed = dict(files)
@@ -185,14 +185,14 @@ def _put(
 
 
 def _placed(file: AgentFile, place: Place) -> AgentFile:
-    """The file where it is known to lie here: who has read it may know less of the folders."""
+    """Return the file where it is known to lie here: who has read it may know less of the folders."""
     if file.place == place or file.place.kind is not place.kind:
         return file  # One of another kind has to be read again.
     return replace(file, place=place)
 
 
 def _saved(change: Change, buffer: AgentFile | None) -> AgentFile | None:
-    """The file on the disk, if it holds what the buffer does."""
+    """Return the file on the disk, if it holds what the buffer does."""
     if buffer is None or buffer.open is None or change.fault:
         return None
     return replace(buffer, open=None) if buffer.open.parse.text == change.text else None
@@ -201,7 +201,7 @@ def _saved(change: Change, buffer: AgentFile | None) -> AgentFile | None:
 def _with_facts(
     known: Mapping[str, Facts], changes: Sequence[Change], new: Mapping[str, Facts]
 ) -> Mapping[str, Facts]:
-    """The facts after the changes. Nobody keeps those about a buffer true once it is closed."""
+    """Return the facts after the changes. Nobody keeps those about a buffer true once it is closed."""
     closed = {each.uri for each in changes if each.in_buffer and each.text is None}
     if not new and known.keys().isdisjoint(closed):
         return known
@@ -234,7 +234,7 @@ def _with_names(before: Snapshot, touched: Sequence[FileChange]) -> Mapping[str,
 def _with_callers(
     callers: Callers, before: Files, after: Files, changes: Sequence[Change]
 ) -> Callers:
-    """The files that list each name, after these changes of files."""
+    """Return the files that list each name, after these changes of files."""
     lost: dict[str, set[str]] = defaultdict(set)
     won: dict[str, set[str]] = defaultdict(set)
     for uri in [change.uri for change in changes]:
@@ -286,7 +286,7 @@ def _with_calls(
 def _relisted(
     before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
 ) -> tuple[set[str], set[str]]:
-    """The files whose lists may mean other agents than before, and the names by which that may be so."""
+    """Return the files whose lists may mean other agents than before, and the names by which that may be so."""
     uris, names = set[str](), set[str]()
     for each in touched:
         if each.means_others:

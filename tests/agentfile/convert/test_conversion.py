@@ -51,7 +51,7 @@ def lost(result: Converted) -> dict[str, str]:
 
 
 def values_of(result: Converted) -> dict[str, Any]:
-    """What a real parser reads."""
+    """Return what a real parser reads."""
     if result.file_name.endswith(".toml"):
         return tomli.loads(result.text)
     match = re.fullmatch(r"(?s)---(\r?\n.*?)\n---\r?\n\r?\n(.*)", result.text)

@@ -21,7 +21,7 @@ from support.growth import calls_of
 
 
 def faults(text: str) -> list[str]:
-    """What is wrong with `[s]`: the text that is blamed, and why."""
+    """Return what is wrong with `[s]`: the text that is blamed, and why."""
     lookup = Lookup(Parse(text))
     schema = nested(lookup, ("s",))
     assert schema is not None

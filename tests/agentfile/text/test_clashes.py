@@ -99,7 +99,7 @@ def test_clashes_are_reported_beside_other_mistakes_but_never_with_what_is_half_
 
 
 def is_clash(text: str) -> bool | None:
-    """What tomli thinks of it; None if it stumbles over something else first."""
+    """Return what tomli thinks of it; None if it stumbles over something else first."""
     try:
         tomli.loads(text.removeprefix("\ufeff"))
     except tomli.TOMLDecodeError as error:

@@ -30,7 +30,7 @@ def check_syntax(fixture: str) -> Parse:
 
 
 def keys(text: str) -> dict[str, object]:
-    """Every key with its value, or None where there is no finished one."""
+    """Return every key with its value, or None where there is no finished one."""
     document, _ = parse_tree(text)
     found = {}
     for item in walk(document):

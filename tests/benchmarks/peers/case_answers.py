@@ -12,7 +12,7 @@ Call = tuple[str, Json]
 
 
 def turns(task: str, *, deviates: bool) -> list[str | list[Call]]:
-    """The turns of the agent whose first message ends with a task of the table."""
+    """Return the turns of the agent whose first message ends with a task of the table."""
     for known, (expected, deviating) in _TURNS.items():
         if task.endswith(known):
             return deviating if deviates else expected

@@ -37,13 +37,13 @@ async def answer_with(converse: Converse, working_process: Callable[[], int]) ->
 
 
 def most_memory(pid: int) -> float:
-    """The resident memory of a process at its highest, in MB."""
+    """Return the resident memory of a process at its highest, in MB."""
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.partition("VmHWM:")[2].split()[0]) / 1024
 
 
 def host_process(parent: int) -> int:
-    """The process of axe-lsp's run host, a child of `parent`."""
+    """Return the process of axe-lsp's run host, a child of `parent`."""
     command = ["ps", "-ww", "--ppid", str(parent), "-o", "pid=,args="]
     lines = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
     return int(next(line for line in lines if "hosting.host" in line).split()[0])

@@ -9,7 +9,7 @@ from conversations import ON_AIOHTTP
 
 
 def http_client() -> httpx.AsyncClient | None:
-    """A client if one is asked for, or None for the framework's own."""
+    """Return a client if one is asked for, or None for the framework's own."""
     if sys.argv[2:] != [ON_AIOHTTP]:
         return None
     from httpx_aiohttp import AiohttpTransport  # noqa: PLC0415 - the others stay without it

@@ -84,7 +84,7 @@ class Connection(asyncio.Protocol):
 
 
 def delay_of(request: Json) -> float:
-    """The seconds that the model takes."""
+    """Return the seconds that the model takes."""
     kind, number, asked = understood(request)
     if kind == "wait":
         return number / 1000
@@ -92,7 +92,7 @@ def delay_of(request: Json) -> float:
 
 
 def understood(request: Json) -> tuple[str, int, int]:
-    """The kind of model and its number, and how often it has been asked."""
+    """Return the kind of model and its number, and how often it has been asked."""
     kind, _, number = request["model"].partition("-")
     return (
         kind,
@@ -102,7 +102,7 @@ def understood(request: Json) -> tuple[str, int, int]:
 
 
 def answer(request: Json) -> Json:
-    """The message that the model writes."""
+    """Return the message that the model writes."""
     kind, number, asked = understood(request)
     if kind == "case":
         return _turn(request["messages"], asked, deviates=number == 1)

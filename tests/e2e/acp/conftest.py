@@ -14,7 +14,7 @@ from support.session import Project, agent_file
 
 @pytest.fixture
 def key() -> str:
-    """The key of the user."""
+    """Return the key of the user."""
     return "sk-ant-0123456789-the-key-of-the-user"
 
 

@@ -48,7 +48,7 @@ class Acpx:
         )
 
     def says(self, *arguments: str, code: int = 0) -> str:
-        """What acpx prints, once it has ended with an exit code."""
+        """Return what acpx prints, once it has ended with an exit code."""
         process = self.start(*arguments)
         said, _ = process.communicate(timeout=TIMEOUT)
         assert process.returncode == code, said

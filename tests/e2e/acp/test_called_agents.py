@@ -67,7 +67,7 @@ SUBAGENTS = {"subagents": {}}
 
 
 def states(client: AcpClient, session: str) -> list[Json]:
-    """The states of the agents that the one of a session has called, with their ids."""
+    """Return the states of the agents that the one of a session has called, with their ids."""
     return [
         (update["sessionId"], update["state"]["state"], update["state"].get("stopReason"))
         for update in client.updates(session, "subagent_update")

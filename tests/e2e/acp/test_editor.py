@@ -54,7 +54,7 @@ def notes(project: Project) -> Path:
 
 
 def axe_lsp(project: Project, *arguments: str) -> str:
-    """The output of a subcommand."""
+    """Return the output of a subcommand."""
     done = subprocess.run(
         [*COMMAND, *arguments],
         cwd=project.root,
@@ -69,12 +69,12 @@ def axe_lsp(project: Project, *arguments: str) -> str:
 
 
 def last_run(project: Project) -> Json:
-    """What the history has of the last run."""
+    """Return what the history has of the last run."""
     return json.loads(axe_lsp(project, "history", "list", "--json"))[0]
 
 
 def told(provider: ScriptedProvider) -> str:
-    """What the model was told last."""
+    """Return what the model was told last."""
     return json.dumps(provider.requests[-1].body["messages"][-1])
 
 

@@ -233,7 +233,7 @@ def test_broken_lines_are_answered_and_the_rest_is_not_lost(client: AcpClient) -
 
 @pytest.fixture
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder outside of the project."""
+    """Return a folder outside of the project."""
     folder = tmp_path_factory.mktemp("library")
     (folder / "notes.txt").write_text("needle\n")
     return folder

@@ -37,7 +37,7 @@ def labels(fixture: str) -> list[str]:
 
 
 def taken(fixture: str, label: str) -> str:
-    """The text of the file after taking the offer."""
+    """Return the text of the file after taking the offer."""
     opened, found = offers(fixture)
     offer = found[label]
     start, end = offer.replace

@@ -72,12 +72,12 @@ def offers(text: str, offset: int) -> list[Completion]:
 
 
 def cursors(text: str) -> Iterator[int]:
-    """Where a cursor can be: not inside a line's end."""
+    """Return where a cursor can be: not inside a line's end."""
     return (at for at in range(len(text) + 1) if text[at - 1 : at + 1] != "\r\n" or at == 0)
 
 
 def expanded(snippet: str) -> str:
-    """What an editor inserts before anybody has typed into the stops."""
+    """Return what an editor inserts before anybody has typed into the stops."""
     choices = re.sub(r"\$\{\d+\|([^,|]*)[^|]*\|\}", r"\1", snippet)
     return re.sub(r"\$\d+", "", re.sub(r"\$\{\d+:([^}]*)\}", r"\1", choices))
 

@@ -30,7 +30,7 @@ def folder(text: str) -> str | None:
 
 
 def offered(text: str) -> list[str]:
-    """The lines that come of taking each offer."""
+    """Return the lines that come of taking each offer."""
     opened = open_fixture(text)
     typed = path_typed(opened.file, opened.offset)
     assert typed is not None

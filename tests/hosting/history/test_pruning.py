@@ -119,5 +119,5 @@ def test_the_steps_of_the_oldest_completed_runs_go_first(tmp_path: Path) -> None
 
 
 def with_steps(connection: sqlite3.Connection) -> set[str]:
-    """The roots whose steps are kept."""
+    """Return the roots whose steps are kept."""
     return {root for (root,) in connection.execute("SELECT DISTINCT root_run_id FROM steps")}

@@ -158,7 +158,7 @@ def test_whether_a_run_waits_is_found_without_a_look_at_all_that_it_has_done(
     tmp_path: Path,
 ) -> None:
     def work_of(events: int) -> int:
-        """How much SQLite does to list a run that has done so much and waits for an answer."""
+        """Return how much SQLite does to list a run that has done so much and waits for an answer."""
         tale = Tale("r1").begin("lead")
         for _ in range(events):
             tale.tell("axe/tool", kind="begin", turn=1, callId="c", name="t", arguments={})

@@ -32,7 +32,7 @@ def asked_of(connection: sqlite3.Connection) -> dict[str, int]:
 
 
 def tale() -> Tale:
-    """A root with two children, of 9 seconds."""
+    """Return a root with two children, of 9 seconds."""
     tale = Tale("root").begin("lead").begin("a", "left", parent="root")
     tale.begin("b", "right", parent="root")
     for _ in range(6):

@@ -14,7 +14,7 @@ def tale() -> Tale:
 
 
 def drawn(told: Tale) -> list[str]:
-    """The lines of the tree, without the heading and what comes below."""
+    """Return the lines of the tree, without the heading and what comes below."""
     return draw(told.events).split("\n\n")[1].splitlines()
 
 

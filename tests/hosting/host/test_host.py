@@ -41,7 +41,7 @@ with contextlib.suppress(KeyboardInterrupt):
 
 @asynccontextmanager
 async def supervisor(workspace: Path, pids: Path, program: str = MAIN) -> AsyncIterator[Process]:
-    """A supervisor in a process group of its own, with a run under way."""
+    """Provide a supervisor in a process group of its own, with a run under way."""
     note = f"import os\nwith open({str(pids)!r}, 'w') as file: print(os.getpid(), file=file)\n"
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-c", SUPERVISOR, str(workspace), note + program),
@@ -150,7 +150,7 @@ async def test_control_c_is_for_the_server_to_handle(
 
 @asynccontextmanager
 async def unread_host() -> AsyncIterator[Process]:
-    """A host whose output is read only by the test."""
+    """Provide a host whose output is read only by the test."""
     process = await asyncio.create_subprocess_exec(*HOST, stdin=PIPE, stdout=PIPE)
     try:
         yield process

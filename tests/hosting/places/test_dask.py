@@ -57,19 +57,19 @@ class ClusterPlace(Place):
         self.cluster.wait_until_left()
 
     def moved(self, made: Bench) -> list[str]:
-        """The workers that the helper was on."""
+        """Return the workers that the helper was on."""
         return [each for each, _ in placed(made) if each]
 
 
 def machine(text: str) -> str:
-    """The machine of a path."""
+    """Return the machine of a path."""
     (name,) = re.findall(r"/cluster/(build\d)/", text)
     return str(name)
 
 
 @pytest.fixture(scope="module")
 def calm(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
-    """A cluster that no test harms."""
+    """Provide a cluster that no test harms."""
     cluster = Cluster(tmp_path_factory.mktemp("calm") / "cluster")
     try:
         cluster.start("build1", "build2")
@@ -134,7 +134,7 @@ def _keys(provider: ScriptedProvider) -> list[str]:
 
 
 def _memory(pid: int) -> Iterator[bytes]:
-    """The memory of a process of ours."""
+    """Yield the memory of a process of ours."""
     maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
     with Path(f"/proc/{pid}/mem").open("rb", 0) as memory:
         for line in maps:
@@ -399,7 +399,7 @@ class Touch:
 
 @asynccontextmanager
 async def answering(folder: Path, *, scheme: str = "tls", **answers: Any) -> AsyncIterator[Dask]:
-    """A server that has these answers to operations, seen from here with the files of its authority."""
+    """Provide a server that has these answers to operations, seen from here with the files of its authority."""
     authority(folder, "own")
     files = {each: str(folder / f"own{end}") for each, end in _FILES.items()}
     own = {"tls_worker_cert": files["cert"], "tls_worker_key": files["key"]}
@@ -427,7 +427,7 @@ _FILES = {"ca": "-ca.pem", "cert": ".pem", "key": ".key"}
 
 
 async def fault_of(dask: Dask) -> str:
-    """Why the first worker can't be used."""
+    """Return why the first worker can't be used."""
     try:
         (host, *_) = await dask_workers(dask)
         channel = await dask_channel(host, dask)

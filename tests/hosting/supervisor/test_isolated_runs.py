@@ -29,7 +29,7 @@ APART = '[isolation]\nmode = "process"\n'
 
 
 def team(**tables: str) -> Mapping[str, str]:
-    """A lead, an agent of its own process, and one below that."""
+    """Return a lead, an agent of its own process, and one below that."""
     return {
         "lead": agent("lead", "apart", "beside") + tables.get("lead", ""),
         "apart": agent("apart", "below", tools=["run_command"]) + APART + tables.get("apart", ""),
@@ -39,7 +39,7 @@ def team(**tables: str) -> Mapping[str, str]:
 
 
 def processes_of_agents(at: Stage) -> list[int]:
-    """The processes that hosts have started for agents."""
+    """Return the processes that hosts have started for agents."""
     mark = os.environ["PYTHON_MARK"]
     return [pid for pid in hosts_bearing(mark) if pid not in at.hosts()]
 
@@ -51,7 +51,7 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 def assert_ended(at: Stage, run: Run) -> list[tuple[str, str]]:
-    """No number is missing, all that began has ended; how the runs have ended, in order."""
+    """Assert that no number is missing and all that began has ended; return how the runs have ended, in order."""
     story = at.of(run.id)
     assert [params["seq"] for _, params in story] == list(range(1, len(story) + 1))
     agents = [params for method, params in story if method == "axe/agent"]
@@ -62,7 +62,7 @@ def assert_ended(at: Stage, run: Run) -> list[tuple[str, str]]:
 
 
 def told(provider: ScriptedProvider, model: str) -> str:
-    """What the model was told last."""
+    """Return what the model was told last."""
     return str(provider.asked(model)[-1].body["messages"][-1]["content"])
 
 
@@ -90,7 +90,7 @@ async def test_what_is_heard_of_an_agent_is_the_same_in_a_process_of_its_own(
 
 
 def plain(method: str, params: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """An event without what differs from run to run."""
+    """Return an event without what differs from run to run."""
     names = ("time", "durationMs", "runId", "rootRunId", "parentRunId", "childRunId", "callId")
     kept = {name: value for name, value in params.items() if name not in names}
     if method == "axe/turn" and kept["kind"] == "end":

@@ -38,7 +38,7 @@ def named(recordings: list[dict[str, Any]]) -> Any:
 
 
 def played(recording: dict[str, Any], chunk: int = 0) -> Raw:
-    """The recorded answer, in HTTP chunks of `chunk` bytes if that is not 0."""
+    """Return the recorded answer, in HTTP chunks of `chunk` bytes if that is not 0."""
     body = recording.get("body")
     return Raw(
         base64.b64decode(recording["body_base64"]) if body is None else body.encode(),
@@ -90,7 +90,7 @@ async def ask(
 
 
 def facts_of(response: Response, expected: dict[str, Any]) -> dict[str, Any]:
-    """What a recording states of its answer, as our reader has it. Ids of our own count as none."""
+    """Return what a recording states of its answer, as our reader has it. Ids of our own count as none."""
     ids = [call["id"] for call in expected["tool_calls"]]
     calls = [
         {"name": call.name, "arguments": dict(call.arguments), "id": id_ and call.id}

@@ -218,7 +218,7 @@ class Sandbox:
 
 
 def _with_sorted_required(members: dict[str, Any]) -> dict[str, Any]:
-    """The order in a JSON Schema's `required` has no meaning."""
+    """Return the order in a JSON Schema's `required` has no meaning."""
     required = members.get("required")
     return {**members, "required": sorted(required)} if isinstance(required, list) else members
 

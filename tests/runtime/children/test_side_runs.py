@@ -34,7 +34,7 @@ def team(background: str = "optional", **config: Any) -> dict[str, str]:
 
 
 def starts(*agents: str, **more: Any) -> Says:
-    """An answer that starts side runs."""
+    """Return an answer that starts side runs."""
     return Says(
         calls=[
             Call("call_agent", {"agent": each, "task": "work", "background": True, **more})
@@ -48,7 +48,7 @@ def calls(name: str, **arguments: Any) -> Says:
 
 
 def texts(provider: ScriptedProvider, request: int, model: str = "m-lead") -> list[str]:
-    """The texts of the messages of a request, without the system prompt."""
+    """Return the texts of the messages of a request, without the system prompt."""
     return [text_of(each) for each in messages_of(provider.asked(model)[request].body)]
 
 

@@ -32,25 +32,25 @@ def task(prompt: str = "Look.", subagent_type: str = "explore", **arguments: str
 
 
 def tools_of(request: Received) -> list[str]:
-    """The names of the tools in an OpenAI request."""
+    """Return the names of the tools in an OpenAI request."""
     return [tool["function"]["name"] for tool in request.body.get("tools", [])]
 
 
 def system_of(request: Received) -> str:
-    """The system prompt of an OpenAI request; a request without one has none."""
+    """Return the system prompt of an OpenAI request; a request without one has none."""
     first = request.body["messages"][0]
     return first["content"] if first["role"] == "system" else ""
 
 
 def results(request: Received) -> list[str]:
-    """The tool results of an OpenAI request."""
+    """Return the tool results of an OpenAI request."""
     return [each["content"] for each in request.body["messages"] if each["role"] == "tool"]
 
 
 async def refusal_of(
     provider: ScriptedProvider, folder: Path, call: Call, **keys: Any
 ) -> tuple[str, bool]:
-    """What a call comes to that starts nothing."""
+    """Return what a call comes to that starts nothing."""
     provider.script("m-a", Says(calls=[call]), Says("done"))
     async with bench(provider, folder, agent("a", **{"task": {}, **keys})) as work:
         await work.run("a")

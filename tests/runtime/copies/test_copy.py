@@ -55,13 +55,13 @@ def copied(folder: Path, environment: dict[str, str], run_id: str = "r1") -> Ite
 
 
 def names(folder: Path) -> set[str]:
-    """The files below a folder, without git's own."""
+    """Return the files below a folder, without git's own."""
     found = (each for each in folder.rglob("*") if each.is_symlink() or each.is_file())
     return {each.relative_to(folder).as_posix() for each in found} - {".git"}
 
 
 def changes(copy: Copy) -> dict[str, str]:
-    """The changed files, with the letter of what has happened to them."""
+    """Return the changed files, with the letter of what has happened to them."""
     kept = copy.collect()
     if not kept:
         return {}
@@ -576,13 +576,13 @@ def test_without_git_there_is_no_copy(tmp_path: Path, environment: dict[str, str
 
 @pytest.fixture
 def mark(tmp_path: Path) -> Path:
-    """A file that exists once a program of the stranger's has been executed."""
+    """Return a file that exists once a program of the stranger's has been executed."""
     return tmp_path / "executed"
 
 
 @pytest.fixture
 def program(tmp_path: Path, mark: Path) -> str:
-    """A program of the stranger's."""
+    """Return a program of the stranger's."""
     path = tmp_path / "program"
     path.write_text(f"#!/bin/sh\necho $0 >> {mark}\ncat\n")
     path.chmod(0o755)
@@ -699,7 +699,7 @@ def test_many_copies_of_one_repository_are_made_and_deleted_at_the_same_time(
 
 @pytest.fixture
 def calls(tmp_path: Path, environment: dict[str, str]) -> Path:
-    """A file with all calls of git, one a line."""
+    """Return a file with all calls of git, one a line."""
     log, real = tmp_path / "calls", shutil.which("git")
     program = tmp_path / "bin" / "git"
     program.parent.mkdir()

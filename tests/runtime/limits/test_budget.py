@@ -26,19 +26,19 @@ READ = Call("read_file", {"path": "notes.txt"})
 
 
 def team(parent: dict[str, Any] | None = None, child: dict[str, Any] | None = None) -> Any:
-    """A parent and its helper, which may read files, with these budgets."""
+    """Return a parent and its helper, which may read files, with these budgets."""
     more = {"sub_agents": ["helper"], **({"budget": parent} if parent else {})}
     own = {"tools": ["read_file"], **({"budget": child} if child else {})}
     return agent("parent", **more) | agent("helper", **own)
 
 
 def ends(work: Bench) -> dict[str, tuple[str, str | None]]:
-    """How each agent has ended, and why."""
+    """Return how each agent has ended, and why."""
     return {end.run.agent: (end.status, end.reason) for end in work.of(AgentEnd)}
 
 
 def last_message(provider: ScriptedProvider, model: str) -> str:
-    """What the last request to a model ends with."""
+    """Return what the last request to a model ends with."""
     text: str = provider.asked(model)[-1].body["messages"][-1]["content"]
     return text
 

@@ -18,7 +18,7 @@ def clock(above: Clock | None = None, limit: float = math.inf, seconds: float = 
 
 
 async def stand_still(asking: Clock) -> float:
-    """How much later a clock's time is over after a question, at least."""
+    """Return how much later a clock's time is over after a question, at least."""
     before = asking.deadline
     with asking.stopped():
         await anyio.sleep(0.02)
@@ -75,7 +75,7 @@ async def test_work_is_cancelled_when_the_rest_of_the_time_is_over() -> None:
 
 
 async def over_after(clock: Clock, time: PassingTime, seconds: float) -> bool:
-    """Whether the time is over after so many more seconds, and not just before."""
+    """Return whether the time is over after so many more seconds, and not just before."""
     await time.goes_by(seconds - 0.5)
     assert not clock.is_over
     await time.goes_by(1)

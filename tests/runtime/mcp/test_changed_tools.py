@@ -39,7 +39,7 @@ def _sdk() -> None:
 
 @pytest.fixture(params=["sse", "streamable-http", "stdio"])
 def table(request: pytest.FixtureRequest) -> Iterator[dict[str, Json]]:
-    """A server of each transport. That with `sse` speaks the older protocol."""
+    """Provide a server of each transport. That with `sse` speaks the older protocol."""
     if request.param == "stdio":
         paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
         args = ["-c", SERVE, "stdio", *TOOLS]
@@ -204,7 +204,7 @@ async def test_a_server_that_never_lists_again_costs_its_time_and_no_more(
 
 
 def said(provider: ScriptedProvider, folder: Path, description: str, **more: Json) -> Json:
-    """A server that says this of its tool `tell`, and a model that calls that twice."""
+    """Return a server that says this of its tool `tell`, and a model that calls that twice."""
     tool = {"name": "tell", "description": description, "inputSchema": {"type": "object"}, **more}
     tell = Says(calls=[Call("tell", {})])
     provider.script("m-bot", tell, tell, Says("done"))

@@ -37,7 +37,7 @@ def _sdk() -> None:
 
 @pytest.fixture(params=["sse", "streamable-http", "stdio"])
 def table(request: pytest.FixtureRequest) -> Iterator[dict[str, Json]]:
-    """A server of each transport. That with `sse` speaks the older protocol."""
+    """Provide a server of each transport. That with `sse` speaks the older protocol."""
     tools = ("confirm", "visit")
     if request.param == "stdio":
         paths = {"PYTHONPATH": os.pathsep.join(sys.path)}
@@ -198,7 +198,7 @@ ASKS = """
 
 
 def asking(folder: Path, ending: str) -> dict[str, str]:
-    """An agent with a server of the older protocol, without a library."""
+    """Return an agent with a server of the older protocol, without a library."""
     return bot(plain_server(folder, f"{ASKS}{ending}"))
 
 

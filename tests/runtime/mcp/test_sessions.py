@@ -27,7 +27,7 @@ bench = partial(bench_where_somebody_asks, approve=allowed)
 
 
 def calls(count: int) -> list[Says]:
-    """A model that calls `tell` with the numbers from 1 on."""
+    """Return a model that calls `tell` with the numbers from 1 on."""
     return [*(Says(calls=[Call("tell", {"n": n + 1})]) for n in range(count)), Says("done")]
 
 

@@ -35,7 +35,7 @@ IN_PATH = {"PYTHONPATH": os.pathsep.join(sys.path)}
 
 
 def sdk_server(*tools: str, **more: Any) -> dict[str, Any]:
-    """A server made with the SDK of our own client."""
+    """Return a server made with the SDK of our own client."""
     args = ["-c", SERVE, "stdio", *(tools or ("add", "picture"))]
     return {"name": "maths", "command": sys.executable, "args": args, "env": IN_PATH} | more
 

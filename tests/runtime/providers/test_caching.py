@@ -27,7 +27,7 @@ OWN = Restrictions(current=True)
 
 
 def marked(value: Any, path: str = "") -> list[str]:
-    """The places of all marks."""
+    """Return the places of all marks."""
     if isinstance(value, list):
         return [place for i, item in enumerate(value) for place in marked(item, f"{path}[{i}]")]
     if not isinstance(value, dict):

@@ -41,7 +41,7 @@ def thoughts(provider: str) -> str:
 
 
 def calls(provider: str, number: int) -> Says:
-    """An answer with a blank text, and calls of a tool and of one that does not exist."""
+    """Return an answer with a blank text, and calls of a tool and of one that does not exist."""
     form = IDS.get(provider, "call_{}")
     reads = Call("read_file", {"path": "note.txt"}, form.format(number))
     unknown = Call("no such.tool", {"input": {"id": "x"}}, form.format(number + 1))

@@ -45,7 +45,7 @@ CASES = [(provider, name) for provider in (*WIRE_OF, "openrouter") for name in V
 
 
 def claimed(provider: str) -> frozenset[str]:
-    """The parameters that a provider's wire and the provider itself have."""
+    """Return the parameters that a provider's wire and the provider itself have."""
     row = PROVIDERS.get(provider)
     return WIRES[WIRE_OF.get(provider, "openai-chat")].params | (row.params if row else frozenset())
 
@@ -53,7 +53,7 @@ def claimed(provider: str) -> frozenset[str]:
 async def asked(
     provider: ScriptedProvider, folder: Path, name: str, params: Mapping[str, Any], model: str
 ) -> tuple[Received, list[str]]:
-    """The request of an agent with these parameters, and the warnings of its run."""
+    """Return the request of an agent with these parameters, and the warnings of its run."""
     provider.script(model, Says('{"a": 1}'))
     keys = {"name": "solo", "model": f"{name}/{model}", "params": dict(params)}
     environment = {"OPENROUTER_API_KEY": "key", "AXE_OPENROUTER_BASE_URL": provider.url}
@@ -63,7 +63,7 @@ async def asked(
 
 
 def leaves(value: Any) -> Iterator[str]:
-    """All texts and numbers of a body, in lower case. Bedrock has a schema as a JSON text."""
+    """Yield all texts and numbers of a body, in lower case. Bedrock has a schema as a JSON text."""
     if isinstance(value, str) and value.startswith("{"):
         value = json.loads(value)
     if isinstance(value, dict):

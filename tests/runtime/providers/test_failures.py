@@ -15,7 +15,7 @@ NOW = datetime(2026, 11, 21, 12, 0, 0, tzinfo=timezone.utc)
 
 
 def refused(status: int, error: Any, **headers: str) -> ProviderError:
-    """The refusal of a service; `_` in the name of a header stands for `-`."""
+    """Return the refusal of a service; `_` in the name of a header stands for `-`."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     return refusal(status, json.dumps({"error": error}).encode(), "", named, NOW)
 

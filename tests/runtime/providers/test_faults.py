@@ -67,7 +67,7 @@ class Asker:
         self.shown: dict[str, list[str]] = {}
 
     async def ask(self, model: str) -> Response | RunError:
-        """The answer, or the error; anything else is a failure of the test."""
+        """Return the answer, or the error; anything else is a failure of the test."""
         exchange = Exchange(
             run=RunIds("run", "run", "agent"),
             model=ModelName(self._dialect, model),
@@ -102,7 +102,7 @@ class Asker:
 async def answers(
     dialect: Dialect, stream: bool, folder: Path, payloads: dict[str, bytes]
 ) -> tuple[dict[str, Response | RunError], Asker]:
-    """What comes of each of these answers."""
+    """Return what comes of each of these answers."""
     async with raw_server(payloads.__getitem__) as server:
         asker = Asker(dialect, server.url, stream, folder)
         found = await asker.ask_all(payloads)
@@ -117,7 +117,7 @@ def body_of(dialect: Dialect, stream: bool) -> bytes:
 
 
 def cuts(whole: bytes) -> list[int]:
-    """Where an answer is cut: around each end of a line, in all of the head, and at some of all other places.
+    """Return where an answer is cut: around each end of a line, in all of the head, and at some of all other places.
 
     `test_a_stream_that_is_cut_anywhere_is_an_error_or_complete` cuts what is within the lines at each byte.
     """
@@ -128,7 +128,7 @@ def cuts(whole: bytes) -> list[int]:
 
 
 def filler(dialect: Dialect, stream: bool) -> bytes:
-    """What may stand in an answer any number of times."""
+    """Return what may stand in an answer any number of times."""
     return aws_event("ping", {}) if dialect == "bedrock" and stream else b" "
 
 
@@ -210,7 +210,7 @@ async def test_a_value_of_the_wrong_type_anywhere_is_an_error_or_ignored(
 
 
 def _spoiled(dialect: Dialect, stream: bool) -> Iterable[bytes]:
-    """An answer with one of its values replaced, for every value of it and every wrong one."""
+    """Return an answer with one of its values replaced, for every value of it and every wrong one."""
     if not stream:
         body = whole_body(dialect, SAYS, "m")
         return [json.dumps(each).encode() for each in _variants(body)]
@@ -445,7 +445,7 @@ async def test_a_key_that_is_repeated_in_the_text_goes_no_further(
 
 
 def _in_letters(dialect: Dialect, text: str) -> bytes:
-    """A stream with one letter at a time. What comes at the end is an answer's, with no text."""
+    """Return a stream with one letter at a time. What comes at the end is an answer's, with no text."""
     one = stream_chunks(dialect, Says("X"), "m")
     place = next(index for index, chunk in enumerate(one) if b'"X"' in chunk)
     letters = [one[place].replace(b'"X"', json.dumps(letter).encode()) for letter in text]

@@ -34,7 +34,7 @@ ids = st.one_of(
 def request(
     calls: Sequence[tuple[str, str]], *, origin: str = "other", offers: str = ""
 ) -> Request:
-    """A conversation in which each turn has one call, given by its id and name."""
+    """Return a conversation in which each turn has one call, given by its id and name."""
     messages = [Message("user", "go")]
     for call_id, name in calls:
         messages.append(Message("assistant", "", (ToolCall(call_id, name),), origin=origin))
@@ -43,7 +43,7 @@ def request(
 
 
 def sent(made: Request) -> list[tuple[str, str]]:
-    """The id and the name of each call, which are those of its result."""
+    """Return the id and the name of each call, which are those of its result."""
     calls = [call for message in made.messages for call in message.tool_calls]
     results = [result for message in made.messages for result in message.tool_results]
     pairs = [(call.id, call.name) for call in calls]

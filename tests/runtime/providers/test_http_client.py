@@ -34,7 +34,7 @@ def _no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 async def post(*urls: str) -> list[int]:
-    """The statuses of requests that are sent one after the other."""
+    """Return the statuses of requests that are sent one after the other."""
     client = HttpClient()
     try:
         statuses = []

@@ -27,7 +27,7 @@ EVENTS = [each for each in LINES if each != "ollama"]
 
 
 def stream(dialect: Dialect, body: bytes) -> Raw:
-    """A streamed answer of exactly these bytes."""
+    """Return a streamed answer of exactly these bytes."""
     return Raw(body, headers={"Content-Type": content_type(dialect, True)})
 
 
@@ -37,14 +37,14 @@ def events(*bodies: Any) -> bytes:
 
 
 def choices(*deltas: Any, finish: str | None = None) -> bytes:
-    """The chunks of the chat wire."""
+    """Return the chunks of the chat wire."""
     chunks = [{"choices": [{"index": 0, "delta": each}]} for each in deltas]
     end = {"choices": [{"index": 0, "delta": {}, "finish_reason": finish}]}
     return events(*chunks, *([end] if finish else []))
 
 
 async def ask(provider: ScriptedProvider, folder: Path, dialect: Dialect, body: bytes) -> str:
-    """The text of the answer, as it was shown."""
+    """Return the text of the answer, as it was shown."""
     provider.script("m-solo", stream(dialect, body))
     agents = agent("solo", dialect)
     async with bench(provider, folder, agents, streams=lambda _: True) as work:
@@ -99,7 +99,7 @@ async def test_who_hangs_up_behind_the_end_of_an_answer_has_given_it(
 
 
 def chunked(body: bytes, extension: bytes = b"", trailer: bytes = b"") -> bytes:
-    """A body byte by byte, so that also letters come in parts."""
+    """Return a body byte by byte, so that also letters come in parts."""
     pieces = (b"1%b\r\n%b\r\n" % (extension, body[i : i + 1]) for i in range(len(body)))
     return b"".join(pieces) + b"0\r\n" + trailer + b"\r\n"
 
@@ -278,26 +278,26 @@ class Lines:
 
 
 async def read(dialect: Dialect, lines: AsyncIterator[bytes]) -> Response:
-    """The answer in a stream of these lines."""
+    """Return the answer in a stream of these lines."""
     answer = cast("HttpAnswer", Lines(lines))
     return await read_answer.read_answer(FORMATS[dialect], answer, lambda _: None, "")
 
 
 def chat(text: str = "", finish: str | None = "stop", **more: Any) -> bytes:
-    """A piece of a chat with a reason for the end."""
+    """Return a piece of a chat with a reason for the end."""
     delta = {**({"content": text} if text else {}), **more}
     return events({"choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
 
 
 def gemini(text: str, *, finish: str | None = "STOP", thought: bool = False) -> bytes:
-    """A piece of Gemini's with a reason for the end."""
+    """Return a piece of Gemini's with a reason for the end."""
     part = {"text": text, **({"thought": True} if thought else {})}
     said = {"role": "model", "parts": [part]}
     return events({"candidates": [{"index": 0, "content": said, "finishReason": finish}]})
 
 
 def claude(*deltas: str, thought: str = "", reason: str | None = "end_turn") -> bytes:
-    """The events of a block, and a reason for the end of the message."""
+    """Return the events of a block, and a reason for the end of the message."""
     kind = "thinking" if thought else "text"
     start = {"type": "content_block_start", "index": 0, "content_block": {"type": kind}}
     said = [{"type": f"{kind}_delta", kind: each} for each in (*deltas, thought) if each]
@@ -444,7 +444,7 @@ async def test_an_answer_may_have_no_finish_reason(
 
 
 def part(index: int | None, arguments: str, **more: Any) -> dict[str, Any]:
-    """A part of a tool call in a delta."""
+    """Return a part of a tool call in a delta."""
     function = {"arguments": arguments, **({"name": more.pop("name")} if "name" in more else {})}
     place = {} if index is None else {"index": index}
     return {"tool_calls": [{**place, **more, "function": function}]}

@@ -245,7 +245,7 @@ def called(id_: str = "a", arguments: object = "{}", **more: object) -> dict[str
 
 
 def sent_back(response: Response) -> dict[str, object]:
-    """What an answer with calls becomes in the next request."""
+    """Return what an answer with calls becomes in the next request."""
     said = Message("assistant", response.content, response.tool_calls, original=response.original)
     (message,) = encode(openai, Request("m", (said,)))["messages"]
     assert isinstance(message, dict)

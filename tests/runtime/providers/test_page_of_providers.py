@@ -86,13 +86,13 @@ def model_of(block: str) -> str:
 
 
 def table_of(name: str) -> str:
-    """What the page says of a provider in config.toml, "" if nothing."""
+    """Return what the page says of a provider in config.toml, "" if nothing."""
     tables = re.split(r"^(?=\[)", "\n".join(CONFIG), flags=re.MULTILINE)
     return "".join(each for each in tables if each.startswith(f"[providers.{name}]"))
 
 
 def variable_of(name: str, config: str) -> str:
-    """The variable in which the page wants the key."""
+    """Return the variable in which the page wants the key."""
     named = re.search(r'api_key_env = "(\w+)"', config)
     return named[1] if named else VARIABLES.get(name, ("",))[0]
 
@@ -104,7 +104,7 @@ async def asked(
     config: str,
     environment: Mapping[str, str],
 ) -> Received:
-    """The one request of an agent, if all has gone well."""
+    """Return the one request of an agent, if all has gone well."""
     (folder / "config/axe").mkdir(parents=True)
     (folder / "config/axe/config.toml").write_text(
         re.sub(r"https?://[^/\"]+", provider.url, config)

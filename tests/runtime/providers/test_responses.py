@@ -70,7 +70,7 @@ def cut(reason: str, *items: Any) -> dict[str, Any]:
 
 
 def events(*each: dict[str, Any]) -> list[Delta]:
-    """What a decoder shows of these events, and then the answer."""
+    """Return what a decoder shows of these events, and then the answer."""
     decoder = responses.stream_decoder()
     shown = []
     for event in each:

@@ -370,7 +370,7 @@ async def test_a_model_that_refuses_a_parameter_gets_it_no_more_and_the_user_is_
 
 
 def not_permitted(name: str) -> Raw:
-    """How Mistral refuses a parameter that it does not have."""
+    """Return how Mistral refuses a parameter that it does not have."""
     fault = {
         "type": "extra_forbidden",
         "loc": ["body", name],

@@ -28,7 +28,7 @@ LOOKS = Says(thinking="secret thoughts", calls=[Call("list_directory", {"path": 
 
 
 def answered(calls: bool = False, **fields: Any) -> Message:
-    """An answer of the chat wire, as an entry of the conversation. Its calls have the field `extra`, too."""
+    """Return an answer of the chat wire, as an entry of the conversation. Its calls have the field `extra`, too."""
     extra = fields.pop("extra", {})
     call = {"id": "c1", "type": "function", "function": {"name": "f", "arguments": "{}"}, **extra}
     message = {"content": "It is x.", **fields, **extra, "tool_calls": [call] if calls else None}

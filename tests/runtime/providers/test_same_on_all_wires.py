@@ -54,7 +54,7 @@ pytestmark = [
 
 
 def told(events: list[Event]) -> list[Any]:
-    """What clients hear of turns and tools, and the pieces of a stream put together."""
+    """Return what clients hear of turns and tools, and the pieces of a stream put together."""
     story: list[Any] = []
     for event in events:
         if isinstance(event, TextDelta | ThoughtDelta):

@@ -42,7 +42,7 @@ calls = st.lists(
 
 
 def decode_stream(dialect: Dialect, data: bytes) -> tuple[Response, str]:
-    """The answer and the text that came along the way."""
+    """Return the answer and the text that came along the way."""
     decoder = FORMATS[dialect].stream_decoder()
     if FORMATS[dialect].SHAPE.is_binary:
         pieces = [data[start : start + 100] for start in range(0, len(data), 100)]
@@ -136,7 +136,7 @@ def test_an_overloaded_provider_says_so_in_the_stream() -> None:
 
 
 def _places(value: object, place: tuple[object, ...] = ()) -> list[tuple[object, ...]]:
-    """The paths to everything inside a JSON value."""
+    """Return the paths to everything inside a JSON value."""
     if isinstance(value, dict):
         inner = [path for key, item in value.items() for path in _places(item, (*place, key))]
     elif isinstance(value, list):

@@ -49,13 +49,13 @@ PROSE = [
 
 
 def split(response: Response, model: str = "m") -> tuple[str, str]:
-    """The answer and the thoughts."""
+    """Return the answer and the thoughts."""
     seen = without_tagged_thoughts(response, model)
     return seen.content, seen.thoughts
 
 
 def streamed(pieces: list[str], *, model: str = "m", is_whole: bool = True) -> tuple[str, str]:
-    """What is shown of a text that comes in these pieces."""
+    """Return what is shown of a text that comes in these pieces."""
     splitter = TagSplitter(model)
     shown = [*map(splitter.feed, pieces), splitter.rest(is_whole=is_whole)]
     return "".join(each.text for each in shown), "".join(each.thought for each in shown)

@@ -35,7 +35,7 @@ CONDITIONS = {"anyOf", "oneOf", "allOf", "not", "if", "then", "else", "enum", "c
 
 
 def prop(schema: Json, wire: Wire = "openai-chat") -> Json:
-    """The schema of the argument `x`, as a provider gets it."""
+    """Return the schema of the argument `x`, as a provider gets it."""
     return fit_schema({"type": "object", "properties": {"x": schema}}, wire)["properties"]["x"]
 
 

@@ -31,7 +31,7 @@ def starts(*agents: str) -> Says:
 
 
 async def recorded(provider: ScriptedProvider, folder: Path) -> Recording:
-    """A run whose first side run ends last, and that gets a message while it waits."""
+    """Return a run whose first side run ends last, and that gets a message while it waits."""
     first, second, last = Hold(), Hold(), Hold()
     provider.script("m-lead", starts("lint", "scan"), Answer(Says("waiting"), hold=last))
     provider.script("m-lead", Says("still waiting"), Says("end"))

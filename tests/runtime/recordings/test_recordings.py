@@ -69,14 +69,14 @@ FULL = Recording(
 
 
 def replaying(recording: Recording, environment: dict[str, str] | None = None) -> Any:
-    """A hook that answers from a recording."""
+    """Return a hook that answers from a recording."""
     return lambda _provider: Replay(recording, environment or {"XDG_CONFIG_HOME": "/nowhere"})
 
 
 async def record(
     provider: ScriptedProvider, tmp_path: Path, agents: dict[str, str], name: str = "lead"
 ) -> Recording:
-    """The recording of a run."""
+    """Return the recording of a run."""
     recorders: list[Recorder] = []
 
     def hook(real: Provider) -> Provider:
@@ -480,7 +480,7 @@ async def test_replayed_text_comes_word_by_word(provider: ScriptedProvider, tmp_
 async def scouted(
     provider: ScriptedProvider, workspace: Path, seconds: float, paced: bool, pace: float | None
 ) -> float:
-    """How many seconds a replay of a turn of so many seconds takes."""
+    """Return how many seconds a replay of a turn of so many seconds takes."""
     turn = RecordedTurn(Response("a b c"), duration_ms=round(seconds * 1000))
     recording = Recording((RecordedRun("scout", turns=(turn,)),), paced)
 

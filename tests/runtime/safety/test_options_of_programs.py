@@ -83,7 +83,7 @@ OPTIONS = list(recorded())
 
 
 def is_option_allowed(program: str, option: str) -> bool:
-    """Whether the rule for the program allows the option without a value, or with one in each way."""
+    """Return whether the rule for the program allows the option without a value, or with one in each way."""
     rule = f"run_command({program} *)"
     commands = (f"{program} {option}", f"{program} {option}=x", f"{program} {option} x")
     return any(

@@ -37,7 +37,7 @@ class Children:
         return replace(load(text), source=Source(str(path), text))
 
     async def called(self) -> tuple[TrustRequest, ...]:
-        """What has to be decided before a child begins."""
+        """Return what has to be decided before a child begins."""
         ids = RunIds("c", "r", "child", depth=1, parent_run_id="r")
         order = Order(ids, self.workspace, "count", "count")
         found = await self._policy.requests(

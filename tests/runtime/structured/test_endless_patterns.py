@@ -44,7 +44,7 @@ DIALECT = {"$schema": "https://json-schema.org/draft/2020-12/schema"}
 
 
 def doubled(count: int, **more: Any) -> dict[str, Any]:
-    """Each schema applies the next one twice."""
+    """Return schemas of which each applies the next one twice."""
     twice = {
         f"d{n}": {**more, "allOf": [{"$ref": f"#/$defs/d{n + 1}"}, {"$ref": f"#/$defs/d{n + 1}"}]}
         for n in range(count)
@@ -53,7 +53,7 @@ def doubled(count: int, **more: Any) -> dict[str, Any]:
 
 
 def doubled_in_one_schema(count: int, keyword: str) -> dict[str, Any]:
-    """The same by two references, which a keyword about all that is left over follows by itself."""
+    """Return the same by two references, which a keyword about all that is left over follows by itself."""
     twice = {
         f"d{n}": {"$ref": f"#/$defs/d{n + 1}", "$dynamicRef": f"#/$defs/d{n + 1}"}
         for n in range(count)

@@ -27,7 +27,7 @@ GOOD = '{"found":true,"line":3}'
 
 
 def told(provider: ScriptedProvider) -> list[tuple[str, str]]:
-    """The last request's messages, without the system's."""
+    """Return the last request's messages, without the system's."""
     messages = provider.requests[-1].body["messages"]
     return [(each["role"], each["content"]) for each in messages if each["role"] != "system"]
 

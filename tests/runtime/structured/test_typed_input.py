@@ -34,7 +34,7 @@ def reads(**arguments: Any) -> Call:
 
 
 def user_message(provider: ScriptedProvider, model: str) -> str:
-    """What an OpenAI model was told."""
+    """Return what an OpenAI model was told."""
     (request,) = provider.asked(model)
     text: str = request.body["messages"][-1]["content"]
     return text

@@ -16,7 +16,7 @@ from axe_lsp.runtime.tools.tool_table import execute_tool
 
 
 async def written(folder: Path, content: str, then: str | None = None) -> AgreedChanges:
-    """What is agreed to when a.txt is written, and changed by somebody else just `then`."""
+    """Return what is agreed to when a.txt is written, and changed by somebody else just `then`."""
     changes = AgreedChanges()
     workplace = Workplace(folder, {})
     call = ToolCall("w1", "write_file", {"path": "a.txt", "content": content})

@@ -39,7 +39,7 @@ class Person:
 
 
 def results(provider: ScriptedProvider, model: str = "m-a") -> list[str]:
-    """What the model was told last about its calls."""
+    """Return what the model was told last about its calls."""
     messages = provider.asked(model)[-1].body["messages"]
     return [message["content"] for message in messages if message["role"] == "tool"]
 

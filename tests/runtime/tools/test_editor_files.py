@@ -56,7 +56,7 @@ class FakeEditor:
             Path(path).write_bytes(text.encode())
 
     def use(self, tool: str, **arguments: Any) -> Any:
-        """The result of a tool in the folder."""
+        """Return the result of a tool in the folder."""
         editor = EditorOfRun(Editor(self.abilities, self.serve, self._disk_changes), RUN)
         execute: Any = BUILTIN_TOOLS[tool].execute
         workplace = Workplace(self.folder, dict(os.environ), editor=editor)
@@ -184,7 +184,7 @@ COMMAND = "printf 'import os\\n\\nx = 1\\n' > a.txt"
 
 
 def formatted(folder: Path) -> FakeEditor:
-    """An editor that still has the text of a file from before a command has changed it."""
+    """Return an editor that still has the text of a file from before a command has changed it."""
     (folder / "a.txt").write_text("import os\nx=1\n")
     editor = FakeEditor(folder)
     editor.texts[str(folder / "a.txt")] = "import os\nx=1\n"

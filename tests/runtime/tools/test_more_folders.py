@@ -17,7 +17,7 @@ Arguments = dict[str, Any]
 
 @pytest.fixture
 def workplace(tmp_path: Path) -> Workplace:
-    """A working directory, and a library beside it that the tools may use, under the name of a link."""
+    """Return a working directory, and a library beside it that the tools may use, under the name of a link."""
     for name in ("main", "library", "library2"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "a.txt").write_text(f"needle in {name}\n")

@@ -93,7 +93,7 @@ async def test_signals_are_as_programs_expect_them(tmp_path: Path) -> None:
 
 @pytest.fixture
 def users_process() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of the user that no agent has started."""
+    """Provide a process of the user that no agent has started."""
     with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as process:
         yield process
         process.kill()

@@ -22,7 +22,7 @@ PATH = "/usr/local/bin:/usr/bin:/bin"
 
 
 async def found(folder: Path, query: Query, *, with_ripgrep: bool) -> list[str] | str:
-    """What a search finds, or its fault up to the first colon."""
+    """Return what a search finds, or its fault up to the first colon."""
     path = PATH if with_ripgrep else str(folder)
     try:
         return await search(query, Workplace(folder, {"PATH": path}))

@@ -22,7 +22,7 @@ def searcher(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) ->
 
 @pytest.fixture
 def project(tmp_path: Path) -> Path:
-    """A small project, with something outside of it."""
+    """Return a small project, with something outside of it."""
     project = tmp_path / "project"
     for path, text in {
         "project/a.py": "def one():\n    return 'x' * 3\n",

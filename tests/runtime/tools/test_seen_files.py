@@ -134,7 +134,7 @@ async def test_file_that_is_gone_is_written(agent: Agent) -> None:
 
 
 def told(tool: str, result: str, /, **arguments: str) -> tuple[Message, Message]:
-    """A call of a former process and its result, as messages."""
+    """Return a call of a former process and its result, as messages."""
     call = ToolCall("c", tool, {"path": "a.txt", **arguments})
     return (
         Message("assistant", tool_calls=(call,)),

@@ -17,12 +17,12 @@ from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 
 
 def offered(body: dict[str, Any]) -> list[str]:
-    """The names of the tools in a request."""
+    """Return the names of the tools in a request."""
     return [name for name, *_ in tools_of(body)]
 
 
 def results(body: dict[str, Any]) -> list[str]:
-    """The tool results of an OpenAI request."""
+    """Return the tool results of an OpenAI request."""
     return [message["content"] for message in body["messages"] if message["role"] == "tool"]
 
 

@@ -29,12 +29,12 @@ HTML = {"content-type": "text/html; charset=latin-1"}
 
 
 def to(path: str, status: int = 302) -> Answer:
-    """A redirect."""
+    """Return a redirect."""
     return Answer(status=status, headers={"location": path})
 
 
 async def nowhere(host: str) -> Sequence[str]:
-    """A resolver that finds all hosts on loopback, except two."""
+    """Return a resolver that finds all hosts on loopback, except two."""
     return {"nothing.test": [], "inside.test": ["93.184.215.14", "10.0.0.1"]}.get(
         host, ["127.0.0.1"]
     )
@@ -45,7 +45,7 @@ LOOPBACK = Network(nowhere, lambda address: address == "127.0.0.1" or is_public(
 
 
 async def fetched(url: str, allowed: tuple[str, ...] = (), network: Network = LOOPBACK) -> str:
-    """What a model gets."""
+    """Return what a model gets."""
     call = ToolCall("1", "url_fetch", {"url": url})
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(web, "Network", lambda: network)
@@ -53,7 +53,7 @@ async def fetched(url: str, allowed: tuple[str, ...] = (), network: Network = LO
 
 
 async def refused(url: str, allowed: tuple[str, ...] = (), network: Network = LOOPBACK) -> str:
-    """What a model is told when there is no page."""
+    """Return what a model is told when there is no page."""
     with pytest.raises(ToolError) as error:
         await fetched(url, allowed, network)
     return str(error.value)

@@ -16,7 +16,7 @@ RESULTS = {"results": [{"title": "A", "url": "http://a", "content": "About a"}, 
 
 
 async def searched(site: WebSite, key: str = "tvly-secret", query: str = "what") -> str:
-    """What a model gets that searches."""
+    """Return what a model gets that searches."""
     environment = {
         "HOME": "/absent",
         "TAVILY_API_KEY": key,

@@ -79,7 +79,7 @@ class CaseOutline(Struct, frozen=True, gc=False):
     files: TextRange | None
 
     def recording(self, stem: str) -> str:
-        """The path of its recording from the folder of recordings; `stem` is that of the file of tests."""
+        """Return the path of its recording from the folder of recordings; `stem` is that of the file of tests."""
         return self.replay or f"{stem}{self.usual_recording}"
 
 
@@ -110,24 +110,24 @@ class Outline(Struct, frozen=True):
     problems: tuple[Problem, ...]
 
     def names(self) -> Iterator[tuple[str, TextRange]]:
-        """The names of the cases, and where they stand."""
+        """Yield the names of the cases, and where they stand."""
         for start, piece in self.pieces:
             for case in piece.cases:
                 yield case.name, case.range.moved(start)
 
 
 def agent_tests(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of a file of tests by itself."""
+    """Yield the problems of a file of tests by itself."""
     yield from outline(lookup).problems
 
 
 def outline(lookup: Lookup) -> Outline:
-    """The outline of a file. It is made once for a text."""
+    """Return the outline of a file. It is made once for a text."""
     return lookup.made_once("outline", (), lambda: _outline(lookup))
 
 
 def read_cases(lookup: Lookup) -> Cases:
-    """The cases of a file. They are made once for a text."""
+    """Return the cases of a file. They are made once for a text."""
     return lookup.made_once("cases", (), lambda: _cases(lookup))
 
 
@@ -166,7 +166,7 @@ _CASE: KeyPath = ("case",)
 
 
 def _pieces(lookup: Lookup) -> _Pieces:
-    """The pieces of a file; one with everything if its cases are not written below headers of their own."""
+    """Return the pieces of a file; one with everything if its cases are not written below headers of their own."""
     tables = lookup.parse.document.tables
     others: list[Table] = []
     cases: list[list[Table]] = []
@@ -206,7 +206,7 @@ def _outline(lookup: Lookup) -> Outline:
 
 
 def _read(lookup: Lookup, piece: _Piece) -> PieceOutline:
-    """The outline of a piece by its own text alone."""
+    """Return the outline of a piece by its own text alone."""
     reader, back = CaseReader(), -piece.start
     nodes = _nodes(lookup, piece.tables)
     cases = [reader.case(each) for each in nodes]
@@ -243,7 +243,7 @@ def _case_outline(case: Case, node: Node, back: int) -> CaseOutline:
 def _agents_of_keys(
     lookup: Lookup, tables: Iterable[Table], callers: Mapping[TextRange, tuple[str, ...]]
 ) -> Iterator[NamedAgent]:
-    """The agents that single keys of cases name."""
+    """Yield the agents that single keys of cases name."""
     for item in (item for table in tables for item in table.located):
         spec, value = lookup.schema.find(item.path), item.entry.value
         if spec is None or spec.names is not Names.AGENT or item.path[:1] != _CASE:
@@ -258,7 +258,7 @@ _CALLED_AGENT = ("case", "expect", "tools", "calls", "args", "agent")
 
 
 def _agents_in_calls(run: Expected) -> Iterator[NamedAgent]:
-    """The agents that expected calls of `call_agent` name as an argument."""
+    """Yield the agents that expected calls of `call_agent` name as an argument."""
     calls = [call for tools in run.tools for call in tools.calls if call.name == "call_agent"]
     named = [each for call in calls for each in call.args if each.path == ("agent",)]
     for each in (one for argument in named for one in argument.checks):
@@ -279,7 +279,7 @@ def _called_agents(
 
 
 def _called_tools(run: Expected, callers: tuple[str, ...]) -> Iterator[NamedTool]:
-    """The tools that are expected to be called; not those that need not be, or that may be missing."""
+    """Yield the tools that are expected to be called; not those that need not be, or that may be missing."""
     for tools in run.tools:
         for call in tools.calls if tools.match != "superset" else ():
             if call.error is not True and "/" not in call.name and not has_magic(call.name):
@@ -293,7 +293,7 @@ class _FileReader(CaseReader):
     """Reads the file around the cases."""
 
     def outline(self, root: Node, pieces: tuple[Placed, ...]) -> Outline:
-        """The file whose other tables are in `root`."""
+        """Return the file whose other tables are in `root`."""
         agent = self.needed(root, "agent", "the file", ("agent",))
         replays_tools = text_of(member_of(root, "tools")) == "recorded"
         for start, piece in pieces:

@@ -27,7 +27,7 @@ from axe_lsp.agentfile.text.values import decode
 
 
 def axe_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an agent file by itself."""
+    """Yield the problems of an agent file by itself."""
     yield from _retry(lookup)
     yield from _artifacts(lookup)
     yield from _response_format(lookup)
@@ -41,7 +41,7 @@ def axe_agent(lookup: Lookup) -> Iterator[Problem]:
 
 
 def axe_config(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of config.toml: addresses that lead nowhere, providers that no model can name, and machines that can not be reached."""
+    """Yield the problems of config.toml: addresses that lead nowhere, providers that no model can name, and machines that can not be reached."""
     yield from _addresses(lookup)
     yield from _providers(lookup)
     yield from _machines(lookup)
@@ -109,7 +109,7 @@ def _side_runs(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _isolation(lookup: Lookup) -> Iterator[Problem]:
-    """The fate of changes in a copy, where there is no copy."""
+    """Yield the fate of changes in a copy, where there is no copy."""
     path = ("isolation", "changes")
     where = lookup.place(path)
     if where is not None and lookup.decoded(("isolation", "mode")) != "copy":
@@ -171,7 +171,7 @@ def _servers(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _read(lookup: Lookup, server: _Server) -> _Read:
-    """The problems of a server's text by itself. Their places are from its start."""
+    """Return the problems of a server's text by itself. Their places are from its start."""
     back = -server.range.start
     values = {".".join(entry.key.names): entry.value for entry in server.source.entries}
     is_command = "command" in values or _text(lookup, values, "transport") == STDIO
@@ -194,14 +194,14 @@ def _read(lookup: Lookup, server: _Server) -> _Read:
 
 
 def _text(lookup: Lookup, values: Mapping[str, Value | None], key: str) -> str | None:
-    """The text of a key of a server, "" if it is absent; None if it is half-typed, or no text."""
+    """Return the text of a key of a server, "" if it is absent; None if it is half-typed, or no text."""
     value = values.get(key)
     text = decode(lookup.parse.text, value) if value is not None else ""
     return text if isinstance(text, str) else None
 
 
 def _of_other_kind(lookup: Lookup, server: _Server, *, is_command: bool) -> Iterator[_Fault]:
-    """The keys of a server with an address in one that is a command, and the other way round."""
+    """Yield the keys of a server with an address in one that is a command, and the other way round."""
     for entry in server.source.entries:
         key, where = "".join(entry.key.names[:1]), entry.key.range
         if is_command and key in _OF_ADDRESSES:
@@ -258,7 +258,7 @@ _TABLES = [spec for spec in agent_keys.KEYS if spec.type is KeyType.JSON_SCHEMA]
 
 
 def _schema_tables(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of their schemas."""
+    """Yield the problems of their schemas."""
     for spec in _TABLES:
         if not lookup.has(spec.path):
             continue
@@ -284,7 +284,7 @@ def _faults(table: Node, spec: KeySpec) -> Iterator[SchemaFault]:
 
 
 def _is_object(type_: Node) -> bool:
-    """An agent is called with an object, whatever it may answer."""
+    """Return whether an agent is called with an object, whatever it may answer."""
     types = [type_] if type_.items is None else type_.items
     return any(each.value == "object" for each in types)
 
@@ -295,7 +295,7 @@ _CODE = "not-axe"
 
 
 def _beyond_axe(lookup: Lookup) -> Iterator[Problem]:
-    """A problem for each; of a table that axe ignores as a whole only for the table."""
+    """Yield a problem for each; of a table that axe ignores as a whole only for the table."""
     told: set[KeyPath] = set()
     tables = [table for table in lookup.parse.document.tables if table.complete]
     for table in tables:
@@ -314,7 +314,7 @@ def _beyond_axe(lookup: Lookup) -> Iterator[Problem]:
 
 @lru_cache(maxsize=4096)
 def _differs(path: KeyPath) -> KeyPath | None:
-    """The part of a key's path that axe ignores: the key, or a table above it. Also a key of which axe may refuse a word.
+    """Return the part of a key's path that axe ignores: the key, or a table above it. Also a key of which axe may refuse a word.
 
     None for most keys. Each keystroke asks for the same ones again.
     """
@@ -329,7 +329,7 @@ def _differs(path: KeyPath) -> KeyPath | None:
 
 
 def _ignored(path: KeyPath, parts: Sequence[KeyPart], told: set[KeyPath]) -> Iterator[Problem]:
-    """The key, or the table that holds it, if axe ignores it. `parts` are the end of the path."""
+    """Yield the key, or the table that holds it, if axe ignores it. `parts` are the end of the path."""
     for end in range(1, len(path) + 1):
         spec = agent_keys.find(path[:end])
         if spec is None:
@@ -355,7 +355,7 @@ def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
 
 
 def _secrets(lookup: Lookup) -> Iterator[Problem]:
-    """The texts that look like an API key."""
+    """Yield the texts that look like an API key."""
     for where, owner, variable in lookup.secrets:
         place = f"${variable} or config.toml" if variable else "the environment"
         message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
@@ -440,7 +440,7 @@ def _providers(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _refusal(spec: KeySpec, word: str) -> str | None:
-    """Why axe does not take a word that axe-lsp takes, if it doesn't."""
+    """Return why axe does not take a word that axe-lsp takes, if it doesn't."""
     if spec.names is Names.TOOL and not _is_tool_of_axe(word):
         return f"axe rejects the file: it has no tool {quoted(word)}"
     provider, slash, _ = word.partition("/")

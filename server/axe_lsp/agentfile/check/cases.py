@@ -127,12 +127,12 @@ class Case(Struct, frozen=True):
     judges: tuple[Judge, ...] = ()
 
     def recording(self, stem: str) -> str:
-        """The path of its recording from the folder of recordings; `stem` is that of the file of tests."""
+        """Return the path of its recording from the folder of recordings; `stem` is that of the file of tests."""
         return self.replay or f"{stem}{usual_recording(self.name)}"
 
 
 def usual_recording(name: str) -> str:
-    """The path of the recording of a case, behind the stem of its file of tests."""
+    """Return the path of the recording of a case, behind the stem of its file of tests."""
     return f"/{re.sub(r'[^a-zA-Z0-9_.-]+', '-', name).strip('-.')}.toml"
 
 
@@ -217,7 +217,7 @@ class CaseReader:
         return tuple(each for each in found if each is not None)
 
     def _check(self, word: str, node: Node, path: KeyPath) -> Check | None:
-        """A check whose value is right for its word; None if it is not, which is reported."""
+        """Return a check whose value is right for its word; None if it is not, which is reported."""
         self._needs_text(word, node, path)
         if word in ("contains", "lacks"):
             texts = tuple(texts_of(node))
@@ -275,7 +275,7 @@ class CaseReader:
         )
 
     def _tool(self, node: Node, path: KeyPath) -> str:
-        """The name of a tool as runs have it. One that is nearly that of a tool may be the name of a typed agent."""
+        """Return the name of a tool as runs have it. One that is nearly that of a tool may be the name of a typed agent."""
         written = text_of(node)
         name = TOOL_ALIASES.get(written, written)
         if name not in ALL_TOOLS and "/" not in name and not has_magic(name):
@@ -290,7 +290,7 @@ class CaseReader:
     def _arguments(
         self, node: Node | None, path: KeyPath, above: tuple[str, ...]
     ) -> Iterator[Argument]:
-        """The checks of arguments; a table with other keys than words of checks is a part of the argument."""
+        """Yield the checks of arguments; a table with other keys than words of checks is a part of the argument."""
         for name, value in _members(node).items():
             here = (*above, name)
             words = _members(value)
@@ -312,7 +312,7 @@ class CaseReader:
                 yield call
 
     def _contradictions(self, run: Expected, forbidden: tuple[Call, ...]) -> None:
-        """Calls that are both expected and forbidden, whatever their arguments are."""
+        """Find calls that are both expected and forbidden, whatever their arguments are."""
         always = {each.name for each in forbidden if not each.args and not has_magic(each.name)}
         for call in _expected_calls(run):
             if call.name in always:
@@ -361,7 +361,7 @@ class CaseReader:
                 yield Judge(text_of(agent), text_of(criteria), agent.range)
 
     def needed(self, node: Node, key: str, what: str, path: KeyPath) -> Node | None:
-        """The text that has to be there. One of a wrong type is reported with the rows."""
+        """Return the text that has to be there. One of a wrong type is reported with the rows."""
         value = member_of(node, key)
         if value is None:
             self.problem("missing-key", node, f"{what} needs `{key}`", path)
@@ -396,7 +396,7 @@ def _one(word: str, node: Node | None) -> tuple[Check, ...]:
 
 
 def leads_out(path: str, *, up: bool = False) -> bool:
-    """Whether a path is absolute or leads above its folder; `up` allows the latter, which is judged on the disk."""
+    """Return whether a path is absolute or leads above its folder; `up` allows the latter, which is judged on the disk."""
     parts = path.replace("\\", "/").split("/")
     is_absolute = path.startswith(("/", "~", "$", "\\")) or parts[0].endswith(":")
     return is_absolute or "\0" in path or (not up and ".." in parts)
@@ -416,7 +416,7 @@ def _is_number(value: object) -> bool:
 
 
 def _plain(node: Node) -> Any:
-    """The value of a node as JSON has it."""
+    """Return the value of a node as JSON has it."""
     if node.members is not None:
         return {name: _plain(each) for name, each in node.members.items()}
     if node.items is not None:

@@ -72,7 +72,7 @@ INT64 = range(-(2**63), 2**63)
 
 
 def range_message(spec: KeySpec, value: Any, path: KeyPath | None = None) -> str | None:
-    """The fault of a value of the right type, if it has one. The message names `path`, or that of the row."""
+    """Return the fault of a value of the right type, if it has one. The message names `path`, or that of the row."""
     key = ".".join(path or spec.path)
     if spec.minimum is not None and isinstance(value, (int, float)) and value < spec.minimum:
         least = f"at least {spec.minimum}" if spec.minimum else "non-negative"
@@ -134,14 +134,14 @@ class _Checker:
             yield _wrong_type(spec, path, parts[-1].range, found)
 
     def _is_misplaced(self, table: Table) -> bool:
-        """Whether it is an element of an array where one table belongs, which has been reported."""
+        """Return whether it is an element of an array where one table belongs, which has been reported."""
         spec = self.schema.find(table.path) if table.is_array else None
         return spec is not None and spec.table_type is KeyType.TABLE and not spec.takes_anything
 
     def _once(
         self, table: Table, what: str, where: TextRange, find: Callable[[Table], Iterator[Problem]]
     ) -> Iterator[Problem]:
-        """The problems that follow from the text at `where` alone. Of thousands of tables few change."""
+        """Return the problems that follow from the text at `where` alone. Of thousands of tables few change."""
         start = where.start
         found = self.lookup.once_per_text(
             what, where.of(self.text), lambda: tuple(each.moved(-start) for each in find(table))
@@ -198,7 +198,7 @@ class _Checker:
         yield replace(found, obstacle=_OTHER_VALUE) if is_other else found
 
     def _fits_similar(self, unknown: Problem, entry: Entry) -> bool:
-        """Whether an entry is valid by the name of the key that its own resembles."""
+        """Return whether an entry is valid by the name of the key that its own resembles."""
         similar = similar_key(self.schema, unknown.path)
         if similar is None or _is_spelling(similar, unknown.path):
             return True
@@ -246,7 +246,7 @@ class _Checker:
             yield problem(spec.code, spec, value.range, message, found=found)
 
     def _type_of(self, spec: KeySpec, value: Value) -> KeyType | None:
-        """Which of the key's types the value has, if it has one of them."""
+        """Return which of the key's types the value has, if it has one of them."""
         kind = value.kind
         if kind in _KIND_OF_TYPE[spec.type]:
             return spec.type
@@ -332,7 +332,7 @@ class _Checker:
         return isinstance(decoded, str) and not decoded.strip()
 
     def _place_of(self, spec: KeySpec) -> TextRange:
-        """The blank value, else the first thing in the file."""
+        """Return the blank value, else the first thing in the file."""
         item = self.lookup.find(spec.path)
         if item is not None and item.entry.value is not None:
             return item.entry.value.range
@@ -378,7 +378,7 @@ class _Renamings:
         return "" if are_valid else "does not take all keys of this table"
 
     def _is_free(self, path: KeyPath, table: Table) -> bool:
-        """Whether a header may have this path: of an array of tables there may be several."""
+        """Return whether a header may have this path: of an array of tables there may be several."""
         if not self._lookup.has(path):
             return True
         if path not in self._arrays:
@@ -393,12 +393,12 @@ _OTHER_VALUE = "does not take this value"
 
 
 def _is_spelling(key: str, path: KeyPath) -> bool:
-    """Whether a key has but other capital letters: there is no doubt, so that a fault of its value is one to show."""
+    """Return whether a key has but other capital letters: there is no doubt, so that a fault of its value is one to show."""
     return key.lower() == path[-1].lower()
 
 
 def _first_unknown(schema: Schema, path: KeyPath) -> int | None:
-    """The index of the first part that the schema does not know, if there is one."""
+    """Return the index of the first part that the schema does not know, if there is one."""
     for end in range(1, len(path) + 1):
         spec = schema.find(path[:end])
         if spec is None:

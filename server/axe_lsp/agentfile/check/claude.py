@@ -44,7 +44,7 @@ _FOR_DESCRIPTION = ("Description", "desc", "when_to_use", "when-to-use")
 
 
 def claude_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an agent file by itself."""
+    """Yield the problems of an agent file by itself."""
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         if is_meant_as_agent(parse.text):

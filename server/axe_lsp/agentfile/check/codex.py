@@ -105,7 +105,7 @@ def codex_user_config(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _is_status_line(lookup: Lookup, path: KeyPath) -> bool:
-    """Whether a provider of the status line is `default`, or a table of an MCP server and its tool."""
+    """Return whether a provider of the status line is `default`, or a table of an MCP server and its tool."""
     node = node_at(_node(lookup, path[0]), path[1])
     return value_at(node) == "default" or {"server", "tool"} <= members_of(node).keys()
 

@@ -92,7 +92,7 @@ def _model(root: Node) -> Iterator[Problem]:
 
 
 def _has_metadata(model: str) -> bool:
-    """Whether the name is that of a bundled model, or begins with one, after at most one namespace."""
+    """Return whether the name is that of a bundled model, or begins with one, after at most one namespace."""
     namespace, _, name = model.rpartition("/")
     return "/" not in namespace and name.startswith(tuple(MODELS))
 

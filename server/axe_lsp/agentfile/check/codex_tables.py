@@ -71,7 +71,7 @@ def node_at(node: Node | None, *path: str) -> Node | None:
 
 
 def is_blank(node: Node) -> bool:
-    """Whether it is a text of nothing but white space."""
+    """Return whether it is a text of nothing but white space."""
     return isinstance(node.value, str) and not node.value.strip()
 
 

@@ -136,7 +136,7 @@ _IN_VS_CODE: Mapping[str, Shape] = {
 
 
 def copilot_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an agent file by itself."""
+    """Yield the problems of an agent file by itself."""
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         yield from without_front_matter(lookup, _DROPPED)
@@ -228,7 +228,7 @@ def _listed(field: Field) -> Iterator[tuple[str, TextRange]]:
 
 
 def _may_be_tool(name: str) -> bool:
-    """Whether a name may be that of a tool: those of servers, extensions and sets can't be known."""
+    """Return whether a name may be that of a tool: those of servers, extensions and sets can't be known."""
     return (
         name == "*"
         or "/" in name

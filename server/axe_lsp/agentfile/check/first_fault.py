@@ -12,7 +12,7 @@ from axe_lsp.agentfile.text.ranges import TextRange
 
 
 def checked_values(text: str) -> Mapping[str, Any]:
-    """The values of an agent file. Raises DefinitionError with the first fault in axe's order."""
+    """Return the values of an agent file. Raises DefinitionError with the first fault in axe's order."""
     parse = Parse(text)
     values = _values(parse)
     fatal = [problem for problem in check(parse) if problem.fatal]
@@ -25,7 +25,7 @@ def checked_values(text: str) -> Mapping[str, Any]:
 
 
 def read_values(text: str) -> Mapping[str, Any]:
-    """The values of a file of another dialect. Raises DefinitionError if it is not TOML."""
+    """Return the values of a file of another dialect. Raises DefinitionError if it is not TOML."""
     return _values(Parse(text))
 
 

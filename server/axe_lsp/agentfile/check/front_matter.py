@@ -56,7 +56,7 @@ def without_front_matter(lookup: Lookup, message: str) -> Iterator[Problem]:
 
 
 def is_meant_as_agent(text: str) -> bool:
-    """Whether a text has signs of an agent: markers, or a line with a name or a description."""
+    """Return whether a text has signs of an agent: markers, or a line with a name or a description."""
     head = text[:4000]
     return head.lstrip("\ufeff \t\r\n").startswith("--") or bool(
         re.search(r"^(?:name|description)[ \t]*:", head, re.MULTILINE)

@@ -122,7 +122,7 @@ _COMMON = frozenset(["kind", "name", "description", "display_name"])
 
 
 def gemini_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an agent file by itself."""
+    """Yield the problems of an agent file by itself."""
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         yield from without_front_matter(lookup, _SKIPPED)
@@ -247,7 +247,7 @@ _FOREIGN = (
 
 
 def gemini_command(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of a command by itself."""
+    """Yield the problems of a command by itself."""
     text = lookup.parse.text
     if text.startswith("\ufeff"):
         yield Problem(

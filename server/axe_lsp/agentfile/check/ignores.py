@@ -46,13 +46,13 @@ class Silenced:
         self._starts = {code: [each.start for each in at] for code, at in self._places.items()}
 
     def holds(self, code: str, offset: int) -> bool:
-        """Whether a comment silences a diagnostic with this code that begins at `offset`."""
+        """Return whether a comment silences a diagnostic with this code that begins at `offset`."""
         index = bisect_right(self._starts.get(code, ()), offset) - 1
         return index >= 0 and self._places[code][index].touches(offset)
 
 
 def _united(ranges: set[TextRange]) -> list[TextRange]:
-    """The ranges in order, those that overlap as one."""
+    """Return the ranges in order, those that overlap as one."""
     united: list[TextRange] = []
     for each in sorted(ranges):
         if united and each.start <= united[-1].end:
@@ -63,12 +63,12 @@ def _united(ranges: set[TextRange]) -> list[TextRange]:
 
 
 def may_hold_ignores(text: str) -> bool:
-    """Whether it is worth looking for them."""
+    """Return whether it is worth looking for them."""
     return "axe:" in text
 
 
 def read_ignores(parse: Parse) -> tuple[Ignore, ...]:
-    """The comments of this kind, in written order."""
+    """Return the comments of this kind, in written order."""
     if not may_hold_ignores(parse.text):
         return ()
     statements = _Statements(parse)
@@ -94,7 +94,7 @@ class _Statements:
         self._next = (-1, -1)
 
     def about(self, comment: TextRange) -> Iterator[TextRange]:
-        """The range that a comment applies to. Earlier comments were asked before."""
+        """Yield the range that a comment applies to. Earlier comments were asked before."""
         line = self._lines.line_at(comment.start)
         before = self._text[self._lines.starts[line] : comment.start]
         if not before.strip("\ufeff \t"):
@@ -105,7 +105,7 @@ class _Statements:
         yield from self._longer.get(line, ())
 
     def _below(self, line: int) -> int:
-        """The next line that holds no comment alone: the same for each of the comments above it."""
+        """Return the next line that holds no comment alone: the same for each of the comments above it."""
         first, found = self._next
         if not first <= line < found:
             found = line + 1

@@ -71,7 +71,7 @@ SHAPES: Mapping[str, Shape] = {
 
 
 def opencode_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an agent file by itself."""
+    """Yield the problems of an agent file by itself."""
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         yield from _not_seen(lookup)

@@ -34,7 +34,7 @@ class Problem(Struct, frozen=True):
     obstacle: str = ""
 
     def moved(self, by: int) -> Problem:
-        """The same where it stands `by` characters later."""
+        """Return the same where it stands `by` characters later."""
         return replace(self, range=self.range.moved(by))
 
 

@@ -23,14 +23,14 @@ _QUOTED = re.compile(r"`([^`]+)`")
 
 
 def printable(text: str, schema: Schema) -> str:
-    """A text of a file that no editor has open, with each character masked that may belong to a key."""
+    """Return a text of a file that no editor has open, with each character masked that may belong to a key."""
     if not _secret_names(schema):
         return without_secrets(text)  # What is in the tree doesn't matter.
     return without_secret_values(Lookup(Parse(text), schema))
 
 
 def without_secret_values(lookup: Lookup) -> str:
-    """The same of an open file."""
+    """Return the same of an open file."""
     text = lookup.parse.text
     pieces, end = [], 0
     for where in sorted(_secrets(lookup)):
@@ -52,7 +52,7 @@ def discreet(lookup: Lookup, messages: Sequence[str]) -> list[str]:
 
 
 def _secrets(lookup: Lookup) -> Iterator[TextRange]:
-    """The values, and the rest of each line that names such a key: the file may be half-typed."""
+    """Yield the values, and the rest of each line that names such a key: the file may be half-typed."""
     names = _secret_names(lookup.schema)
     if not names:
         return

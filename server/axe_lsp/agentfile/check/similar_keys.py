@@ -35,7 +35,7 @@ def similar_key(schema: Schema, path: KeyPath, *, in_header: bool = False) -> st
 
 
 def _is_slip(name: str, key: str) -> bool:
-    """Whether a long name differs from the key by a few letters, and not by one of its words."""
+    """Return whether a long name differs from the key by a few letters, and not by one of its words."""
     from difflib import SequenceMatcher
 
     is_long = min(len(name), len(key)) >= _LONG
@@ -71,14 +71,14 @@ class _Spellings:
 
 @lru_cache(maxsize=1024)
 def _siblings(schema: Schema, table: KeyPath, *, in_header: bool) -> _Spellings:
-    """The keys of a table that have names of their own."""
+    """Return the keys of a table that have names of their own."""
     keys = (each for each in schema.keys_of(table) if each.path[-1] != ANY_NAME)
     return _Spellings(keys, in_header=in_header)
 
 
 @lru_cache(maxsize=32)
 def _own_names(schema: Schema, *, in_header: bool) -> _Spellings:
-    """The keys of all tables that have names of their own."""
+    """Return the keys of all tables that have names of their own."""
     keys = (each for each in schema.keys if ANY_NAME not in each.path)
     return _Spellings(keys, in_header=in_header)
 

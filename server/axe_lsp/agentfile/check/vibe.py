@@ -41,14 +41,14 @@ _KINDS = {
 
 
 def vibe_agent(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of an agent file by itself."""
+    """Yield the problems of an agent file by itself."""
     yield from vibe_config(lookup)
     yield from without_effect(lookup)
     yield from _undescribed(lookup)
 
 
 def vibe_config(lookup: Lookup) -> Iterator[Problem]:
-    """The problems of config.toml by itself. A fatal one keeps Vibe from starting."""
+    """Yield the problems of config.toml by itself. A fatal one keeps Vibe from starting."""
     yield from missing_in_tables(lookup)
     yield from _unreadable(lookup)
     yield from _servers(lookup)
@@ -135,7 +135,7 @@ _A = {KeyType.BOOLEAN: "true or false", KeyType.INTEGER: "an integer", KeyType.F
 
 
 def _reads_as(spec: KeySpec, value: object) -> bool:
-    """Whether pydantic, with which Vibe reads, takes a value for one of the key's type."""
+    """Return whether pydantic, with which Vibe reads, takes a value for one of the key's type."""
     if spec.type is KeyType.BOOLEAN:
         return value.lower() in _TRUE | _FALSE if isinstance(value, str) else value in (0, 1)
     if isinstance(value, bool):
@@ -187,7 +187,7 @@ def _log_level(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _undescribed(lookup: Lookup) -> Iterator[Problem]:
-    """A subagent that no agent is offered."""
+    """Yield a subagent that no agent is offered."""
     description, where = lookup.decoded(("description",)), lookup.value(("agent_type",))
     if lookup.decoded(("agent_type",)) != "subagent" or where is None:
         return

@@ -17,7 +17,7 @@ _ASK = "ask"
 
 
 def _read_name(reading: Reading) -> None:
-    """The name is that of the file, by which axe finds the agent."""
+    """Take the name of the file, by which axe finds the agent."""
     name = reading.take("name")
     reading.source_keys["name"] = "name"
     reading.agent.name = reading.stem
@@ -54,7 +54,7 @@ def _read_tools(reading: Reading) -> None:
 
 
 def _read_preset(reading: Reading, preset: AgentType) -> None:
-    """The text of the type is the beginning of the prompt."""
+    """Begin the prompt with the text of the type."""
     reading.agent.prompt = preset.begins(reading.agent.prompt)
     reading.agent.description = reading.agent.description or preset.description
     reading.notes.mapped("type", "its prompt, description and tools are written out")
@@ -82,7 +82,7 @@ def _read_copy(reading: Reading) -> None:
 
 
 def _read_number(reading: Reading, name: str) -> None:
-    """A number of which 0 means the same as its absence."""
+    """Read a number of which 0 means the same as its absence."""
     reading.take_field(name)
     if getattr(reading.agent, name) == 0:
         setattr(reading.agent, name, None)

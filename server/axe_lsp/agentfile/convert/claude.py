@@ -48,7 +48,7 @@ def names_in(value: object) -> list[str]:
 
 
 def _read_tools(reading: Reading) -> None:
-    """A tool that is allowed or denied for some arguments only is left out: axe has no such limits."""
+    """Read tools; one that is allowed or denied for some arguments only is left out: axe has no such limits."""
     written = names_in(reading.values.get("tools"))
     listed = listed_tools(reading, written if "tools" in reading.values else None)
     if listed is None:

@@ -26,7 +26,7 @@ _WHY_READ_ONLY = "# axe: ignore[no-effect] for axe-lsp, which obeys it"
 
 
 def _read_model(reading: Reading) -> None:
-    """The model as a run has it; other programs' words for a model are not Codex's."""
+    """Read the model as a run has it; other programs' words for a model are not Codex's."""
     model = reading.values.get("model")
     if not isinstance(model, str) or not model:
         return

@@ -55,7 +55,7 @@ def convert(
     *,
     beside: Callable[[str], str] = _nothing_beside,
 ) -> Converted:
-    """The text in the other format. `stem` is the name of the file without its suffix.
+    """Return the text in the other format. `stem` is the name of the file without its suffix.
 
     `model` stands in for one that the file does not name. `beside` returns the text of a file that the source
     format keeps beside its agents, such as a prompt, "" if there is none. Raises ConversionError for a file that
@@ -75,7 +75,7 @@ def convert_file(
     *,
     beside: Callable[[str], str] = _nothing_beside,
 ) -> Converted:
-    """The same for a file that was read before, which stays as it is. Raises ConversionError."""
+    """Return the same for a file that was read before, which stays as it is. Raises ConversionError."""
     if source.is_markdown and not written.values and "name" in source.required:
         raise ConversionError(
             "the file has no front matter: it has to begin with `---` and keys", 1
@@ -185,7 +185,7 @@ DEFAULT_MARKDOWN = CLAUDE
 
 
 def format_of(path: str, text: str = "") -> Format:
-    """The format of a file by its path, with `/` between the parts.
+    """Return the format of a file by its path, with `/` between the parts.
 
     TOML outside the folders of agents is read as Codex's if it has Codex's own key.
     """
@@ -203,7 +203,7 @@ def format_of(path: str, text: str = "") -> Format:
 
 
 def stem_of(path: str) -> str:
-    """The name of a file without the suffix of its format."""
+    """Return the name of a file without the suffix of its format."""
     name = path.rpartition("/")[2]
     for each in sorted(FORMATS.values(), key=lambda each: -len(each.suffix)):
         if name.endswith(each.suffix):
@@ -218,5 +218,5 @@ _AGENT_IN_MARKDOWN = re.compile(
 
 
 def is_agent_in_markdown(text: str) -> bool:
-    """Whether Markdown begins as agents in Markdown do."""
+    """Return whether Markdown begins as agents in Markdown do."""
     return _AGENT_IN_MARKDOWN.match(text) is not None

@@ -62,7 +62,7 @@ class Reading:
         self._tables: set[str] = set()
 
     def take(self, key: str) -> Any:
-        """The value of a dotted key, None if it is absent. It counts as dealt with."""
+        """Return the value of a dotted key, None if it is absent. It counts as dealt with."""
         value = self._taken(key)
         return None if value is _MISSING else value
 
@@ -118,7 +118,7 @@ class Reading:
             self.notes.lost(key, self.format.why_lost.get(key, ""))
 
     def texts(self, key: str) -> list[str] | None:
-        """The strings of a list, or of a text with commas; None if the key is absent."""
+        """Return the strings of a list, or of a text with commas; None if the key is absent."""
         value = self._taken(key)
         if value is _MISSING:
             return None
@@ -168,7 +168,7 @@ class Writing:
         self.notes.lost(self.keys[name], why or f"{self.format.title} has no counterpart")
 
     def tool_names(self) -> list[str]:
-        """The tools in the words of the format. No name is written that would allow more.
+        """Return the tools in the words of the format. No name is written that would allow more.
 
         A name that covers several tools is written if the agent has all of them; those that only read
         the workspace may be missing, as they allow nothing new to an agent that reads it anyway.
@@ -202,7 +202,7 @@ class Writing:
 
 
 def _touches(denied: str, server: str) -> bool:
-    """Whether a denied name is one of a server's tools, or a pattern that may mean some."""
+    """Return whether a denied name is one of a server's tools, or a pattern that may mean some."""
     start = server.rstrip("*")
     return denied.startswith(start) or fnmatchcase(start, denied)
 
@@ -245,12 +245,12 @@ class Format(Struct, frozen=True):
 
 
 def tools_of(*pairs: tuple[str, str]) -> dict[str, frozenset[str]]:
-    """A table of tools: a name of the format, and tools of axe with blanks between them."""
+    """Return a table of tools: a name of the format, and tools of axe with blanks between them."""
     return {name: frozenset(meant.split()) for name, meant in pairs}
 
 
 def granted(reading: Reading, names: Iterable[str], key: str) -> list[str]:
-    """The tools of axe that names of the format stand for. The others are reported as lost."""
+    """Return the tools of axe that names of the format stand for. The others are reported as lost."""
     known = {**reading.format.tool_aliases, **reading.format.tools}
     found: dict[str, None] = {}
     for name in names:
@@ -262,7 +262,7 @@ def granted(reading: Reading, names: Iterable[str], key: str) -> list[str]:
 
 
 def listed_tools(reading: Reading, names: list[str] | None = None) -> list[str] | None:
-    """The names in the list `tools`; None without one, or with a star, since the agent has every tool then.
+    """Return the names in the list `tools`; None without one, or with a star, since the agent has every tool then.
 
     `names` are those of a program that splits texts in its own way.
     """
@@ -276,19 +276,19 @@ def listed_tools(reading: Reading, names: list[str] | None = None) -> list[str] 
 
 
 def every_tool(of: Format) -> list[str]:
-    """The tools of axe that have a counterpart in a format."""
+    """Return the tools of axe that have a counterpart in a format."""
     return list(dict.fromkeys(tool for meant in of.tools.values() for tool in sorted(meant)))
 
 
 def all_tools(reading: Reading, program: str) -> list[str]:
-    """The tools of an agent that lists none, or all: those of its program that axe has, with a note."""
+    """Return the tools of an agent that lists none, or all: those of its program that axe has, with a note."""
     tools = every_tool(reading.format)
     reading.notes.added("tools", f"{', '.join(tools)}: without `tools` {program} gives all")
     return tools
 
 
 def split_list(text: str, at: str = ",") -> list[str]:
-    """The parts of a text with one of the characters in `at` between them; those in parentheses belong to a part."""
+    """Return the parts of a text with one of the characters in `at` between them; those in parentheses belong to a part."""
     parts, depth = [""], 0
     for character in text:
         depth += (character == "(") - (character == ")")
@@ -324,7 +324,7 @@ _LIMITS_NOTHING: Mapping[str, str] = {
 
 
 def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:
-    """A server, or the reason why axe can't have it: of one with limits nothing is taken."""
+    """Return a server, or the reason why axe can't have it: of one with limits nothing is taken."""
     if "command" in left:
         return _read_command(name, left)
     at = next((each for each in _ADDRESSES if isinstance(left.get(each), str)), None)
@@ -349,7 +349,7 @@ def read_server(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]
 
 
 def _read_command(name: str, left: dict[str, Any]) -> tuple[str, McpServer | None]:
-    """A server that is started, or the reason why axe-lsp can't start it."""
+    """Return a server that is started, or the reason why axe-lsp can't start it."""
     if left.pop("type", None) not in (None, "stdio", "local"):
         return "it has a command and a transport of another kind", None
     passed = left.pop("env_vars", None) or left.pop("pass_env", None) or []
@@ -369,7 +369,7 @@ def _read_command(name: str, left: dict[str, Any]) -> tuple[str, McpServer | Non
 
 
 def _variable_of(written: Any) -> Any:
-    """The name of a variable that Codex hands on, which may be a table. One of another machine stays as it is."""
+    """Return the name of a variable that Codex hands on, which may be a table. One of another machine stays as it is."""
     is_local = isinstance(written, Mapping) and written.get("source", "local") == "local"
     return written.get("name") if is_local else written
 
@@ -379,14 +379,14 @@ def _texts_of(table: Any) -> list[tuple[str, str]]:
 
 
 def command_table(server: McpServer) -> dict[str, Any]:
-    """How all formats describe a server that is started."""
+    """Return how all formats describe a server that is started."""
     args = {"args": list(server.args)} if server.args else {}
     env = {"env": dict(server.env)} if server.env else {}
     return {"command": server.command, **args, **env}
 
 
 def described_server(writing: Writing, server: McpServer, kind: str) -> dict[str, Any]:
-    """A server as Claude Code and Copilot have it. `kind` is the `type` of one that is started."""
+    """Return a server as Claude Code and Copilot have it. `kind` is the `type` of one that is started."""
     if not server.is_command:
         kind = "sse" if server.transport == "sse" else "http"
         headers = {"headers": dict(server.headers)} if server.headers else {}
@@ -415,7 +415,7 @@ def _take_start(left: dict[str, Any]) -> dict[str, Any]:
 
 
 def _what_is_left(left: dict[str, Any]) -> str:
-    """Why a server can't be taken because of its other keys, or ""."""
+    """Return why a server can't be taken because of its other keys, or ""."""
     if left.pop("enabled", True) is not True:
         return "it is switched off"
     if left.get("tools") in (["*"], "*"):

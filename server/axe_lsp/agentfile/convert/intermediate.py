@@ -94,20 +94,20 @@ class Notes(Struct):
         self.all = [note for note in self.all if note.key != key]
 
     def mapped(self, key: str, text: str) -> None:
-        """The key has another value or name now."""
+        """Take note that the key has another value or name now."""
         self.all.append(Note(NoteKind.MAPPED, key, text))
 
     def lost(self, key: str, text: str) -> None:
-        """The new file does not have it."""
+        """Take note that the new file does not have the key."""
         self.all.append(Note(NoteKind.LOST, key, text))
 
     def added(self, key: str, text: str) -> None:
-        """The new file has it, and the old one had not."""
+        """Take note that the new file has a key that the old one had not."""
         self.all.append(Note(NoteKind.ADDED, key, text))
 
 
 def slug(name: str, *, ascii_only: bool = False) -> str:
-    """A name for a file: lower case, with hyphens between the words. "" if nothing is left."""
+    """Return a name for a file: lower case, with hyphens between the words. "" if nothing is left."""
     if ascii_only:
         name = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode()
     return re.sub(r"[^\w-]+|_{2,}", "-", name.lower()).strip("-_")

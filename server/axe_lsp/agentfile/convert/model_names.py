@@ -40,7 +40,7 @@ def read_model(reading: Reading) -> None:
 
 
 def _of_axe(text: str) -> str:
-    """The model as `provider/model-name`, "" if it is not known who has it."""
+    """Return the model as `provider/model-name`, "" if it is not known who has it."""
     name = re.sub(r"\s*\((?:copilot|preview)\)|\[1m\]$", "", text.strip(), flags=re.IGNORECASE)
     if name in CLAUDE_ALIASES:
         newest = (str(each) for each in MODELS if each.name.startswith(f"claude-{name}-"))

@@ -37,7 +37,7 @@ class OutputFile(Struct):
 
 
 def read_toml(parse: Parse) -> OutputFile:
-    """Raises ConversionError with the line of the first problem."""
+    """Read a file in TOML. Raises ConversionError with the line of the first problem."""
     if parse.values is None:
         raise _first_fault(parse, "not valid TOML: ")
     return OutputFile(dict(parse.values), list(_comments(parse)))
@@ -50,7 +50,7 @@ def _first_fault(parse: Parse, prefix: str = "") -> ConversionError:
 
 
 def _comments(parse: Parse) -> Iterator[tuple[str, str]]:
-    """Each comment with the key below it, on its line, or around it."""
+    """Yield each comment with the key below it, on its line, or around it."""
     entries = sorted((each.entry.range.end, ".".join(each.path)) for each in walk(parse.document))
     index = 0
     for comment in sorted(parse.document.comments):
@@ -60,12 +60,12 @@ def _comments(parse: Parse) -> Iterator[tuple[str, str]]:
 
 
 def _is_for(parse: Parse, entry_end: int, comment: int) -> bool:
-    """Whether a comment is in front of the end of an entry, or on the line where it ends."""
+    """Return whether a comment is in front of the end of an entry, or on the line where it ends."""
     return comment < entry_end or not re.search(r"[\r\n]", parse.text[entry_end:comment])
 
 
 def write_toml(written: OutputFile) -> str:
-    """The keys of the root first, then a `[table]` for each mapping."""
+    """Return the keys of the root first, then a `[table]` for each mapping."""
     root = [*_toml_table(written, written.values, "")]
     return "\n".join([*root, *_comments_of(written, ""), ""]).lstrip("\n")
 
@@ -89,14 +89,14 @@ def _toml_table(written: OutputFile, table: Mapping[str, Any], prefix: str) -> I
 
 
 def _is_table(value: object, prefix: str) -> bool:
-    """Whether a value gets a header. Maps inside other tables are written inline."""
+    """Return whether a value gets a header. Maps inside other tables are written inline."""
     if isinstance(value, Mapping):
         return not prefix
     return isinstance(value, list) and bool(value) and isinstance(value[0], Mapping)
 
 
 def toml_value(value: Any) -> str:
-    """A value as TOML."""
+    """Return a value as TOML."""
     if isinstance(value, str):
         return toml_string(value)
     if isinstance(value, bool):
@@ -115,7 +115,7 @@ _ESCAPED = re.compile(r'\\|"""|"\Z|[\x00-\x08\x0b-\x1f\x7f]')
 
 
 def toml_string(content: str) -> str:
-    """The TOML string that is easiest to read and whose value is `content`, on several lines if `content` has several.
+    """Return the TOML string that is easiest to read and whose value is `content`, on several lines if `content` has several.
 
     Parsers may normalise line ends inside a string, so a carriage return is always an escape.
     """
@@ -146,7 +146,7 @@ _NOT_IN_COMMENTS = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ufeff\uf
 
 
 def _comments_of(written: OutputFile, path: str) -> Iterator[str]:
-    """The comments of a key, without characters that end a line or that TOML refuses."""
+    """Return the comments of a key, without characters that end a line or that TOML refuses."""
     return (_NOT_IN_COMMENTS.sub(" ", text) for where, text in written.comments if where == path)
 
 
@@ -179,7 +179,7 @@ def read_markdown(text: str, syntax: Syntax) -> OutputFile:
 
 
 def _plain(value: Any) -> Any:
-    """A value of YAML, whose dates no format but its own has, with their text in place of them."""
+    """Return a value of YAML, whose dates no format but its own has, with their text in place of them."""
     if isinstance(value, Mapping):
         return {str(key): _plain(each) for key, each in value.items()}
     if isinstance(value, list):
@@ -188,7 +188,7 @@ def _plain(value: Any) -> Any:
 
 
 def write_markdown(written: OutputFile) -> str:
-    """The front matter, an empty line, and the body as it is."""
+    """Return the front matter, an empty line, and the body as it is."""
     lines: list[str] = []
     for key, value in written.values.items():
         lines += [*_comments_of(written, key), *yaml_lines(key, value)]
@@ -198,7 +198,7 @@ def write_markdown(written: OutputFile) -> str:
 
 
 def under(values: dict[str, Any], path: Sequence[str]) -> dict[str, Any]:
-    """The table at a path, which is made if it is not there."""
+    """Return the table at a path, which is made if it is not there."""
     for name in path:
         values = values.setdefault(name, {})
     return values
@@ -212,7 +212,7 @@ _NOT_IN_YAML = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
 
 
 def yaml_scalar(value: object) -> str:
-    """A value on one line that every YAML parser reads as this value, also those of YAML 1.1."""
+    """Return a value on one line that every YAML parser reads as this value, also those of YAML 1.1."""
     if isinstance(value, str):
         if _SAFE.fullmatch(value) and value.lower() not in _RESERVED:
             return value
@@ -232,7 +232,7 @@ def _in_quotes(text: str) -> str:
 
 
 def yaml_lines(key: str, value: object, indent: str = "") -> list[str]:
-    """The lines of `key: value`; mappings and lists of mappings go below the key."""
+    """Return the lines of `key: value`; mappings and lists of mappings go below the key."""
     name = f"{indent}{yaml_scalar(key)}:"
     if isinstance(value, Mapping) and value:
         return [name, *(line for k, v in value.items() for line in yaml_lines(k, v, indent + "  "))]

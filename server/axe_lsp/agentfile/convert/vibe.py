@@ -24,7 +24,7 @@ _CALLER = "task"
 
 
 def _read_name(reading: Reading) -> None:
-    """A Vibe agent is called as its file."""
+    """Take the name of the file, by which Vibe calls an agent."""
     reading.agent.name = reading.stem
     title = reading.take("display_name")
     if title is not None:

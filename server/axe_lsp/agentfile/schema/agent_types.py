@@ -23,7 +23,7 @@ class AgentType(Struct, frozen=True):
     read_only: bool = False
 
     def begins(self, own_prompt: str) -> str:
-        """The prompt of a file that takes it as a preset: the type's, then the file's own."""
+        """Return the prompt of a file that takes it as a preset: the type's, then the file's own."""
         return f"{self.prompt}\n\n{own_prompt}" if own_prompt.strip() else self.prompt
 
 
@@ -46,7 +46,7 @@ BUILT_IN_TYPES: Mapping[str, AgentType] = {
 
 
 def filled_by(type_name: object) -> Mapping[str, str | list[str]]:
-    """The keys that `type = "<name>"` fills in where a file leaves them out."""
+    """Return the keys that `type = "<name>"` fills in where a file leaves them out."""
     preset = BUILT_IN_TYPES.get(type_name) if isinstance(type_name, str) else None
     if preset is None:
         return {}

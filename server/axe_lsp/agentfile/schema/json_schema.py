@@ -34,7 +34,7 @@ class SchemaFault(NamedTuple):
 
 
 def schema_faults(schema: Node, name: str) -> Iterator[SchemaFault]:
-    """The problems that keep `schema`, named `name` in messages, from being a JSON Schema."""
+    """Yield the problems that keep `schema`, named `name` in messages, from being a JSON Schema."""
     checker = _Checker(schema)
     yield from checker.schema(schema, name, 0)
     yield from checker.targets(name)
@@ -53,7 +53,7 @@ class _Checker:
         self._targets: list[tuple[Node, str]] = []
 
     def targets(self, name: str) -> _Faults:
-        """The targets of references are schemas, too, wherever they are."""
+        """Yield the targets of references are schemas, too, wherever they are."""
         while self._targets:
             target, pointer = self._targets.pop()
             if id(target) not in self._checked:
@@ -196,7 +196,7 @@ class _Checker:
             yield from self.plain(member, f"{where}.{name}", depth + 1)
 
     def _leads_somewhere(self, fragment: str) -> bool:
-        """References are pointers (RFC 6901) or the names of anchors; nothing means all."""
+        """Return whether a reference is valid: a pointer (RFC 6901), the name of an anchor, or nothing, which means all."""
         if not fragment:
             return True
         if not fragment.startswith("/"):
@@ -233,7 +233,7 @@ def _anchors_in(node: Node, depth: int) -> Iterator[str]:
 
 @lru_cache(maxsize=KEPT)
 def expression_fault(pattern: str) -> str:
-    """Why a text is no regular expression of Python's, or "". Each keystroke asks for those of the file again."""
+    """Return why a text is no regular expression of Python's, or "". Each keystroke asks for those of the file again."""
     try:
         with warnings.catch_warnings():
             # Of what a later Python may read otherwise. It would be on standard error.

@@ -151,7 +151,7 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
     is_judged_alone: bool = False
 
     def find(self, path: KeyPath) -> KeySpec | None:
-        """The row of a key; a name of the user's own matches `*`."""
+        """Return the row of a key; a name of the user's own matches `*`."""
         if len(path) > self._depth:
             return None  # A path may have thousands of parts, each of which would be looked at.
         spec = self.rows.get(path)
@@ -160,16 +160,16 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
         return _row_of_any_name(self, path)
 
     def key(self, path: KeyPath) -> KeySpec:
-        """The row of a key that is known to have one."""
+        """Return the row of a key that is known to have one."""
         return self.rows[path]
 
     def keys_of(self, table: KeyPath) -> tuple[KeySpec, ...]:
-        """The keys directly inside a table, in the order of the rows. The root is `()`."""
+        """Return the keys directly inside a table, in the order of the rows. The root is `()`."""
         parent = self.find(table)
         return self._inside.get(parent.path if parent is not None else table, ())
 
     def is_open(self, path: KeyPath) -> bool:
-        """Whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
+        """Return whether a table's keys are the user's business: JSON Schemas, maps of strings, names."""
         for end in range(1, min(len(path), self._depth) + 1):
             spec = self.find(path[:end])
             if spec is not None and spec.is_open:
@@ -201,7 +201,7 @@ class Schema(Struct, frozen=True, eq=False, dict=True):
 
 @lru_cache(maxsize=4096)
 def _row_of_any_name(schema: Schema, path: KeyPath) -> KeySpec | None:
-    """The row that has `*` in place of parts. Each keystroke asks for the same paths again."""
+    """Return the row that has `*` in place of parts. Each keystroke asks for the same paths again."""
     row: KeyPath = ()
     for part in path:
         here = next(
@@ -250,12 +250,12 @@ def row(dotted: str, type_: KeyType, doc: str, **columns: Unpack[AllColumns]) ->
 
 
 def choice(dotted: str, words: str, doc: str, **columns: Unpack[Columns]) -> KeySpec:
-    """A key whose value is one of some words."""
+    """Return a key whose value is one of some words."""
     return row(dotted, KeyType.STRING, doc, choices=tuple(words.split()), **columns)
 
 
 def count(dotted: str, doc: str, minimum: int = 0, **columns: Unpack[Columns]) -> KeySpec:
-    """A key whose value is a whole number that can't be negative."""
+    """Return a key whose value is a whole number that can't be negative."""
     return row(dotted, KeyType.INTEGER, doc, minimum=minimum, **columns)
 
 
@@ -271,13 +271,13 @@ def table(
     type_: KeyType = KeyType.TABLE,
     **columns: Unpack[Columns],
 ) -> tuple[KeySpec, ...]:
-    """A table and its keys, as `below` has them."""
+    """Return a table and its keys, as `below` has them."""
     header = row(dotted, type_, doc, **columns)
     return (header, *below(dotted, *keys, since=header.since))
 
 
 def below(table: str, *keys: KeySpec, since: str = FIRST_AXE) -> tuple[KeySpec, ...]:
-    """The keys of a table, whose own paths begin in it. Their `since` is that of the table, unless they have one."""
+    """Return the keys of a table, whose own paths begin in it. Their `since` is that of the table, unless they have one."""
     above = tuple(table.split("."))
     return tuple(
         replace(key, path=(*above, *key.path), since=since if key.since == FIRST_AXE else key.since)

@@ -51,31 +51,31 @@ class Lookup:
         return tuple(walk(self.parse.document))
 
     def find(self, path: KeyPath) -> Located | None:
-        """The key at `path`, if it is written."""
+        """Return the key at `path`, if it is written."""
         place = self._places.get(path)
         return place[0].located[place[1]] if place is not None else None
 
     def value(self, path: KeyPath) -> Value | None:
-        """The finished value of the key at `path`."""
+        """Return the finished value of the key at `path`."""
         item = self.find(path)
         value = item.entry.value if item is not None else None
         return value if value is not None and value.complete else None
 
     def decoded(self, path: KeyPath) -> Any:
-        """The value of the key at `path`, or None if it is absent or unfinished."""
+        """Return the value of the key at `path`, or None if it is absent or unfinished."""
         value = self.value(path)
         return decode(self.parse.text, value) if value is not None else None
 
     def path_of(self, entry: Entry) -> KeyPath:
-        """The full path of an entry of this document."""
+        """Return the full path of an entry of this document."""
         return self._paths_of_entries[id(entry)]
 
     def has(self, path: KeyPath) -> bool:
-        """Whether the key, or the table of that name, is written at all, dotted keys included."""
+        """Return whether the key, or the table of that name, is written at all, dotted keys included."""
         return path in self.paths
 
     def once(self, value: Value, what: str, find: Callable[[], Found]) -> Found:
-        """The result of `find`, which depends on a value and the key alone; kept while they stay.
+        """Return the result of `find`, which depends on a value and the key alone; kept while they stay.
 
         For long arrays: while they stay as they are, not each keystroke has to look through them.
         """
@@ -87,7 +87,7 @@ class Lookup:
         return found
 
     def once_per_text(self, what: str, text: str, find: Callable[[], Found]) -> Found:
-        """The result of `find`, which depends on a statement's or table's own text alone; kept while there is such a text.
+        """Return the result of `find`, which depends on a statement's or table's own text alone; kept while there is such a text.
 
         For tables by the thousand: where one is written, what is above it may have moved it.
         """
@@ -100,7 +100,7 @@ class Lookup:
         return found
 
     def made_once(self, what: str, path: KeyPath, make: Callable[[], Found]) -> Found:
-        """The result of `make`, which depends on the parse and a path alone."""
+        """Return the result of `make`, which depends on the parse and a path alone."""
         key = (what, path)
         if key not in self._made:
             self._made[key] = make()
@@ -108,14 +108,14 @@ class Lookup:
         return made
 
     def statement_at(self, offset: int) -> Entry | None:
-        """The `key = value` that holds `offset`, of a table and not of a table within a value."""
+        """Return the `key = value` that holds `offset`, of a table and not of a table within a value."""
         index = bisect_right(self._starts, offset) - 1
         if index < 0 or offset >= self._statements[index].range.end:
             return None
         return self._statements[index]
 
     def place(self, path: KeyPath) -> TextRange | None:
-        """The name of the key or table where it is written first, in a header or before a value."""
+        """Return the name of the key or table where it is written first, in a header or before a value."""
         if not self.has(path):
             return None
         for table in self.parse.document.tables:
@@ -128,7 +128,7 @@ class Lookup:
         return None
 
     def names_below(self, table: KeyPath) -> list[KeyPart]:
-        """The parts of headers and keys that name something directly below a table, in written order."""
+        """Return the parts of headers and keys that name something directly below a table, in written order."""
         tables = self.tables_alike(table)
         keys = [each.header for each in tables if each.header is not None]
         paths = [(key.names, key.parts) for key in keys]
@@ -158,11 +158,11 @@ class Lookup:
         )
 
     def tables_alike(self, path: KeyPath) -> Sequence[Table]:
-        """The tables whose path begins with the same name as `path`, in written order."""
+        """Return the tables whose path begins with the same name as `path`, in written order."""
         return self._tables_alike.get(path[:1], ())
 
     def entries_alike(self, path: KeyPath) -> Sequence[tuple[Table, Entry]]:
-        """The entries whose path does, with their tables."""
+        """Return the entries whose path does, with their tables."""
         return self._entries_alike.get(path[:1], ())
 
     @cached_property
@@ -214,7 +214,7 @@ _Part = TypeVar("_Part", Entry, Value, Secret)
 
 
 def part_at(parts: Sequence[_Part], offset: int) -> _Part | None:
-    """Which of several parts of a text, in written order, holds `offset`."""
+    """Return which of several parts of a text, in written order, holds `offset`."""
     index = bisect_right(parts, offset, key=lambda part: part.range.start) - 1
     return parts[index] if index >= 0 and offset < parts[index].range.end else None
 

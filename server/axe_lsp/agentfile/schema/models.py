@@ -188,7 +188,7 @@ _DATED = r"-(\d{8}|\d{4}-\d\d-\d\d)$"
 
 
 def ending_of(text: str) -> Ending | None:
-    """The announced end of the model that an agent file names; None if none is known."""
+    """Return the announced end of the model that an agent file names; None if none is known."""
     endings = _endings()
     return endings.get(text) or endings.get(re.sub(_DATED, "", text))
 
@@ -204,7 +204,7 @@ def _endings() -> dict[str, Ending]:
 
 
 def known_model(text: str) -> Model | None:
-    """The row of the model that an agent file names."""
+    """Return the row of the model that an agent file names."""
     return _by_name().get(text)
 
 
@@ -216,7 +216,7 @@ _ALIKE = 0.87
 
 @lru_cache(maxsize=KEPT)
 def nearly_named(text: str) -> Model | None:
-    """The model that was probably meant by a name that differs from its own by a slip.
+    """Return the model that was probably meant by a name that differs from its own by a slip.
 
     Other digits are another version, which may be newer than this table, so they are no slip.
     """
@@ -253,7 +253,7 @@ rest, without a tag."""
 
 
 def takes_pictures(model: str) -> bool:
-    """False of a model that is known to take none, for which a name such as `llama3.1:8b` is enough."""
+    """Return False for a model that is known to take none, for which a name such as `llama3.1:8b` is enough."""
     name = model.rpartition("/")[2].partition(":")[0].lower()
     return not any(
         name.startswith(start) and re.fullmatch(rest, name[len(start) :])
@@ -266,5 +266,5 @@ _CHARACTERS_PER_TOKEN = 4
 
 
 def estimated_tokens(characters: int) -> int:
-    """The estimated number of tokens of a text with so many characters."""
+    """Return the estimated number of tokens of a text with so many characters."""
     return characters // _CHARACTERS_PER_TOKEN

@@ -74,12 +74,12 @@ def _moved_to(node: Node, place: TextRange) -> Node:
 
 
 def nested(lookup: Lookup, path: KeyPath) -> Node | None:
-    """The value of the key at `path`, as far as it is written. It is made once, and not to be changed."""
+    """Return the value of the key at `path`, as far as it is written. It is made once, and not to be changed."""
     return lookup.made_once("nested", path, lambda: _nested(lookup, path))
 
 
 def nested_in(tables: Iterable[Table], text: str) -> Node:
-    """The whole tree of some tables, as if there were no others."""
+    """Return the whole tree of some tables, as if there were no others."""
     root = Node(TextRange(0, 0), members={})
     for table in tables:
         if table.complete:
@@ -109,7 +109,7 @@ def _nested(lookup: Lookup, path: KeyPath) -> Node | None:
 
 
 def _table(parent: Node, parts: Sequence[KeyPart], *, is_array: bool = False) -> Node | None:
-    """The table that a header or the front of a dotted key names; None if it is something else."""
+    """Return the table that a header or the front of a dotted key names; None if it is something else."""
     here = parent
     for index, part in enumerate(parts):
         if here.members is None:
@@ -135,7 +135,7 @@ def _put(parent: Node, entry: Entry, text: str) -> None:
 
 
 def node_of(value: Value, text: str) -> Node:
-    """The tree of one finished value."""
+    """Return the tree of one finished value."""
     if value.kind is ValueKind.ARRAY:
         return Node(value.range, items=[node_of(item, text) for item in value.items])
     if value.kind is ValueKind.INLINE_TABLE:
@@ -154,23 +154,23 @@ def _find(root: Node, path: KeyPath) -> Node | None:
 
 
 def member_of(node: Node | None, name: str) -> Node | None:
-    """The value of a key of a table."""
+    """Return the value of a key of a table."""
     return node.members.get(name) if node is not None and node.members is not None else None
 
 
 def tables_of(node: Node | None, name: str) -> list[Node]:
-    """The tables in the array of a key."""
+    """Return the tables in the array of a key."""
     value = member_of(node, name)
     found = (value.items if value is not None else None) or ()
     return [each for each in found if each.members is not None]
 
 
 def text_of(node: Node | None) -> str:
-    """The text that a value is, or ""."""
+    """Return the text that a value is, or ""."""
     return node.value if node is not None and isinstance(node.value, str) else ""
 
 
 def texts_of(node: Node | None) -> Iterator[str]:
-    """The text that a value is, or those of an array."""
+    """Yield the text that a value is, or those of an array."""
     if node is not None:
         yield from (each.value for each in node.items or [node] if isinstance(each.value, str))

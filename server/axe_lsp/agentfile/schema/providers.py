@@ -245,12 +245,12 @@ class Provider(Struct, frozen=True):
     params: frozenset[str] = frozenset()
 
     def wire_of(self, model: str) -> Wire:
-        """The wire on which the service has a model."""
+        """Return the wire on which the service has a model."""
         found = (wire for pattern, wire in self.wires if re.match(pattern, model))
         return next(found, self.wire)
 
     def auth_of(self, wire: Wire, key: str) -> Auth:
-        """The way in which a request on this wire sends its key, or goes without one."""
+        """Return the way in which a request on this wire sends its key, or goes without one."""
         usual = self.auths.get(wire, WIRES[wire].auth)
         auth, keyless = self.auth or usual, WIRES[wire].keyless_auth
         return keyless if keyless is not None and auth == usual and not key else auth
@@ -262,12 +262,12 @@ class Provider(Struct, frozen=True):
 
 
 def default_key_variable(name: str) -> str:
-    """The environment variable for the key of a provider that has no row."""
+    """Return the environment variable for the key of a provider that has no row."""
     return f"{_upper(name)}_API_KEY"
 
 
 def address_variable(name: str) -> str:
-    """The environment variable for a provider's base URL."""
+    """Return the environment variable for a provider's base URL."""
     return f"AXE_{_upper(name)}_BASE_URL"
 
 

@@ -81,7 +81,7 @@ PUBLISHED = {"agent": AGENT, "config": CONFIG, "test": TESTS}
 
 
 def json_schema(schema: Schema) -> JsonSchema:
-    """The JSON Schema of the files that have these keys."""
+    """Return the JSON Schema of the files that have these keys."""
     has_schemas = any(key.type is KeyType.JSON_SCHEMA for key in schema.keys)
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -92,7 +92,7 @@ def json_schema(schema: Schema) -> JsonSchema:
 
 
 def _table(schema: Schema, path: KeyPath) -> JsonSchema:
-    """A table of known keys; any other key is a mistake."""
+    """Return a table of known keys; any other key is a mistake."""
     keys = schema.keys_of(path)
     named = {key.path[-1]: _key(schema, key) for key in keys}
     any_name = named.pop(ANY_NAME, False)
@@ -156,7 +156,7 @@ _CHECKS: KeyPath = ("case", "expect", "answer")
 
 
 def _values_below(schema: Schema, spec: KeySpec) -> JsonSchema | bool:
-    """The values of keys that are the user's choice."""
+    """Return the values of keys that are the user's choice."""
     if schema is TESTS and spec.path[-1] == "files":
         return {"anyOf": [{"type": "boolean"}, _table(schema, _CHECKS)]}
     if schema is TESTS and spec.path[-1] == "args":
@@ -253,7 +253,7 @@ def _limits(spec: KeySpec) -> JsonSchema:
 
 
 def _words(schema: Schema, spec: KeySpec) -> JsonSchema:
-    """Which strings are allowed."""
+    """Return which strings are allowed."""
     if spec.choices:
         may_be_empty = schema.empty_is_absent and not spec.required
         return {"enum": [*spec.choices, *([""] if may_be_empty else [])]}

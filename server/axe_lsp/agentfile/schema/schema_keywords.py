@@ -41,26 +41,26 @@ _KEYWORDS = (
 
 
 def keywords_of(table: KeyPath) -> tuple[KeySpec, ...]:
-    """The keywords directly inside a table, if that is a schema."""
+    """Return the keywords directly inside a table, if that is a schema."""
     if not _is_schema(table):
         return ()
     return tuple(_in_table(table, each) for each in _KEYWORDS)
 
 
 def _in_table(table: KeyPath, keyword: KeySpec) -> KeySpec:
-    """The row of a keyword in this table. Agents are called with an object and nothing else."""
+    """Return the row of a keyword in this table. Agents are called with an object and nothing else."""
     path = (*table, *keyword.path)
     choices = ("object",) if path == ("input", "type") else keyword.choices
     return replace(keyword, path=path, choices=choices)
 
 
 def find_keyword(path: KeyPath) -> KeySpec | None:
-    """The row of a keyword, if the path leads to one."""
+    """Return the row of a keyword, if the path leads to one."""
     return next((row for row in keywords_of(path[:-1]) if row.path == path), None)
 
 
 def is_member(path: KeyPath) -> bool:
-    """Whether the path ends in a name of the user's choice, which has a schema."""
+    """Return whether the path ends in a name of the user's choice, which has a schema."""
     return len(path) > 1 and path[-2] in _NAMED and _is_schema(path) and not _is_schema(path[:-1])
 
 
@@ -73,7 +73,7 @@ def _is_schema(path: KeyPath) -> bool:
 
 
 def _leads_to_schema(inside: KeyPath) -> bool:
-    """Whether this path, which begins in a schema, ends in one."""
+    """Return whether this path, which begins in a schema, ends in one."""
     names_follow = False
     for part in inside:
         if names_follow:
@@ -95,7 +95,7 @@ class Member(NamedTuple):
 
 
 def members_of(lookup: Lookup, path: KeyPath) -> tuple[Member, ...]:
-    """The members in the schema at `path`, as far as it is written, in its order."""
+    """Return the members in the schema at `path`, as far as it is written, in its order."""
     schema = nested(lookup, path) if lookup.has(path) else None
     properties = member_of(schema, "properties")
     if properties is None or properties.members is None:
@@ -109,7 +109,7 @@ def members_of(lookup: Lookup, path: KeyPath) -> tuple[Member, ...]:
 
 
 def member_at(lookup: Lookup, path: KeyPath) -> Member | None:
-    """The member whose schema stands at `path`: a name below `properties`."""
+    """Return the member whose schema stands at `path`: a name below `properties`."""
     *parent, keyword, name = path if len(path) > 2 else ("", "", "")
     if keyword != "properties":
         return None

@@ -56,7 +56,7 @@ FORBIDDEN: KeyPath = ("case", "expect", "forbidden")
 
 
 def _text(name: str, doc: str) -> tuple[KeySpec, ...]:
-    """A table of checks of a text."""
+    """Return a table of checks of a text."""
     return table(
         name,
         doc,
@@ -69,7 +69,7 @@ def _text(name: str, doc: str) -> tuple[KeySpec, ...]:
 
 
 def _number(name: str, type_: KeyType, doc: str) -> tuple[KeySpec, ...]:
-    """A table of checks of a number."""
+    """Return a table of checks of a number."""
     words = (("min", "At least"), ("max", "At most"), ("equals", "Exactly"))
     return table(
         name, doc, *(row(word, type_, f"{meaning} this.", minimum=0) for word, meaning in words)
@@ -129,7 +129,7 @@ _RUN = (
 
 
 def _children(depth: int) -> tuple[KeySpec, ...]:
-    """The expectations about the children of a run, and about theirs."""
+    """Return the expectations about the children of a run, and about theirs."""
     if depth > _MAX_DEPTH:
         return ()
     return table(

@@ -136,7 +136,7 @@ SIDE_RUN_TOOLS = _with("side runs")
 def tools_meant(
     listed: Sequence[str], allow: Sequence[str] = (), deny: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """The tools that are listed or allowed, and not denied; each once, in the order of the names.
+    """Return the tools that are listed or allowed, and not denied; each once, in the order of the names.
 
     Unknown names are left out.
     """
@@ -146,12 +146,12 @@ def tools_meant(
 
 
 def named_tools(listed: Sequence[str], deny: Sequence[str] = ()) -> tuple[str, ...]:
-    """The same without globs: only the tools that are listed by a name."""
+    """Return the same without globs: only the tools that are listed by a name."""
     return tools_meant([each for each in listed if not is_tool_glob(each)], deny=deny)
 
 
 def is_tool_glob(name: str) -> bool:
-    """Whether a name stands for any number of tools."""
+    """Return whether a name stands for any number of tools."""
     return any(character in name for character in "*?[")
 
 

@@ -13,7 +13,7 @@ from axe_lsp.agentfile.text.ranges import quoted
 
 
 def address_fault(address: str) -> str | None:
-    """The reason why a text is not the address of a server, in axe's words."""
+    """Return the reason why a text is not the address of a server, in axe's words."""
     scheme, separator, rest = address.partition("://")
     if not separator or scheme.lower() not in ("http", "https"):
         return f"must use http or https scheme, got {quoted(scheme if separator else '')}"
@@ -23,7 +23,7 @@ def address_fault(address: str) -> str | None:
 
 
 def without_passwords(text: str) -> str:
-    """A text in which no address says who is calling, or has a query, in which some keep a key."""
+    """Return a text in which no address says who is calling, or has a query, in which some keep a key."""
     shown = re.sub(_CALLER, "", text) if "@" in text else text
     return re.sub(_QUERY, r"\1?…", shown) if "?" in shown else shown
 
@@ -64,7 +64,7 @@ class SshHost(Struct, frozen=True):
 
 
 def ssh_host(text: str) -> SshHost:
-    """The machine of an address. Raises ValueError, whose text completes a sentence that names the place."""
+    """Return the machine of an address. Raises ValueError, whose text completes a sentence that names the place."""
     found = re.fullmatch(ADDRESS, text)
     if found is None:
         raise ValueError(
@@ -86,7 +86,7 @@ class DaskHost(Struct, frozen=True):
 
 
 def dask_host(text: str) -> DaskHost:
-    """The machine of an address. Raises ValueError, as above."""
+    """Return the machine of an address. Raises ValueError, as above."""
     found = re.fullmatch(DASK_ADDRESS, text)
     if found is None:
         raise ValueError(

@@ -9,7 +9,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def as_line(text: str, most: int) -> str:
-    """The beginning of a text, as much as fits into a line of so many characters."""
+    """Return the beginning of a text, as much as fits into a line of so many characters."""
     beginning = text[: 10 * most]
     line = " ".join(beginning.split())
     is_whole = len(line) <= most and not text[len(beginning) :].strip()

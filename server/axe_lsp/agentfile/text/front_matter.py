@@ -234,7 +234,7 @@ def mend_claude(text: str, where: TextRange) -> Second:
 
 
 def _is_whole(value: str) -> bool:
-    """Whether a value stands in quotes, or is a list that YAML reads."""
+    """Return whether a value stands in quotes, or is a list that YAML reads."""
     if len(value) > 1 and value[0] == value[-1] and value[0] in "\"'":
         return True
     if value.startswith("[") and value.endswith("]"):

@@ -19,7 +19,7 @@ class BadPatternError(ValueError):
 
 
 def segments_of(pattern: str) -> tuple[str, ...]:
-    """The segments of a whole pattern. Raises BadPatternError.
+    """Return the segments of a whole pattern. Raises BadPatternError.
 
     As in axe, a leading slash does not leave the folder where the pattern starts.
     """
@@ -76,12 +76,12 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 
 def has_magic(segment: str) -> bool:
-    """Whether a segment is more than a name."""
+    """Return whether a segment is more than a name."""
     return any(character in segment for character in "*?[\\")
 
 
 def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
-    """Whether the segments of a pattern, `**` among them, match those of a path."""
+    """Return whether the segments of a pattern, `**` among them, match those of a path."""
     reached = {0}  # How much of the path the segments up to here may match.
     for segment in segments:
         if segment == ANY_FOLDERS:
@@ -95,7 +95,7 @@ def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:
 
 
 def may_match_below(segments: tuple[str, ...], folder: tuple[str, ...]) -> bool:
-    """Whether anything in a folder, or below it, can match."""
+    """Return whether anything in a folder, or below it, can match."""
     for segment, name in zip(segments, folder, strict=False):
         if segment == ANY_FOLDERS:
             return True
@@ -135,7 +135,7 @@ def _bound(pattern: str, position: int) -> tuple[str, int]:
 
 
 def _literal(pattern: str, position: int) -> tuple[str, int]:
-    """The character at `position`, or the one that a backslash there protects."""
+    """Return the character at `position`, or the one that a backslash there protects."""
     if pattern[position] != "\\":
         return pattern[position], position + 1
     if position + 1 >= len(pattern):

@@ -112,7 +112,7 @@ class Spelling:
         self._names = names
 
     def near(self, name: str) -> tuple[str, ...]:
-        """The few names that `name` might stand for."""
+        """Return the few names that `name` might stand for."""
         backwards = (each[::-1] for each in _around(self._by_end, name[::-1]))
         return tuple(dict.fromkeys([*_around(self._by_beginning, name), *backwards]))
 

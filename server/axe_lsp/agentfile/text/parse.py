@@ -80,7 +80,7 @@ class Parse:
         return True
 
     def _is_said_the_same(self, before: Parse, changed: Difference) -> bool:
-        """Whether only lines between the statements of the valid text before are others: blank ones and comments."""
+        """Return whether only lines between the statements of the valid text before are others: blank ones and comments."""
         start, old_end, end = changed
         return (
             _NO_STATEMENTS.fullmatch(self.text, start, end) is not None
@@ -94,7 +94,7 @@ _NO_STATEMENTS = re.compile(r"(?:[ \t]*(?:#[\t -~]*)?\r?\n)*[ \t]*(?:#[\t -~]*)?
 
 
 def _is_in_statement(document: Document, offset: int) -> bool:
-    """Whether what stands at the start of a line belongs to a statement that begins above it."""
+    """Return whether what stands at the start of a line belongs to a statement that begins above it."""
     tables = document.tables
     table = tables[max(bisect_left(tables, offset, key=lambda each: each.range.start) - 1, 0)]
     index = bisect_left(table.entries, offset, key=lambda each: each.range.start) - 1
@@ -102,7 +102,7 @@ def _is_in_statement(document: Document, offset: int) -> bool:
 
 
 def _is_as_valid(text: str, document: Document, before: Parse) -> bool:
-    """Whether one value alone is another one than in the valid text before, and a valid one.
+    """Return whether one value alone is another one than in the valid text before, and a valid one.
 
     What other statements may say about the key does not depend on its value.
     """
@@ -120,7 +120,7 @@ def _is_as_valid(text: str, document: Document, before: Parse) -> bool:
 
 
 def _first_difference(before: Document, document: Document) -> tuple[Entry, Entry] | None:
-    """The first entry that is another one than in the tree from which the document was made."""
+    """Return the first entry that is another one than in the tree from which the document was made."""
     for old_table, table in zip(before.tables, document.tables, strict=False):
         if old_table is not table:
             for old, new in zip(old_table.entries, table.entries, strict=False):
@@ -132,14 +132,14 @@ def _first_difference(before: Document, document: Document) -> tuple[Entry, Entr
 def _verdict(
     text: str, document: Document, found: tuple[SyntaxProblem, ...]
 ) -> tomli.TOMLDecodeError | None:
-    """Why the text is not TOML, if it isn't."""
+    """Return why the text is not TOML, if it isn't."""
     if not found and judge(_without_prose(text, document))[1] is None:
         return None
     return judge(text)[1]
 
 
 def _without_prose(text: str, document: Document) -> str:
-    """The text with empty prompts, which is valid exactly if the text is.
+    """Return the text with empty prompts, which is valid exactly if the text is.
 
     Only strings are emptied that hold nothing but what may stand in any string. A long prompt is
     most of its file, and would be most of what a keystroke costs.
@@ -155,7 +155,7 @@ def _without_prose(text: str, document: Document) -> str:
 
 
 def _prose(text: str, where: TextRange) -> TextRange | None:
-    """The inside of a string of several lines, if it is prose."""
+    """Return the inside of a string of several lines, if it is prose."""
     if not text.startswith(('"""', "'''"), where.start):
         return None
     inside = TextRange(where.start + 3, where.end - 3)
@@ -167,7 +167,7 @@ _NOT_IN_PROSE = b"\\" + bytes([*range(9), *range(11, 32), 127])
 
 
 def is_prose(text: str) -> bool:
-    """Whether a text holds nothing but what may stand in any string of several lines, quotes aside."""
+    """Return whether a text holds nothing but what may stand in any string of several lines, quotes aside."""
     # A regular expression would take three times as long.
     raw = text.encode("utf-8", "surrogatepass")
     return len(raw.translate(None, _NOT_IN_PROSE)) == len(raw)
@@ -176,7 +176,7 @@ def is_prose(text: str) -> bool:
 def _problems(
     text: str, document: Document, found: tuple[SyntaxProblem, ...], verdict: tomli.TOMLDecodeError
 ) -> Iterator[SyntaxProblem]:
-    """The syntax errors of the text, as far as one pass can find them."""
+    """Yield the syntax errors of the text, as far as one pass can find them."""
     yield from found
     clashing = [SyntaxProblem(*each) for each in redefinitions(document)]
     yield from clashing
@@ -204,7 +204,7 @@ def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> S
 
 
 def _offset(text: str, verdict: tomli.TOMLDecodeError) -> int:
-    """Where in `text` tomli stopped. tomli counts in a text without BOM and with CR LF as LF."""
+    """Return where in `text` tomli stopped. tomli counts in a text without BOM and with CR LF as LF."""
     original = text.removeprefix("\ufeff")
     offset = verdict.pos
     if "\r\n" in original:

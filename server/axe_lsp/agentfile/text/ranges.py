@@ -34,15 +34,15 @@ class TextRange(Struct, frozen=True, order=True, gc=False):
         return iter((self.start, self.end))
 
     def touches(self, offset: int) -> bool:
-        """Whether a cursor at `offset` stands inside or right at either edge."""
+        """Return whether a cursor at `offset` stands inside or right at either edge."""
         return self.start <= offset <= self.end
 
     def of(self, text: str) -> str:
-        """The part of `text` that the range covers."""
+        """Return the part of `text` that the range covers."""
         return text[self.start : self.end]
 
     def moved(self, by: int) -> TextRange:
-        """The range of the same text where it stands `by` characters later."""
+        """Return the range of the same text where it stands `by` characters later."""
         return TextRange(self.start + by, self.end + by)
 
 
@@ -69,12 +69,12 @@ class LineIndex:
     __slots__ = ("starts", "text")
 
     def __init__(self, text: str, starts: list[int] | None = None) -> None:
-        """`starts`, if the caller knows where the lines of `text` begin."""
+        """Take the `starts` of the lines if the caller knows them."""
         self.text = text
         self.starts: list[int] = _line_starts(text) if starts is None else starts
 
     def edited(self, text: str, changed: Difference) -> LineIndex:
-        """The lines of the text that an edit has made of this one."""
+        """Return the lines of the text that an edit has made of this one."""
         first = bisect_left(self.starts, changed.start)
         rest = self.starts[bisect_right(self.starts, changed.old_end) :]
         between = _line_starts(text[changed.start : changed.end])
@@ -84,15 +84,15 @@ class LineIndex:
         return LineIndex(text, self.starts[:first] + new + rest)
 
     def line_at(self, offset: int) -> int:
-        """The number of the line, from 0, that holds `offset`."""
+        """Return the number of the line, from 0, that holds `offset`."""
         return bisect_right(self.starts, offset) - 1
 
     def start_of(self, line: int) -> int:
-        """Where a line begins; behind the text if there are not so many."""
+        """Return where a line begins; behind the text if there are not so many."""
         return self.starts[line] if line < len(self.starts) else len(self.text) + 1
 
     def line_range(self, line: int) -> TextRange:
-        """The line without its end-of-line characters."""
+        """Return the line without its end-of-line characters."""
         start = self.starts[line]
         end = min(self.start_of(line + 1), len(self.text))
         while end > start and self.text[end - 1] in "\r\n":
@@ -100,7 +100,7 @@ class LineIndex:
         return TextRange(start, end)
 
     def text_of(self, where: TextRange) -> str:
-        """The part of the text that `where` covers."""
+        """Return the part of the text that `where` covers."""
         return where.of(self.text)
 
     def position(self, offset: int, encoding: PositionEncoding) -> tuple[int, int]:
@@ -113,7 +113,7 @@ class LineIndex:
         return line, _units(self.text[start:offset], encoding)
 
     def offset(self, line: int, column: int, encoding: PositionEncoding) -> int:
-        """The inverse of `position`.
+        """Return the inverse of `position`.
 
         A column behind the end of its line means that end, a line behind the last one the end of
         the text (LSP 3.17, "Position"); a column inside a surrogate pair or a UTF-8 sequence means
@@ -128,7 +128,7 @@ class LineIndex:
 
 
 def offset_in_line(line: str, column: int, encoding: PositionEncoding) -> int:
-    """Where a column lies in a line, its end if the column is behind that."""
+    """Return where a column lies in a line, its end if the column is behind that."""
     if column <= 0:
         return 0
     if encoding == "utf-32" or line.isascii():
@@ -154,7 +154,7 @@ _CODECS: dict[PositionEncoding, str] = {"utf-8": "utf-8", "utf-16": "utf-16-le"}
 
 
 def _is_high(unit: bytes) -> bool:
-    """Whether a unit of UTF-16 is the first of a pair."""
+    """Return whether a unit of UTF-16 is the first of a pair."""
     return unit[1:] != b"" and 0xD8 <= unit[1] <= 0xDB
 
 
@@ -181,7 +181,7 @@ def _units(text: str, encoding: PositionEncoding) -> int:
 
 
 def difference(old: str, new: str) -> Difference:
-    """The lines that have changed; none of them is missing, and few are too many."""
+    """Return the lines that have changed; none of them is missing, and few are too many."""
     start = new.rfind("\n", 0, common_beginning(old, new)) + 1
     common = common_end(old[start:], new[start:])
     end, old_end = len(new) - common, len(old) - common
@@ -195,7 +195,7 @@ def _begins_line(text: str, offset: int, start: int) -> bool:
 
 
 def common_beginning(old: str, new: str) -> int:
-    """How many characters at the beginnings are the same. Halves are compared, which is many times faster than a loop."""
+    """Return how many characters at the beginnings are the same. Halves are compared, which is many times faster than a loop."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2
@@ -207,7 +207,7 @@ def common_beginning(old: str, new: str) -> int:
 
 
 def common_end(old: str, new: str) -> int:
-    """The same for the ends."""
+    """Return the same for the ends."""
     low, high = 0, min(len(old), len(new))
     while low < high:
         middle = (low + high + 1) // 2

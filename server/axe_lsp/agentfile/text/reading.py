@@ -13,12 +13,12 @@ from axe_lsp.agentfile.text.ranges import LineIndex
 
 
 def values_of(text: str) -> Mapping[str, Any] | None:
-    """The values of a text; None if it is not TOML."""
+    """Return the values of a text; None if it is not TOML."""
     return judge(text)[0]
 
 
 def judge(text: str) -> tuple[Mapping[str, Any] | None, tomli.TOMLDecodeError | None]:
-    """The values of a text, or why it is not TOML."""
+    """Return the values of a text, or why it is not TOML."""
     try:
         return tomli.loads(text.removeprefix("\ufeff")), None
     except tomli.TOMLDecodeError as error:
@@ -33,7 +33,7 @@ _MANY_DIGITS = r"(?<=[=\[,\s+-])[0-9](?:_?[0-9]){4299,}"
 
 
 def _place_of_digits(text: str) -> int:
-    """Where the first integer begins that Python refuses, counted as tomli counts."""
+    """Return where the first integer begins that Python refuses, counted as tomli counts."""
     match = re.search(_MANY_DIGITS, text.removeprefix("\ufeff").replace("\r\n", "\n"))
     return match.start() if match is not None else 0
 
@@ -48,7 +48,7 @@ class NotUtf8Error(ValueError):
 
 
 def decode_utf8(raw: bytes) -> str:
-    """The text, without a byte order mark. Raises NotUtf8Error."""
+    """Return the text, without a byte order mark. Raises NotUtf8Error."""
     raw = raw.removeprefix(BOM_UTF8)  # Not by the codec `utf-8-sig`, which is written in Python.
     try:
         return raw.decode()

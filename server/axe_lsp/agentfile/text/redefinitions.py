@@ -16,7 +16,7 @@ from axe_lsp.agentfile.text.tree import Document, Entry, KeyPart, Table, Value, 
 
 
 def redefinitions(document: Document) -> Iterator[tuple[TextRange, str]]:
-    """Every later one of two that clash, in written order, and what it redefinitions with."""
+    """Yield every later one of two that clash, in written order, and what it redefinitions with."""
     root = _Node(_Origin.HEADER)
     for table in document.tables:
         node: _Node | str = root
@@ -50,7 +50,7 @@ class _Node(Struct):
 
 
 def _enter_header(root: _Node, table: Table, parts: Sequence[KeyPart]) -> _Node | str:
-    """The table below a header, or what the header redefinitions with."""
+    """Return the table below a header, or what the header redefinitions with."""
     here = root
     *front, last = parts
     for index, part in enumerate(front):
@@ -103,7 +103,7 @@ def _put(table: _Node, parts: Sequence[KeyPart], value: Value) -> str | None:
 
 
 def _not_again(name: str, known: _Node, *, is_array: bool) -> str:
-    """Why no header can begin the table that is `known`."""
+    """Return why no header can begin the table that is `known`."""
     if known.origin is _Origin.VALUE:
         return _no_table(name, known)
     if known.origin is _Origin.DOTTED_KEY:
@@ -117,7 +117,7 @@ def _not_again(name: str, known: _Node, *, is_array: bool) -> str:
 
 
 def _no_table(name: str, known: _Node) -> str:
-    """Why nothing can be added to what is `known`."""
+    """Return why nothing can be added to what is `known`."""
     if known.kind is ValueKind.INLINE_TABLE:
         return (
             f"the table `{name}` is already written in braces above, and can't grow outside of them"

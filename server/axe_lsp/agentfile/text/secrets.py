@@ -17,7 +17,7 @@ class Secret(NamedTuple):
     variable: str = ""
 
     def moved(self, by: int) -> Secret:
-        """The same, found in a text that begins so much earlier."""
+        """Return the same, found in a text that begins so much earlier."""
         return self._replace(range=TextRange(self.range.start + by, self.range.end + by))
 
 
@@ -71,7 +71,7 @@ _MIN_VARIETY = 10
 
 
 def find_secrets(text: str) -> Iterator[Secret]:
-    """A text that looks like an API key, except placeholders."""
+    """Yield a text that looks like an API key, except placeholders."""
     if not _may_hold_secrets(text):
         return
     taken = bytearray(len(text) + 1)
@@ -88,7 +88,7 @@ def find_secrets(text: str) -> Iterator[Secret]:
 
 
 def without_secrets(text: str) -> str:
-    """The text with each secret blotted out, at the same length."""
+    """Return the text with each secret blotted out, at the same length."""
     for secret in find_secrets(text):
         start, end = secret.range
         text = f"{text[:start]}{'•' * (end - start)}{text[end:]}"
@@ -96,7 +96,7 @@ def without_secrets(text: str) -> str:
 
 
 def _may_hold_secrets(text: str) -> bool:
-    """Whether a word is long enough, which in most texts none is. Takes a quarter of the time that a look for each kind takes."""
+    """Return whether a word is long enough, which in most texts none is. Takes a quarter of the time that a look for each kind takes."""
     return _LONG_WORD in text.encode("utf-8", "surrogatepass").translate(_WORDS)
 
 
@@ -108,7 +108,7 @@ def _secret_at(kind: _Kind, text: str, start: int) -> TextRange | None:
 
 
 def _is_random(text: str) -> bool:
-    """Whether a text looks random: words and examples lack digits, letters or variety."""
+    """Return whether a text looks random: words and examples lack digits, letters or variety."""
     return (
         len(set(text)) >= _MIN_VARIETY
         and any(character.isdigit() for character in text)

@@ -24,7 +24,7 @@ class Splice(NamedTuple):
 
 
 def spliced(text: str, splices: Sequence[Splice]) -> str:
-    """The text after splices that do not overlap."""
+    """Return the text after splices that do not overlap."""
     pieces: list[str] = []
     position = 0
     for where, new in sorted(splices):
@@ -34,18 +34,18 @@ def spliced(text: str, splices: Sequence[Splice]) -> str:
 
 
 def line_break(text: str) -> str:
-    """How lines of the text end: as the first one does."""
+    """Return how lines of the text end: as the first one does."""
     match = _LINE_BREAK.search(text)
     return match.group() if match is not None else "\n"
 
 
 def literal(content: str) -> str:
-    """A TOML string that says `content`, on one line."""
+    """Return a TOML string that says `content`, on one line."""
     return quoted(content).replace("\x7f", "\\u007f")
 
 
 def requoted(token: str, content: str) -> str:
-    """A string that says `content`, in the quotes of `token` if they will do."""
+    """Return a string that says `content`, in the quotes of `token` if they will do."""
     quotes = token[:3] if token.startswith(('"""', "'''")) else token[:1]
     if quotes.startswith("'") and not _NOT_LITERAL.search(content):
         return quotes + content + quotes
@@ -55,18 +55,18 @@ def requoted(token: str, content: str) -> str:
 
 
 def line_start(text: str, offset: int) -> int:
-    """Where the line that holds `offset` begins."""
+    """Return where the line that holds `offset` begins."""
     start = max(text.rfind("\n", 0, offset), text.rfind("\r", 0, offset)) + 1
     return 1 if start == 0 and text.startswith("\ufeff") else start
 
 
 def line_end(text: str, offset: int) -> int:
-    """Where the line that holds `offset` ends, in front of the line break."""
+    """Return where the line that holds `offset` ends, in front of the line break."""
     return _end(_REST_OF_LINE, text, offset)
 
 
 def comment_above(parse: Parse, offset: int) -> TextRange:
-    """The lines with nothing but comments right above the one that holds `offset`."""
+    """Return the lines with nothing but comments right above the one that holds `offset`."""
     text = parse.text
     start = end = line_start(text, offset)
     for comment in reversed(parse.document.comments):
@@ -89,7 +89,7 @@ _EMPTY_LINES = re.compile(r"(?:[ \t]*(?:\r\n|\n|\r))*")
 
 
 def without_part(text: str, whole: Value, part: Value | Entry) -> Splice:
-    """An array without one of its items, or an inline table without one of its entries.
+    """Return an array without one of its items, or an inline table without one of its entries.
 
     A line that holds nothing but the part goes with the comment on it.
     """
@@ -115,12 +115,12 @@ def without_part(text: str, whole: Value, part: Value | Entry) -> Splice:
 
 
 def without_entry(text: str, entry: Entry) -> Splice:
-    """A table without one of its entries: its lines, with the comment behind it."""
+    """Return a table without one of its entries: its lines, with the comment behind it."""
     return _removal(line_start(text, entry.range.start), _next_line(text, entry.range.end))
 
 
 def without_tables(parse: Parse, tables: Iterable[Table]) -> list[Splice]:
-    """The file without tables that have headers: their lines up to the last entry, no subtables.
+    """Return the file without tables that have headers: their lines up to the last entry, no subtables.
 
     Comments below stay, since they may be about what follows. Of the empty lines around a table
     those that separated it go.
@@ -142,7 +142,7 @@ def without_tables(parse: Parse, tables: Iterable[Table]) -> list[Splice]:
 
 
 def without_comment(text: str, comment: TextRange) -> Splice:
-    """The file without a comment, and without its line if that holds nothing else."""
+    """Return the file without a comment, and without its line if that holds nothing else."""
     start = _blanks_before(text, comment.start)
     line = line_start(text, comment.start)
     return (
@@ -157,13 +157,13 @@ def _removal(start: int, end: int) -> Splice:
 
 
 def _comma_behind(text: str, offset: int) -> int | None:
-    """The comma that is next, but for blanks and comments."""
+    """Return the comma that is next, but for blanks and comments."""
     end = _end(_BLANKS_AND_COMMENTS, text, offset)
     return end if text.startswith(",", end) else None
 
 
 def _is_alone(text: str, whole: Value, start: int, end: int) -> bool:
-    """Whether nothing else stands on the lines from `start` to `end`, which are inside `whole`."""
+    """Return whether nothing else stands on the lines from `start` to `end`, which are inside `whole`."""
     line = line_start(text, start)
     is_first = line > whole.range.start and not text[line:start].strip()
     return is_first and _NOTHING_MORE.match(text, end) is not None
@@ -173,7 +173,7 @@ def _is_alone(text: str, whole: Value, start: int, end: int) -> bool:
 
 
 def with_line(parse: Parse, table: tuple[str, ...], line: str) -> Splice | None:
-    """A further `key = value` at the end of a table, which is made if it is not there.
+    """Return a further `key = value` at the end of a table, which is made if it is not there.
 
     None where the table is written in another way than below one header.
     """
@@ -190,7 +190,7 @@ def with_line(parse: Parse, table: tuple[str, ...], line: str) -> Splice | None:
 
 
 def line_in(parse: Parse, table: Table, line: str) -> Splice:
-    """A further `key = value` behind the last one of this very table."""
+    """Return a further `key = value` behind the last one of this very table."""
     if table.entries:
         return line_below(parse.text, table.entries[-1].range.end, line)
     if table.header is not None:
@@ -199,20 +199,20 @@ def line_in(parse: Parse, table: Table, line: str) -> Splice:
 
 
 def line_below(text: str, offset: int, line: str) -> Splice:
-    """A line of its own below the one that holds `offset`."""
+    """Return a line of its own below the one that holds `offset`."""
     end = line_end(text, offset)
     return Splice(TextRange(end, end), line_break(text) + line)
 
 
 def line_above(text: str, offset: int, line: str) -> Splice:
-    """A line of its own, as far indented as the one that holds `offset`, above that one."""
+    """Return a line of its own, as far indented as the one that holds `offset`, above that one."""
     start = line_start(text, offset)
     indentation = text[start : _end(_BLANKS, text, start)]
     return Splice(TextRange(start, start), indentation + line + line_break(text))
 
 
 def first_line(parse: Parse, line: str) -> Splice:
-    """A `key = value` in front of all others, below the comments that a file begins with."""
+    """Return a `key = value` in front of all others, below the comments that a file begins with."""
     text = parse.text
     root, *tables = parse.document.tables
     if root.entries:
@@ -226,7 +226,7 @@ def first_line(parse: Parse, line: str) -> Splice:
 
 
 def with_item(text: str, array: Value, item: str) -> Splice:
-    """The array with a further item at its end: on a line of its own if the last one is alone there."""
+    """Return the array with a further item at its end: on a line of its own if the last one is alone there."""
     if not array.items:
         start = array.range.start + 1
         return Splice(TextRange(start, start), item)
@@ -242,13 +242,13 @@ def with_item(text: str, array: Value, item: str) -> Splice:
 
 
 def on_one_line(text: str, array: Value) -> Splice:
-    """The array without line breaks. Its comments would be lost, so it should have none."""
+    """Return the array without line breaks. Its comments would be lost, so it should have none."""
     items = ", ".join(item.range.of(text) for item in array.items)
     return Splice(array.range, f"[{items}]")
 
 
 def on_many_lines(text: str, array: Value, indentation: str = "  ") -> Splice:
-    """The array with each item on a line of its own, and a comma behind the last one."""
+    """Return the array with each item on a line of its own, and a comma behind the last one."""
     new = line_break(text)
     start = line_start(text, array.range.start)
     outer = text[start : _end(_BLANKS, text, start)]

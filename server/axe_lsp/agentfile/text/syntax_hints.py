@@ -41,7 +41,7 @@ def about_value(token: str, behind: str) -> str:
 
 
 def _about_beginning(character: str) -> str:
-    """The value begins with a character that begins no value."""
+    """Describe a value that begins with a character that begins no value."""
     if character in _OTHER_QUOTES:
         return _STRAIGHT
     if character == "(":
@@ -50,7 +50,7 @@ def _about_beginning(character: str) -> str:
 
 
 def about_key(line: str) -> str:
-    """Where a key or a header should begin stands `line`, the rest of its line."""
+    """Return where a key or a header should begin stands `line`, the rest of its line."""
     if _OTHER_COMMENT.match(line):
         return _COMMENT
     if line.startswith("```"):
@@ -63,7 +63,7 @@ def about_key(line: str) -> str:
 
 
 def about_header(line: str) -> str:
-    """Where the name of a table should begin or end stands `line`, the rest of its line."""
+    """Return where the name of a table should begin or end stands `line`, the rest of its line."""
     if re.match(r"[A-Za-z0-9_-][^\]]*\]", line):
         return "the words of a name are joined by `_`"
     return _about_character(line) or _about_name(line)

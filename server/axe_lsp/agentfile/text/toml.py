@@ -39,7 +39,7 @@ class SyntaxProblem(NamedTuple):
 
 
 def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
-    """The tree of `text` and the faults of its statements, in written order."""
+    """Return the tree of `text` and the faults of its statements, in written order."""
     parser = _Parser(text)
     document = parser.document()
     if parser.problems and parser.doubtful_ends:
@@ -54,7 +54,7 @@ def parse_tree(text: str) -> tuple[Document, tuple[SyntaxProblem, ...]]:
 def parse_rest(
     text: str, before: Document, changed: Difference
 ) -> tuple[Document, tuple[SyntaxProblem, ...]]:
-    """The tree of a text that has been edited, and what is wrong with its statements.
+    """Return the tree of a text that has been edited, and what is wrong with its statements.
 
     It is the one that `parse_tree` gives, unless there are problems and it is doubtful. `before` is the tree that
     the text had, without a problem. Above the lines that have `changed` the
@@ -73,7 +73,7 @@ class _Known(NamedTuple):
     changed: Difference
 
     def table_at(self, pos: int) -> int | None:
-        """Which table there was that began as one at `pos` does in a text that is the same from there on."""
+        """Return which table there was that began as one at `pos` does in a text that is the same from there on."""
         there = pos - self.changed.shift
         if there < self.changed.old_end:
             return None
@@ -147,7 +147,7 @@ class _Parser:
         self.comments = [each for each in before.comments if each.start < self.pos]
 
     def document(self, known: _Known | None = None) -> Document:
-        """The tree of the whole text; what is `known` of the text before an edit is not read again."""
+        """Return the tree of the whole text; what is `known` of the text before an edit is not read again."""
         while True:
             table = self.tables[-1]
             entries = table.entries + self._entries()
@@ -164,7 +164,7 @@ class _Parser:
         return Document(tuple(self.tables), tuple(self.comments), is_doubtful)
 
     def _take_over(self, known: _Known, index: int) -> None:
-        """The tables from one on, and the comments among them, that an edit above has only moved."""
+        """Take over the tables from one on, and the comments among them, that an edit above has only moved."""
         by, tables, comments = known.changed.shift, known.before.tables, known.before.comments
         first = bisect_left(comments, self.pos - by, key=_start)
         self.tables += [each.moved(by) for each in tables[index:]]
@@ -182,7 +182,7 @@ class _Parser:
         return tuple(entries)
 
     def _plain_entries(self) -> list[Entry]:
-        """The statements up to the first one that takes a closer look, in a quarter of the time."""
+        """Return the statements up to the first one that takes a closer look, in a quarter of the time."""
         entries: list[Entry] = []
         match = _PLAIN_ENTRY.match(self.text, self.pos)
         while match is not None:
@@ -252,7 +252,7 @@ class _Parser:
         return Entry(TextRange(key.range.start, self.pos), key, value)
 
     def _key(self, what: str, before: TextRange, hint: Callable[[str], str]) -> Key:
-        """A dotted key and the space behind it; if there is none, `before` is to blame.
+        """Return a dotted key and the space behind it; if there is none, `before` is to blame.
 
         The part of one whose quote is not closed yet is what may be its name.
         """
@@ -284,7 +284,7 @@ class _Parser:
         return Key(TextRange(start, end), tuple(parts), tuple(names))
 
     def _plain_key(self) -> Key | None:
-        """A key whose parts are bare and have no space between them, in half the time."""
+        """Return a key whose parts are bare and have no space between them, in half the time."""
         match = _PLAIN_KEY.match(self.text, self.pos)
         if match is None:
             return None
@@ -300,7 +300,7 @@ class _Parser:
     # -- values
 
     def _value(self, before: TextRange, depth: int) -> Value | None:
-        """The value at `pos`; where there is none, `before` is what it was expected after."""
+        """Return the value at `pos`; where there is none, `before` is what it was expected after."""
         character = self.text[self.pos : self.pos + 1]
         if character in ("", "\r", "\n", "#"):
             self._problem(before, "expected a value")
@@ -371,7 +371,7 @@ class _Parser:
         return end
 
     def _looks_like_opening(self, start: int, found: int) -> bool:
-        """Whether the quotes at `found` follow `key = ` on their line, as an opening would."""
+        """Return whether the quotes at `found` follow `key = ` on their line, as an opening would."""
         line_feed = self.text.rfind("\n", start, found)
         line = max(line_feed, self.text.rfind("\r", max(start, line_feed), found)) + 1
         if line == 0 or not _KEY_BEFORE_QUOTES.fullmatch(self.text, line, found):
@@ -416,7 +416,7 @@ class _Parser:
         return Value(TextRange(start, self.pos), ValueKind.ARRAY, False, tuple(items))
 
     def _plain_items(self) -> list[Value]:
-        """The elements up to the first one that takes a closer look."""
+        """Return the elements up to the first one that takes a closer look."""
         items: list[Value] = []
         match = _PLAIN_ITEM.match(self.text, self.pos)
         while match is not None:
@@ -455,7 +455,7 @@ class _Parser:
         return Value(whole, ValueKind.INLINE_TABLE, False, (), tuple(entries))
 
     def _plain_members(self) -> list[Entry]:
-        """The members up to the first one that takes a closer look."""
+        """Return the members up to the first one that takes a closer look."""
         entries: list[Entry] = []
         match = None if self._broken else _PLAIN_MEMBER.match(self.text, self.pos)
         while match is not None:
@@ -494,7 +494,7 @@ class _Parser:
         self.pos = end
 
     def _last_token(self, start: int) -> TextRange:
-        """The last character that was understood, for problems about what should follow it."""
+        """Return the last character that was understood, for problems about what should follow it."""
         end = len(self.text[start : self.pos].rstrip()) + start
         return TextRange(max(start, end - 1), end)
 
@@ -528,6 +528,6 @@ def _start(where: TextRange) -> int:
 
 
 def _end(pattern: re.Pattern[str], text: str, position: int) -> int:
-    """Where a pattern that can match the empty string ends."""
+    """Return where a pattern that can match the empty string ends."""
     match = pattern.match(text, position)
     return position if match is None else match.end()

@@ -139,12 +139,12 @@ class Table(Struct, eq=False):
         return self.body.paths
 
     def with_entries(self, where: TextRange, entries: tuple[Entry, ...]) -> Table:
-        """The same header with other entries below; all of it is at `where`."""
+        """Return the same header with other entries below; all of it is at `where`."""
         body = Body(self.header, entries)
         return Table(where, self.header_range, self.is_array, self.complete, self.path, body)
 
     def moved(self, by: int) -> Table:
-        """The same table where it stands `by` characters later."""
+        """Return the same table where it stands `by` characters later."""
         if by == 0:
             return self
         return Table(
@@ -198,7 +198,7 @@ class Located(Struct, frozen=True, gc=False):
 
 
 def walk(document: Document) -> Iterator[Located]:
-    """Every entry with its path, in written order; entries of inline tables follow their table."""
+    """Yield every entry with its path, in written order; entries of inline tables follow their table."""
     for table in document.tables:
         yield from table.located
 

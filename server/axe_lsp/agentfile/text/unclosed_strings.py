@@ -31,7 +31,7 @@ _TWO_WORDS = re.compile(r"^[ \t]*[^#\s]\S*[ \t]+\S", re.MULTILINE)
 
 
 def closing_quotes(text: str, start: int, quotes: str) -> int:
-    """The first quotes that are not escaped; -1 if there are none."""
+    """Return the first quotes that are not escaped; -1 if there are none."""
     found = text.find(quotes, start)
     if quotes == "'''":
         return found
@@ -45,13 +45,13 @@ def closing_quotes(text: str, start: int, quotes: str) -> int:
 
 
 def end_of_prose(text: str, first_line_end: int) -> int:
-    """Where a string of several lines ends that nothing closes."""
+    """Return where a string of several lines ends that nothing closes."""
     anchor = re.compile(_ANCHOR_IN_PROSE).search(text, first_line_end)
     return len(text) if anchor is None else _line_break_before(text, anchor.start())
 
 
 def end_of_pasted(text: str, first_line_end: int, quote: str) -> int | None:
-    """The end of a text of several lines that was pasted into a string of one line; None if it is not one.
+    """Return the end of a text of several lines that was pasted into a string of one line; None if it is not one.
 
     It ends with a line that has the missing quote at its end, or before the next statement.
     """

@@ -21,7 +21,7 @@ _DECIMAL = re.compile(r"[+-]?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?")
 
 
 def decode(text: str, value: Value) -> Any:
-    """The value of a node, or None if the node is unfinished or invalid."""
+    """Return the value of a node, or None if the node is unfinished or invalid."""
     kind, where = value.kind, value.range
     if value.decoded is not UNSET or not value.complete or kind is _INVALID:
         return value.decoded if value.decoded is not UNSET else None
@@ -38,7 +38,7 @@ def decode(text: str, value: Value) -> Any:
 
 
 def unquote(token: str) -> str | None:
-    """The content of a quoted string, or None if its escapes are invalid."""
+    """Return the content of a quoted string, or None if its escapes are invalid."""
     quote = token[0]
     if token[1:3] != quote * 2 and (quote == "'" or "\\" not in token):
         return token[1:-1]
@@ -50,7 +50,7 @@ def unquote(token: str) -> str | None:
 
 
 def content_range(text: str, value: Value) -> TextRange:
-    """The range between the quotes of a string, closed or not; all of one of YAML that has no quotes."""
+    """Return the range between the quotes of a string, closed or not; all of one of YAML that has no quotes."""
     start, end = value.range
     if text[start : start + 1] not in ("'", '"'):
         return value.range
@@ -59,7 +59,7 @@ def content_range(text: str, value: Value) -> TextRange:
 
 
 def inner_range(text: str, value: Value) -> TextRange:
-    """The range between the quotes or brackets of a value, all of it where there are none."""
+    """Return the range between the quotes or brackets of a value, all of it where there are none."""
     start, end = value.range
     if value.kind is ValueKind.STRING:
         return content_range(text, value)
@@ -69,7 +69,7 @@ def inner_range(text: str, value: Value) -> TextRange:
 
 
 def say_the_same(text: str, other: str) -> bool:
-    """Whether two texts are TOML and say the same; numbers with a point are compared as written."""
+    """Return whether two texts are TOML and say the same; numbers with a point are compared as written."""
     try:
         return _said(text) == _said(other)
     except (tomli.TOMLDecodeError, RecursionError, ValueError):

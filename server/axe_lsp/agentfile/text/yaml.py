@@ -85,7 +85,7 @@ def parse_yaml(text: str, where: TextRange, flavor: Flavor, second: Second = _FI
 
 
 def is_plain_text(word: str) -> bool:
-    """Whether every library reads a word without quotes as this text, and not as a number or the like."""
+    """Return whether every library reads a word without quotes as this text, and not as a number or the like."""
     where = TextRange(0, len(word))
     roots = [parse_yaml(word, where, each).root for each in (BUN, JS_YAML_3, JS_YAML_4, YAML_1_1)]
     return all(root is not None and root.decoded == word for root in roots)
@@ -185,7 +185,7 @@ class _Parser:
         return root
 
     def _is_half_typed(self, first: _Line) -> bool:
-        """Whether the first line is a word without a colon, above keys: one that is being typed, and no text of several lines."""
+        """Return whether the first line is a word without a colon, above keys: one that is being typed, and no text of several lines."""
         if not self.text[first.start].isalpha() or self._key_end(first.start, first.end) >= 0:
             return False
         below = (each for each in self.lines[1:] if each.indent == first.indent)
@@ -283,7 +283,7 @@ class _Parser:
         return [Entry(TextRange(position, end), key, None)]
 
     def _goes_on(self, indent: int) -> bool:
-        """Whether the current line is the next statement of a mapping; a wrong indentation is noted and passed over."""
+        """Return whether the current line is the next statement of a mapping; a wrong indentation is noted and passed over."""
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if line.indent < indent or self._is_end(line):

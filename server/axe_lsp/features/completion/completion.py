@@ -56,7 +56,7 @@ class _Asked(NamedTuple):
 def completion(
     snapshot: Snapshot, file: AgentFile, offset: int, installed: Sequence[LocalModel] = ()
 ) -> list[Completion]:
-    """The offers at `offset` of an open file, the likely ones first and none twice.
+    """Return the offers at `offset` of an open file, the likely ones first and none twice.
 
     `installed` are the models of the Ollama that is running, if one is. Of too many agents only those are
     offered that fit best.
@@ -126,7 +126,7 @@ def _described(word: str, spec: KeySpec) -> Completion:
 
 
 def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Completion]:
-    """The strings that a key may hold; their place is decided by the caller."""
+    """Yield the strings that a key may hold; their place is decided by the caller."""
     file = asked.file
     if spec.names is Names.PRESET:
         yield from _types(BUILT_IN_TYPES)
@@ -184,7 +184,7 @@ def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
 
 
 def _listed(cursor: Cursor, text: str) -> set[str]:
-    """The items of the array under the cursor, except the one at the cursor."""
+    """Return the items of the array under the cursor, except the one at the cursor."""
     items = cursor.value.items if cursor.value is not None else ()
     names = (decode(text, item) for item in items if item is not cursor.item)
     return {name for name in names if isinstance(name, str)}
@@ -194,7 +194,7 @@ def _listed(cursor: Cursor, text: str) -> set[str]:
 
 
 def _quoted(each: Completion, cursor: Cursor, text: str) -> Completion | None:
-    """The offer at its place, with the quotes that are not there yet."""
+    """Return the offer at its place, with the quotes that are not there yet."""
     if cursor.where is Where.STRING and cursor.item is not None:
         opening = text[cursor.item.range.start : cursor.range.start]
         content = _between(opening, each.text)
@@ -212,7 +212,7 @@ def _quoted(each: Completion, cursor: Cursor, text: str) -> Completion | None:
 
 
 def _between(quotes: str, content: str) -> str | None:
-    """The text of `content` between such quotes, if it can be written so."""
+    """Return the text of `content` between such quotes, if it can be written so."""
     if '"' in quotes:
         return literal(content)[1:-1]
     return content if "'" not in content and content.isprintable() else None
@@ -232,7 +232,7 @@ _IGNORE = "axe: ignore"
 def ignore_offers(
     snapshot: Snapshot, file: AgentFile, lookup: Lookup, offset: int
 ) -> Iterator[Completion]:
-    """The completions in the comment at `offset`, if there is one."""
+    """Yield the completions in the comment at `offset`, if there is one."""
     comments = lookup.parse.document.comments
     comment = next((each for each in comments if each.start < offset <= each.end), None)
     if comment is None:
@@ -253,7 +253,7 @@ def ignore_offers(
 def _codes(
     comment: re.Match[str], offset: int, in_file: set[str], kept: frozenset[str]
 ) -> Iterator[Completion]:
-    """The codes that are not listed and not `kept`, those that the file has first."""
+    """Yield the codes that are not listed and not `kept`, those that the file has first."""
     text, end = comment.string, comment.end(1)
     words = [TextRange(*word.span()) for word in _CODE.finditer(text, *comment.span(1))]
     touched = (each for each in words if each.touches(offset))

@@ -74,7 +74,7 @@ class Cursor(Struct, frozen=True):
 
 @lru_cache(maxsize=1)  # Those who answer one request ask one after the other.
 def cursor_at(lookup: Lookup, offset: int) -> Cursor:
-    """The element at `offset`."""
+    """Return the element at `offset`."""
     return replace(_cursor_at(lookup, offset), schema=lookup.schema)
 
 
@@ -90,7 +90,7 @@ def _cursor_at(lookup: Lookup, offset: int) -> Cursor:
 
 
 def _table_at(tables: tuple[Table, ...], offset: int) -> Table:
-    """The table whose keys a new line at `offset` would belong to."""
+    """Return the table whose keys a new line at `offset` would belong to."""
     found = tables[0]
     for table in tables[1:]:
         if table.header_range.start >= offset:
@@ -116,7 +116,7 @@ def _names_up_to(parts: tuple[KeyPart, ...], offset: int) -> KeyPath:
 def _among(
     text: str, parent: KeyPath, entries: tuple[Entry, ...], offset: int, at_key: Where
 ) -> Cursor | None:
-    """The cursor in one of the entries of a table, if it is in one."""
+    """Return the cursor in one of the entries of a table, if it is in one."""
     for entry in entries:
         if entry.range.start <= offset <= _end_of(text, entry):
             if offset <= entry.key.range.end:
@@ -139,7 +139,7 @@ def _end_of(text: str, entry: Entry) -> int:
 
 
 def _wants_more(text: str, value: Value) -> bool:
-    """Whether an unclosed array or inline table, or the one that it ends with, ends with its bracket or a comma."""
+    """Return whether an unclosed array or inline table, or the one that it ends with, ends with its bracket or a comma."""
     if value.kind not in _LISTS:
         return False
     parts: tuple[Value | Entry, ...] = (*value.items, *value.entries)
@@ -177,7 +177,7 @@ def _behind_key(text: str, path: KeyPath, entry: Entry, offset: int) -> Cursor:
 
 
 def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int) -> Cursor:
-    """The cursor in `value`, which is `whole` or a part of it."""
+    """Return the cursor in `value`, which is `whole` or a part of it."""
     here, parent = TextRange(offset, offset), path[:-1]
     if value.kind is ValueKind.STRING:
         content = content_range(text, value)
@@ -202,7 +202,7 @@ def _in_value(text: str, path: KeyPath, whole: Value, value: Value, offset: int)
 
 
 def _goes_on(text: str, item: Value, offset: int) -> bool:
-    """Whether an array or inline table that is not closed yet is typed further at `offset`."""
+    """Return whether an array or inline table that is not closed yet is typed further at `offset`."""
     is_open = item.kind in _LISTS and not item.complete
     return is_open and item.range.end < offset and not text[item.range.end : offset].strip()
 

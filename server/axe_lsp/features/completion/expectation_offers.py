@@ -23,7 +23,7 @@ _CHILD, _TOOL = ("children", "agent"), CALLS[-3:]
 def member_keys(
     snapshot: Snapshot, file: AgentFile, lookup: Lookup, cursor: Cursor
 ) -> Sequence[KeySpec]:
-    """The members of the expected answer at the cursor, or of the input of a case."""
+    """Return the members of the expected answer at the cursor, or of the input of a case."""
     parent, start = cursor.parent, cursor.range.start
     if lookup.schema is not TESTS:
         return ()
@@ -42,7 +42,7 @@ def member_keys(
 
 
 def callable_names(snapshot: Snapshot, file: AgentFile, cursor: Cursor) -> frozenset[str]:
-    """The agents that the one can call of which a child is expected at the cursor."""
+    """Return the agents that the one can call of which a child is expected at the cursor."""
     if file.schema is not TESTS or cursor.path[-2:] != _CHILD:
         return frozenset()
     caller = _agent_at(snapshot, file, cursor.path[:-2], cursor.range.start)
@@ -52,7 +52,7 @@ def callable_names(snapshot: Snapshot, file: AgentFile, cursor: Cursor) -> froze
 def expected_tools(
     snapshot: Snapshot, file: AgentFile, cursor: Cursor
 ) -> Iterator[tuple[str, str]]:
-    """The tools of the agent that is expected to call one at the cursor, with their meaning; all if it is not known."""
+    """Yield the tools of the agent that is expected to call one at the cursor, with their meaning; all if it is not known."""
     caller = None
     if cursor.path[-3:] == _TOOL:
         caller = _agent_at(snapshot, file, cursor.path[:-3], cursor.range.start)
@@ -70,7 +70,7 @@ def expected_tools(
 
 
 def _agent_at(snapshot: Snapshot, file: AgentFile, path: KeyPath, offset: int) -> AgentFile | None:
-    """The agent whose run the expectations of a path are about: that of the case, or the last child that is named before."""
+    """Return the agent whose run the expectations of a path are about: that of the case, or the last child that is named before."""
     names = [file.outside.tested]
     for number, part in enumerate(path, 1):
         if part == _CHILD[0]:
@@ -88,7 +88,7 @@ def _agent_at(snapshot: Snapshot, file: AgentFile, path: KeyPath, offset: int) -
 
 
 def _begin_of(file: AgentFile, path: KeyPath, offset: int) -> int:
-    """Where the last table of a path, or of one above it, begins before an offset: those before it are of another case or child."""
+    """Return where the last table of a path, or of one above it, begins before an offset: those before it are of another case or child."""
     tables = file.open.parse.document.tables if file.open is not None else ()
     begins = (
         each.range.start
@@ -104,7 +104,7 @@ _ARGS = "args"
 def argument_keys(
     snapshot: Snapshot, file: AgentFile, lookup: Lookup, cursor: Cursor
 ) -> Sequence[KeySpec]:
-    """The keys that may be written at the cursor, if it is in the arguments of a call."""
+    """Return the keys that may be written at the cursor, if it is in the arguments of a call."""
     if lookup.schema is not TESTS or _ARGS not in cursor.parent:
         return ()
     below = cursor.parent[cursor.parent.index(_ARGS) + 1 :]
@@ -121,7 +121,7 @@ def argument_keys(
 
 
 def _arguments(snapshot: Snapshot, file: AgentFile, called: str) -> Iterator[tuple[str, str]]:
-    """The arguments of a tool, or the input of an agent that is called as one, each with its meaning."""
+    """Yield the arguments of a tool, or the input of an agent that is called as one, each with its meaning."""
     tool = TOOL_ALIASES.get(called, called)
     if tool in ALL_TOOLS:
         yield from ((name, f"An argument of `{tool}`.") for name in ALL_TOOLS[tool].arguments)
@@ -132,7 +132,7 @@ def _arguments(snapshot: Snapshot, file: AgentFile, called: str) -> Iterator[tup
 
 
 def _called(lookup: Lookup, offset: int) -> str:
-    """The name of the call whose arguments are at an offset, "" if it has none."""
+    """Return the name of the call whose arguments are at an offset, "" if it has none."""
     found = max(
         (each for each in _calls(lookup) if each[0] <= offset),
         key=lambda each: each[0],

@@ -36,12 +36,12 @@ class _Line(Struct, frozen=True):
 
 
 def is_front_matter(file: AgentFile) -> bool:
-    """Whether an open file has a front matter in place of TOML."""
+    """Return whether an open file has a front matter in place of TOML."""
     return file.place.kind.syntax is not None
 
 
 def completion(snapshot: Snapshot, file: AgentFile, offset: int) -> list[Completion]:
-    """The offers at `offset`: keys at the start of a line, words where a value is due, and names of agents."""
+    """Return the offers at `offset`: keys at the start of a line, words where a value is due, and names of agents."""
     names = list(_agents(snapshot, file, offset))
     if names:
         return names
@@ -62,7 +62,7 @@ _NAME_AFTER = re.compile(r"[^\s,()\[\]'\":]*")
 
 
 def _agents(snapshot: Snapshot, file: AgentFile, offset: int) -> Iterator[Completion]:
-    """The agents of the program, where a name of one is due."""
+    """Yield the agents of the program, where a name of one is due."""
     parse = _parse(file)
     matter = parse.parts.matter if parse is not None else None
     if parse is None or matter is None or not matter.start <= offset <= matter.end:
@@ -81,7 +81,7 @@ def _agents(snapshot: Snapshot, file: AgentFile, offset: int) -> Iterator[Comple
 
 
 def _typed_name(file: AgentFile, above: Sequence[str], line: str) -> str | None:
-    """The part of an agent's name in front of the cursor; None where no name is due."""
+    """Return the part of an agent's name in front of the cursor; None where no name is due."""
     dialect, match = file.place.dialect, None
     if dialect is CLAUDE and _key_above(above, line, 0) == "tools":
         match = _CALL.search(line)
@@ -100,7 +100,7 @@ def _indent(line: str) -> int:
 
 
 def _key_above(above: Sequence[str], line: str, indent: int) -> str:
-    """The key whose value a line belongs to: the nearest one that is not indented, or with an `indent` one that is less so."""
+    """Return the key whose value a line belongs to: the nearest one that is not indented, or with an `indent` one that is less so."""
     lines = [line, *reversed(above)] if indent == 0 else [*reversed(above)]
     for each in lines:
         depth = _indent(each)

@@ -46,7 +46,7 @@ class Matcher:
         self._apart = re.compile("".join(f"[^{each}]*{each}" for each in letters))
 
     def score(self, name: str) -> Score | None:
-        """How well a name fits, or None if it does not. An empty query fits every name."""
+        """Return how well a name fits, or None if it does not. An empty query fits every name."""
         text = name.casefold()
         found = self._apart.match(text)
         if found is None:
@@ -62,7 +62,7 @@ class Matcher:
         return Score(fit, 0, len(name))
 
     def _is_of_beginnings(self, name: str) -> bool:
-        """Whether the query is made of beginnings of some words of `name`, in their order."""
+        """Return whether the query is made of beginnings of some words of `name`, in their order."""
         query = self._query
         reached = {0}
         for word in map(str.casefold, _WORD.findall(name)):
@@ -75,7 +75,7 @@ class Matcher:
 
 
 def shortlist(names: Collection[str], typed: str) -> list[str]:
-    """The names in alphabetical order; of too many, those that fit best what has been typed."""
+    """Return the names in alphabetical order; of too many, those that fit best what has been typed."""
     if len(names) <= MOST or not typed:
         return sorted(names)[:MOST]
     matcher = Matcher(typed)

@@ -52,7 +52,7 @@ def offer(
 
 
 def separators(text: str, parts: Sequence[TextRange], word: TextRange) -> tuple[str, str]:
-    """The commas that are missing around `word`, which is to stand among `parts`."""
+    """Return the commas that are missing around `word`, which is to stand among `parts`."""
     before = max((part.end for part in parts if part.end <= word.start), default=None)
     after = min((part.start for part in parts if part.start >= word.end), default=None)
     lacks_one_before = before is not None and not _has_comma(text[before : word.start])
@@ -61,12 +61,12 @@ def separators(text: str, parts: Sequence[TextRange], word: TextRange) -> tuple[
 
 
 def end_of_line(text: str) -> str:
-    """How the lines of a file end."""
+    """Return how the lines of a file end."""
     return "\r\n" if "\r\n" in text else "\n"
 
 
 def rest_of_line(text: str, offset: int) -> str:
-    """The rest of the line after `offset`, without a comment and surrounding blanks."""
+    """Return the rest of the line after `offset`, without a comment and surrounding blanks."""
     end = min((at for each in "\r\n" if (at := text.find(each, offset)) >= 0), default=len(text))
     return _COMMENT.sub("", text[offset:end]).strip()
 

@@ -30,7 +30,7 @@ _NEW_NAME = "name"
 def key_offers(
     lookup: Lookup, cursor: Cursor, more: Sequence[KeySpec] = ()
 ) -> Iterator[Completion]:
-    """The keys of the table under the cursor that are not set; `more` are keys besides those of the schema."""
+    """Yield the keys of the table under the cursor that are not set; `more` are keys besides those of the schema."""
     text = lookup.parse.text
     behind = text[cursor.range.end :].lstrip(" \t")[:1]
     before, after = _around(text, cursor)
@@ -71,7 +71,7 @@ def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
 
 @cache
 def _table_offers_of(of: Schema, line_end: str) -> Mapping[KeyPath, Completion]:
-    """The offer of each table, whose place is not known yet."""
+    """Return the offer of each table, whose place is not known yet."""
     return {spec.path: _table_offer(of, spec, line_end) for spec, _ in _tables_of(of)}
 
 
@@ -126,7 +126,7 @@ def _key(spec: KeySpec, cursor: Cursor, quote: str, text: str, snippet: str | No
 
 
 def _quote(text: str, cursor: Cursor) -> str:
-    """The quote with which the word under the cursor begins: editors look for the whole word in the offers."""
+    """Return the quote with which the word under the cursor begins: editors look for the whole word in the offers."""
     first = text[cursor.range.start : cursor.range.end].lstrip()[:1]
     return first if first in ("'", '"') else ""
 
@@ -153,7 +153,7 @@ def _is_set(lookup: Lookup, spec: KeySpec, cursor: Cursor) -> bool:
 
 
 def _around(text: str, cursor: Cursor) -> tuple[str, str]:
-    """The text that is needed around a new key so that the rest keeps its meaning."""
+    """Return the text that is needed around a new key so that the rest keeps its meaning."""
     if cursor.where is Where.INNER_KEY and not cursor.depth:
         return separators(text, [entry.range for entry in cursor.siblings], cursor.range)
     needs_line = cursor.where is Where.KEY and not _is_on_key(cursor)
@@ -165,12 +165,12 @@ def _is_on_key(cursor: Cursor) -> bool:
 
 
 def _touches(entry: Entry, cursor: Cursor) -> bool:
-    """Whether the key of the entry is being typed."""
+    """Return whether the key of the entry is being typed."""
     return entry.key.range.touches(cursor.range.start)
 
 
 def _placeholder(spec: KeySpec, stop: int) -> str:
-    """Where the value goes, as a snippet."""
+    """Return where the value goes, as a snippet."""
     if spec.choices:
         return f'"${{{stop}|{",".join(spec.choices)}|}}"'
     if spec.type in _SHAPES:
@@ -204,14 +204,14 @@ def _mark(spec: KeySpec) -> str:
 
 
 def _names(spec: KeySpec) -> tuple[str, str]:
-    """The name of a table for its header, plain and as a snippet."""
+    """Return the name of a table for its header, plain and as a snippet."""
     chosen = [_NEW_NAME if part == ANY_NAME else part for part in spec.path]
     stops = [f"${{1:{_NEW_NAME}}}" if part == ANY_NAME else part for part in spec.path]
     return ".".join(chosen), ".".join(stops)
 
 
 def _required_keys(of: Schema, spec: KeySpec, line_end: str) -> str:
-    """A line for each key that a new table needs, as a snippet, and one to go on."""
+    """Return a line for each key that a new table needs, as a snippet, and one to go on."""
     required = [each for each in of.keys_of(spec.path) if each.required]
     lines = [
         f"{each.path[-1]} = {_placeholder(each, stop)}{line_end}"
@@ -221,7 +221,7 @@ def _required_keys(of: Schema, spec: KeySpec, line_end: str) -> str:
 
 
 def _free_tables(lookup: Lookup, cursor: Cursor) -> Iterator[KeySpec]:
-    """The tables that can be begun: those that may repeat, and those that are not there yet."""
+    """Yield the tables that can be begun: those that may repeat, and those that are not there yet."""
     around: dict[KeyPath, _Tables] = {}
     for spec, array in _tables_of(lookup.schema):
         if array not in around:
@@ -233,7 +233,7 @@ def _free_tables(lookup: Lookup, cursor: Cursor) -> Iterator[KeySpec]:
 
 @cache
 def _tables_of(of: Schema) -> Sequence[tuple[KeySpec, KeyPath]]:
-    """All tables, each with the array around it; those named after providers with the names that there are."""
+    """Return all tables, each with the array around it; those named after providers with the names that there are."""
     tables: list[KeySpec] = []
     for spec in of.keys:
         if spec.names is Names.PROVIDER:
@@ -244,7 +244,7 @@ def _tables_of(of: Schema) -> Sequence[tuple[KeySpec, KeyPath]]:
 
 
 def _array_around(of: Schema, path: KeyPath) -> KeyPath:
-    """The array of tables through which the path leads; `()` if it leads through none."""
+    """Return the array of tables through which the path leads; `()` if it leads through none."""
     return next((path[:end] for end in range(1, len(path)) if _is_array(of, path[:end])), ())
 
 
@@ -259,7 +259,7 @@ class _Tables:
         """The tables that keys have defined, such as inline tables: headers can't extend them."""
 
     def leave_free(self, path: KeyPath, *, is_array: bool) -> bool:
-        """Whether a header may open the table (TOML 1.0, "Table")."""
+        """Return whether a header may open the table (TOML 1.0, "Table")."""
         if not self._headers:
             return False  # It belongs to an element of an array, and none has begun.
         if not is_array and path in self._headers:
@@ -268,7 +268,7 @@ class _Tables:
 
 
 def _same_element(lookup: Lookup, array: KeyPath, cursor: Cursor) -> Sequence[Table]:
-    """The tables, but the header under the cursor, among which a table below `array` would stand.
+    """Return the tables, but the header under the cursor, among which a table below `array` would stand.
 
     Those are all of the file if there is no array. Each element of one has tables of its own.
     """

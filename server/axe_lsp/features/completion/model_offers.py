@@ -21,7 +21,7 @@ OLLAMA = "ollama"
 def model_offers(
     snapshot: Snapshot, file: AgentFile, installed: Sequence[LocalModel]
 ) -> Iterator[Completion]:
-    """The models that the workspace uses most, then the others, then the providers."""
+    """Yield the models that the workspace uses most, then the others, then the providers."""
     for name, count in _in_use(snapshot, file):
         detail = f"used by {count} agent{'s' if count > 1 else ''}"
         model = known_model(name)
@@ -42,7 +42,7 @@ def model_offers(
 
 
 def is_about_ollama(file: AgentFile, offset: int) -> bool:
-    """Whether the name of a model of Ollama is being typed."""
+    """Return whether the name of a model of Ollama is being typed."""
     if file.open is None:
         return False
     cursor = cursor_at(file.open, offset)

@@ -57,7 +57,7 @@ class Listing(Struct, frozen=True):
 
 
 def path_typed(file: AgentFile, offset: int) -> PathTyped | None:
-    """The path at `offset` of an open file, if the cursor is in one."""
+    """Return the path at `offset` of an open file, if the cursor is in one."""
     if file.open is None:
         return None
     text, cursor = file.open.parse.text, cursor_at(file.open, offset)
@@ -87,7 +87,7 @@ def path_typed(file: AgentFile, offset: int) -> PathTyped | None:
 
 
 def path_offers(typed: PathTyped, listing: Listing) -> list[Completion]:
-    """The folders, files and globs that fit where the path is typed, folders first."""
+    """Return the folders, files and globs that fit where the path is typed, folders first."""
     entries = sorted(
         (each for each in listing.entries if _can_stand(typed, each.name)),
         key=lambda each: each.name,
@@ -98,7 +98,7 @@ def path_offers(typed: PathTyped, listing: Listing) -> list[Completion]:
 
 
 def _names(typed: PathTyped, folders: list[str], files: list[str]) -> Iterator[tuple[str, str]]:
-    """The typed text and its kind."""
+    """Yield the typed text and its kind."""
     if not typed.is_below_glob:
         yield from ((f"{name}/", "folder") for name in folders)
     if typed.names is Names.GLOB:
@@ -119,7 +119,7 @@ def _globs(files: list[str]) -> Iterator[tuple[str, str]]:
 
 
 def _can_stand(typed: PathTyped, name: str) -> bool:
-    """Whether the name can be written as it is; hidden names only after a typed dot."""
+    """Return whether the name can be written as it is; hidden names only after a typed dot."""
     if name.startswith(".") and not typed.word.startswith("."):
         return False
     if typed.names is Names.GLOB and has_magic(name):
@@ -128,7 +128,7 @@ def _can_stand(typed: PathTyped, name: str) -> bool:
 
 
 def _placed(typed: PathTyped, label: str, detail: str) -> Completion:
-    """A folder is typed further, so the string is closed behind a whole path only."""
+    """Place an offer: a folder is typed further, so the string is closed behind a whole path only."""
     text = label if label.endswith("/") else label + typed.closing
     if typed.has_slash:
         text = text.removesuffix("/")
@@ -136,7 +136,7 @@ def _placed(typed: PathTyped, label: str, detail: str) -> Completion:
 
 
 def _without_globs(folder: str) -> str:
-    """The part of a folder in front of the first segment that is a pattern."""
+    """Return the part of a folder in front of the first segment that is a pattern."""
     plain: list[str] = []
     for segment in folder.split("/")[:-1]:
         if has_magic(segment):

@@ -14,7 +14,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def actions(_: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
-    """The other layout of the array that the selection is in."""
+    """Yield the other layout of the array that the selection is in."""
     if file.open is None:
         return
     document, text = file.open.parse.document, file.open.parse.text

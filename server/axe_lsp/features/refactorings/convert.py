@@ -22,7 +22,7 @@ _MOST_NAMED = 4
 
 
 def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
-    """The agent in each other format, offered on its name and its description.
+    """Yield the agent in each other format, offered on its name and its description.
 
     The new file goes to the folder of its format in the project. The title names what would be lost.
     """
@@ -59,7 +59,7 @@ def _is_offered(lookup: Lookup, where: TextRange) -> bool:
 
 
 def _project(snapshot: Snapshot, file: AgentFile, folder: str) -> str:
-    """The folder that has the folder of agents in it, else the workspace folder of the file, else ""."""
+    """Return the folder that has the folder of agents in it, else the workspace folder of the file, else ""."""
     for each in (folder, *AGENT_FOLDERS):
         if file.place.folder.endswith(f"/{each}"):
             return file.place.folder.removesuffix(f"/{each}")
@@ -67,7 +67,7 @@ def _project(snapshot: Snapshot, file: AgentFile, folder: str) -> str:
 
 
 def _losses(lost: Sequence[str]) -> str:
-    """The lost keys, for a title."""
+    """Return the lost keys, for a title."""
     if not lost:
         return ""
     rest = len(lost) - _MOST_NAMED

@@ -15,7 +15,7 @@ _PROMPT, _SKILL = ("system_prompt",), ("skill",)
 
 
 def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
-    """The prompt under the cursor moved to a SKILL.md of the agent's name.
+    """Yield the prompt under the cursor moved to a SKILL.md of the agent's name.
 
     axe looks for it in the user's configuration folder, wherever the agent lies.
     """

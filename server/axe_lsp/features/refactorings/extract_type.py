@@ -19,7 +19,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 
 def actions(snapshot: Snapshot, file: AgentFile, where: TextRange) -> Iterator[CodeAction]:
-    """The `[task.type.<name>]` under the cursor moved to `<name>.toml`, for which its name stands then.
+    """Yield the `[task.type.<name>]` under the cursor moved to `<name>.toml`, for which its name stands then.
 
     An agent is offered only if `task.types` lists it, which a type of the file need not be in.
     """
@@ -56,7 +56,7 @@ def _objection(snapshot: Snapshot, file: AgentFile, name: str) -> str:
 
 
 def _agent(parse: Parse, table: Table, model: str) -> str:
-    """The text of the new file: the lines of the table, with the agent's name for the prompt."""
+    """Return the text of the new file: the lines of the table, with the agent's name for the prompt."""
     text, new = parse.text, splices.line_break(parse.text)
     start = splices.line_end(text, table.header_range.end)
     end = splices.line_end(text, table.entries[-1].range.end) if table.entries else start
@@ -73,7 +73,7 @@ def _agent(parse: Parse, table: Table, model: str) -> str:
 
 
 def _without(lookup: Lookup, table: Table) -> list[Splice]:
-    """The file without the type and the comment above it, and with the agent in `task.types`."""
+    """Return the file without the type and the comment above it, and with the agent in `task.types`."""
     comment = splices.comment_above(lookup.parse, table.header_range.start)
     (removal,) = splices.without_tables(lookup.parse, [table])
     start = min(comment.start, removal.range.start)
@@ -88,7 +88,7 @@ def _without(lookup: Lookup, table: Table) -> list[Splice]:
 
 
 def _listed(lookup: Lookup, name: str) -> Iterator[Splice]:
-    """The edit that adds the name to `task.types`, unless it is there or has no certain place."""
+    """Yield the edit that adds the name to `task.types`, unless it is there or has no certain place."""
     types = lookup.find(TASK_TYPES)
     if types is None:
         line = splices.with_line(lookup.parse, TASK_TYPES[:-1], _types_line(name))
@@ -104,5 +104,5 @@ def _listed(lookup: Lookup, name: str) -> Iterator[Splice]:
 
 
 def _types_line(name: str) -> str:
-    """The list as it is where none is written, and the name."""
+    """Return the list as it is where none is written, and the name."""
     return f"types = [{', '.join(map(literal, (*BUILT_IN_TYPES, name)))}]"

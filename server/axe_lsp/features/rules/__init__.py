@@ -27,5 +27,5 @@ _BY_CODE = {rule.code: rule for rule in RULES}
 
 
 def fixes_of(case: Case) -> Iterable[Fix]:
-    """The fixes of a finding, the most likely first."""
+    """Return the fixes of a finding, the most likely first."""
     return _BY_CODE[case.finding.code].fixes(case)

@@ -24,7 +24,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The type that was meant."""
+    """Yield the type that was meant."""
     if case.finding.suggestion is not None:
         yield replace(case, case.finding.suggestion)
 

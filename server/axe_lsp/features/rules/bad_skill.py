@@ -22,7 +22,7 @@ _NAME = "SKILL.md"
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The SKILL.md in the folder that was named."""
+    """Yield the SKILL.md in the folder that was named."""
     written = case.file.outside.skill
     if written is not None and f"name the {_NAME}" in case.finding.message:
         yield respell(case, f"{written.value.rstrip('/')}/{_NAME}", certain=True)

@@ -14,7 +14,7 @@ _PRESENT_NAME = re.compile(r"use `((?:\w+\.)*)(\w+)`")
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The present name, where it belongs in the same table and is not there yet; else the line is removed."""
+    """Yield the present name, where it belongs in the same table and is not there yet; else the line is removed."""
     spec = case.lookup.schema.find(case.finding.path)
     match = _PRESENT_NAME.search(spec.deprecated) if spec is not None else None
     table = case.finding.path[:-1]

@@ -53,7 +53,7 @@ def _not_inherited(
 
 
 def _is_described_below(snapshot: Snapshot, file: AgentFile, name: str) -> bool:
-    """Whether an agent of a name has a description in a layer below that of `file`."""
+    """Return whether an agent of a name has a description in a layer below that of `file`."""
     uris = snapshot.layers.names.get((file.schema.program, name), ())
     files = [each for uri in uris if (each := snapshot.file(uri)) is not None]
     if any(
@@ -94,7 +94,7 @@ def _taken(snapshot: Snapshot, file: AgentFile, program: str) -> Iterator[Findin
 
 
 def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    """Declared agents without a file, or without a description."""
+    """Report declared agents without a file, or without a description."""
     for each in file.declarations:
         program = file.schema.program
         uri = file_of(file, each)
@@ -114,13 +114,13 @@ def _declarations(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _usual(key: str, stem: str) -> str:
-    """A value for a key that is missing."""
+    """Return a value for a key that is missing."""
     texts = {"name": stem, "description": f"When to use {stem}."}
     return texts.get(key, "Describe what the agent does, step by step.")
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A line with the key that is missing."""
+    """Yield a line with the key that is missing."""
     if not case.finding.path:
         return
     key = case.finding.path[0]

@@ -43,7 +43,7 @@ def _finding(file: AgentFile, severity: Severity, message: str, others: list[Age
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A name of its own for the agent, or a look at the other one. Which of them is meant, only the author knows."""
+    """Yield a name of its own for the agent, or a look at the other one. Which of them is meant, only the author knows."""
     name = _free_name(case.snapshot, case.file.place.stem)
     try:
         edit = rename_agent(case.snapshot, case.file, name, case.context.text_of)
@@ -55,7 +55,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _free_name(snapshot: Snapshot, stem: str) -> str:
-    """The name with the first number behind it that no agent has, however it is written."""
+    """Return the name with the first number behind it that no agent has, however it is written."""
     taken = {file.place.stem.casefold() for file in snapshot.files()}
     numbered = (f"{stem}-{number}" for number in count(2))
     return next(name for name in numbered if name.casefold() not in taken)

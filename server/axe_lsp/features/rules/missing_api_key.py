@@ -25,7 +25,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A place for the key in the user's own config.toml. Only the user knows the key itself."""
+    """Yield a place for the key in the user's own config.toml. Only the user knows the key itself."""
     key = case.snapshot.facts_about(case.file).key
     if key is not None and case.snapshot.places.config_file:
         title = f"Enter the key of {key.provider} in config.toml"

@@ -93,7 +93,7 @@ _USUAL = "/SKILL.md"
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The skill, made. Folders and recordings are made in other ways, by who knows what goes into them."""
+    """Yield the skill, made. Folders and recordings are made in other ways, by who knows what goes into them."""
     uri = _place(case) if case.finding.path == ("skill",) else ""
     if uri:
         name = unquote(uri.removesuffix(_USUAL).removesuffix(_SUFFIX).rpartition("/")[2])
@@ -102,7 +102,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _place(case: Case) -> str:
-    """Where the skill is looked for: where a path leads, or in the usual folder for a bare name."""
+    """Return where the skill is looked for: where a path leads, or in the usual folder for a bare name."""
     written, found = case.file.outside.skill, case.snapshot.facts_about(case.file).skill
     if written is None or found is None:
         return ""

@@ -24,7 +24,7 @@ USUAL_MODEL = "anthropic/claude-sonnet-5-5"
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A line with the key that is missing."""
+    """Yield a line with the key that is missing."""
     path = case.finding.path
     if path == ("name",):
         is_known = case.file.place.scope is not Scope.LOOSE
@@ -41,7 +41,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
-    """A key of the agent itself, set or set anew."""
+    """Return a key of the agent itself, set or set anew."""
     title = f'Set `{key}` to "{content}"'
     blank = case.lookup.value((key,))
     new = splices.literal(content)
@@ -57,14 +57,14 @@ def _top(case: Case, key: str, content: str, *, certain: bool = False) -> Fix:
 
 
 def _model(case: Case) -> str:
-    """The value that most agents of the workspace use."""
+    """Return the value that most agents of the workspace use."""
     used = Counter(each.model.value for each in case.snapshot.files() if each.model is not None)
     known = [(-count, model) for model, count in used.items() if "/" in model]
     return min(known)[1] if known else USUAL_MODEL
 
 
 def _transports(case: Case) -> Iterator[Fix]:
-    """A `command` and a `url` for a server without either of them, unless it has a key that only the other kind takes."""
+    """Yield a `command` and a `url` for a server without either of them, unless it has a key that only the other kind takes."""
     path, lookup, table = case.finding.path, case.lookup, _table_at(case)
     if table is not None and (table.path != path or not table.complete or table.is_array):
         table = None
@@ -74,7 +74,7 @@ def _transports(case: Case) -> Iterator[Fix]:
 
 
 def _command(case: Case) -> Iterator[Fix]:
-    """A `command` for a server that has no key of a server with an address."""
+    """Yield a `command` for a server that has no key of a server with an address."""
     table = _table_at(case)
     if table is None:
         return
@@ -84,13 +84,13 @@ def _command(case: Case) -> Iterator[Fix]:
 
 
 def _empty_key(case: Case, table: Table, key: str) -> Fix:
-    """A line with a key whose text the author has to fill in."""
+    """Return a line with a key whose text the author has to fill in."""
     line = splices.line_in(case.lookup.parse, table, f"{key} = {EMPTY_STRING}")
     return change(case, f"Add `{key}`", line, guess=EMPTY_STRING)
 
 
 def _table_at(case: Case) -> Table | None:
-    """The table whose header the finding is about, or a part of it."""
+    """Return the table whose header the finding is about, or a part of it."""
     tables, where = case.lookup.parse.document.tables, case.finding.range
     index = bisect_right(tables, where.start, key=lambda each: each.header_range.start) - 1
     is_there = index >= 0 and where.end <= tables[index].header_range.end
@@ -107,7 +107,7 @@ def _schema(case: Case) -> Iterator[Fix]:
 
 
 def _choices(case: Case, spec: KeySpec) -> Iterator[Fix]:
-    """Each word that the key of a server may be. Only a server with an address lacks its transport."""
+    """Yield each word that the key of a server may be. Only a server with an address lacks its transport."""
     for choice in spec.choices:
         if choice == STDIO:
             continue

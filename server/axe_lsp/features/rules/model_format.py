@@ -31,7 +31,7 @@ _MAKERS = {"claude": "anthropic", "gpt": "openai", "gemini": "google", "llama": 
 
 
 def meant(snapshot: Snapshot, written: str) -> list[str]:
-    """The likely models for a model without its provider, the likeliest first."""
+    """Return the likely models for a model without its provider, the likeliest first."""
     return list(dict.fromkeys(_meant(snapshot, written.strip("/ "))))
 
 
@@ -49,7 +49,7 @@ def _meant(snapshot: Snapshot, written: str) -> Iterator[str]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The provider that is missing in front of the model's name."""
+    """Yield the provider that is missing in front of the model's name."""
     found = find_value(case)
     written = found.decoded(case) if found is not None else None
     if isinstance(written, str):

@@ -29,7 +29,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The name of the file, or another name for the file."""
+    """Yield the name of the file, or another name for the file."""
     yield respell(case, case.file.place.stem)
     if case.file.name is None:
         return

@@ -13,7 +13,7 @@ from axe_lsp.features.rule import Dialects, Rule, Subject
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The nearest value that the key allows. For `max-depth` and `negative-timeout` too."""
+    """Yield the nearest value that the key allows. For `max-depth` and `negative-timeout` too."""
     spec, found = case.lookup.schema.find(case.finding.path), find_value(case)
     value = found.decoded(case) if found is not None else None
     if spec is None:

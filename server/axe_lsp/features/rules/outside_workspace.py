@@ -55,7 +55,7 @@ def _place(
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The file without what reaches out of the workspace."""
+    """Yield the file without what reaches out of the workspace."""
     found = find_value(case)
     if found is None:
         return

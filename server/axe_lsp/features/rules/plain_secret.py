@@ -21,7 +21,7 @@ _PROVIDERS = {"GEMINI_API_KEY": "google"}
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A key moved to a place that is not shared with the file: the environment, or the user's config.toml.
+    """Yield a key moved to a place that is not shared with the file: the environment, or the user's config.toml.
 
     The key itself appears in nothing that is shown: neither in titles nor in the arguments of commands.
     """

@@ -35,7 +35,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """A copy of the folder for the called agent, in its file."""
+    """Yield a copy of the folder for the called agent, in its file."""
     reference = next(
         (each for each in case.file.references if each.range == case.finding.range), None
     )

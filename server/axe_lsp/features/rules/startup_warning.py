@@ -52,7 +52,7 @@ _USUAL_BUDGET = 32_768
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The file without the setting, unless other settings need it."""
+    """Yield the file without the setting, unless other settings need it."""
     path = case.finding.path
     if path[:1] != ("permissions",) and path[-1:] != ("command",) and path != _BUDGET:
         yield from remove_key(case)

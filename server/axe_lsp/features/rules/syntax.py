@@ -10,7 +10,7 @@ from axe_lsp.features.rule import Dialects, Rule, Subject
 
 
 def fixes(case: Case) -> Iterable[Fix]:
-    """The text to add or remove that completes a statement."""
+    """Return the text to add or remove that completes a statement."""
     # Imported late: most files are TOML, and the patterns take a millisecond to compile.
     from axe_lsp.features.syntax_guesses import completions
 

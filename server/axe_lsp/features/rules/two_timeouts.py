@@ -27,7 +27,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _which_counts(caller: AgentFile, own: int) -> str:
-    """The time that a called agent has, and which limit it comes from; "" if all of them agree."""
+    """Return the time that a called agent has, and which limit it comes from; "" if all of them agree."""
     if 0 < caller.call_timeout < own:
         return (
             f"{caller.call_timeout} seconds when it is called from here "
@@ -47,7 +47,7 @@ def _which_counts(caller: AgentFile, own: int) -> str:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The caller's timeout for its calls, set to that of the called agent."""
+    """Yield the caller's timeout for its calls, set to that of the called agent."""
     own, value = case.finding.suggestion, case.lookup.value(("sub_agents_config", "timeout"))
     if own and value is not None:
         title = f"Set `sub_agents_config.timeout` to {own}"

@@ -44,7 +44,7 @@ _OF_VS_CODE = frozenset(["*", "agent", "ask", "edit", "plan"])
 
 
 def _in_markdown(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    """A name that VS Code reports. No other program says anything of it."""
+    """Yield a name that VS Code reports. No other program says anything of it."""
     if file.place.dialect is not COPILOT:
         return
     program = file.schema.program
@@ -59,7 +59,7 @@ def _in_markdown(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _meant(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
-    """An agent, where its file or the path of it is named, or else the one with the nearest name."""
+    """Return an agent, where its file or the path of it is named, or else the one with the nearest name."""
     stem = name.replace("\\", "/").rpartition("/")[2].removesuffix(SUFFIX)
     if snapshot.defines(stem, file):
         return stem
@@ -78,7 +78,7 @@ def _is_defined(snapshot: Snapshot, file: AgentFile, reference: Reference) -> bo
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The agent that was meant, a new one of that name, or none."""
+    """Yield the agent that was meant, a new one of that name, or none."""
     similar = case.finding.suggestion
     if similar is not None:
         yield respell(case, similar)

@@ -44,7 +44,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def home_of(schema: Schema, path: KeyPath) -> KeyPath | None:
-    """The one table where the key at `path` would be known.
+    """Return the one table where the key at `path` would be known.
 
     A key of the agent itself that stands in a table has slipped below a header.
     """
@@ -61,7 +61,7 @@ def home_of(schema: Schema, path: KeyPath) -> KeyPath | None:
 
 @lru_cache(maxsize=16)
 def _paths_by_name(schema: Schema) -> dict[str, list[KeyPath]]:
-    """The paths of all keys, by their last names."""
+    """Return the paths of all keys, by their last names."""
     paths: dict[str, list[KeyPath]] = {}
     for each in schema.keys:
         paths.setdefault(each.path[-1], []).append(each.path)
@@ -75,7 +75,7 @@ def _hint(schema: Schema, path: KeyPath) -> str:
 
 
 def name_of(home: KeyPath) -> str:
-    """The place of a table, as text for people."""
+    """Return the place of a table, as text for people."""
     return f"in `[{'.'.join(home)}]`" if home else "at the top of the file, above the first table"
 
 
@@ -102,7 +102,7 @@ def _advice_elsewhere(schema: Schema, problem: Problem) -> str:
 
 
 def _is_whole_agent(schema: Schema, problem: Problem) -> bool:
-    """Whether a header stands above the keys of the agent itself."""
+    """Return whether a header stands above the keys of the agent itself."""
     if not problem.in_header or len(problem.path) > 1:
         return False
     is_agent = any(each.is_agent and each.schema is schema for each in kinds())
@@ -113,7 +113,7 @@ _NAMES_FOR_THE_WHOLE = ("agent", "axe", "config", "settings", "general", "main",
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The key that was meant, the table where it belongs, or none."""
+    """Yield the key that was meant, the table where it belongs, or none."""
     path, similar, found = case.finding.path, case.finding.suggestion, find_key(case)
     if similar is not None:
         certain = similar.lower() == path[-1].lower() and _is_only_spelling(case, similar)
@@ -124,7 +124,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _is_only_spelling(case: Case, key: str) -> bool:
-    """Whether no other key of the table could be meant for the same one."""
+    """Return whether no other key of the table could be meant for the same one."""
     *table, _ = case.finding.path
     inside = {
         each.path[len(table)]
@@ -135,7 +135,7 @@ def _is_only_spelling(case: Case, key: str) -> bool:
 
 
 def _move(case: Case, found: FoundKey) -> Iterator[Fix]:
-    """The entry with its comment at the end of the table where the key is known."""
+    """Yield the entry with its comment at the end of the table where the key is known."""
     home = home_of(case.lookup.schema, case.finding.path)
     name = case.finding.path[-1]
     if home is None or case.lookup.has((*home, name)) or len(found.entry.key.parts) > 1:
@@ -157,7 +157,7 @@ def _move(case: Case, found: FoundKey) -> Iterator[Fix]:
 
 
 def _needs_more(case: Case, home: KeyPath) -> bool:
-    """Whether a table would be new, and is not valid with one key alone."""
+    """Return whether a table would be new, and is not valid with one key alone."""
     if not home or case.lookup.has(home):
         return False
     return home == ("params", "response_format") or any(

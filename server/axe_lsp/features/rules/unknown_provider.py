@@ -24,7 +24,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _of_config(file: AgentFile) -> Iterator[Finding]:
-    """Providers that config.toml has settings for. A newer axe may know more of them."""
+    """Report providers that config.toml has settings for. A newer axe may know more of them."""
     for problem in problems_of(file, RULE.code):
         similar = nearest(problem.found, PROVIDERS)
         severity = Severity.WARNING if similar else Severity.INFORMATION
@@ -55,7 +55,7 @@ def _of_model(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The provider that was meant."""
+    """Yield the provider that was meant."""
     found, similar = find_value(case), case.finding.suggestion
     if similar is None:
         return

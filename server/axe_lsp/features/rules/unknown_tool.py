@@ -34,7 +34,7 @@ def check(_: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The tool that was meant, or none."""
+    """Yield the tool that was meant, or none."""
     found, similar = find_value(case), case.finding.suggestion
     name = found.decoded(case) if found is not None else None
     if similar is not None and isinstance(name, str):

@@ -44,7 +44,7 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _raise_limit(case: Case) -> Iterator[Fix]:
-    """The change of another file: the agents on the way down are as many as the calls to get here."""
+    """Yield the change of another file: the agents on the way down are as many as the calls to get here."""
     way = too_deep(case.snapshot, case.file)
     if not way or len(way) > MAX_MAX_DEPTH:
         return

@@ -25,7 +25,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The list without the picture; a pattern may match other files as well, so it stays."""
+    """Yield the list without the picture; a pattern may match other files as well, so it stays."""
     if not any(each in case.token for each in "*?["):
         yield from remove_item(case)
 

@@ -44,7 +44,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 @lru_cache(maxsize=8)
 def _sorted(names: frozenset[str]) -> tuple[str, ...]:
-    """The same object for the same names, so that it is compared at once with that of the last keystroke."""
+    """Return the same object for the same names, so that it is compared at once with that of the last keystroke."""
     return tuple(sorted(names))
 
 

@@ -27,13 +27,13 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _is_tested(snapshot: Snapshot, file: AgentFile) -> bool:
-    """Whether a file of tests names the agent, which then gets an input, as its judge does."""
+    """Return whether a file of tests names the agent, which then gets an input, as its judge does."""
     named = mentions(snapshot, agent_meaning(file))
     return any(each.file.place.dialect is AGENT_TESTS for each in named)
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The file without the table or the key."""
+    """Yield the file without the table or the key."""
     if case.finding.path == ("isolation", "changes"):
         yield from remove_key(case, preferred=True)
     for path in (("sub_agents_config",), ("input",)):

@@ -23,7 +23,7 @@ def unused_ignores(
     known: frozenset[str],
     kept: frozenset[str],
 ) -> Iterator[Finding]:
-    """The comments, or the codes in them, that none of the `silenced` findings needs.
+    """Yield the comments, or the codes in them, that none of the `silenced` findings needs.
 
     Whether a code of the `known` ones is needed can only be said if it is among the `judged`. No comment
     silences those that are `kept`.
@@ -49,7 +49,7 @@ def unused_ignores(
 
 
 def _is_needed(ignore: Ignore, starts: Sequence[int]) -> bool:
-    """Whether one of the silenced findings, which begin at `starts`, is meant."""
+    """Return whether one of the silenced findings, which begin at `starts`, is meant."""
     return any(
         bisect_left(starts, each.start) < bisect_right(starts, each.end) for each in ignore.about
     )
@@ -60,7 +60,7 @@ def _finding(about: Ignore | IgnoredCode, message: str, suggestion: str | None =
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The code that was meant, or the comment without it."""
+    """Yield the code that was meant, or the comment without it."""
     if case.finding.suggestion is not None:
         yield replace(case, case.finding.suggestion)
     where = case.finding.range
@@ -85,7 +85,7 @@ def _without_code(case: Case, ignore: Ignore, code: IgnoredCode) -> Fix:
 
 
 def _without(case: Case, ignore: Ignore) -> Splice:
-    """The file without the comment, which may say more, and without its line if there is nothing else."""
+    """Return the file without the comment, which may say more, and without its line if there is nothing else."""
     comments = case.lookup.parse.document.comments
     index = bisect_right(comments, ignore.range.start, key=lambda each: each.start) - 1
     return splices.without_comment(case.text, comments[index])

@@ -25,7 +25,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The file without the parameter."""
+    """Yield the file without the parameter."""
     yield from remove_key(case, preferred=True)
 
 

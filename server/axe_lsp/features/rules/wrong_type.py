@@ -22,7 +22,7 @@ _FLOAT = re.compile(r"[+-]?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """The same value in the type that is due, where there is no doubt which one that is."""
+    """Yield the same value in the type that is due, where there is no doubt which one that is."""
     spec, found = case.lookup.schema.find(case.finding.path), find_value(case)
     if spec is None:
         return
@@ -38,12 +38,12 @@ def fixes(case: Case) -> Iterator[Fix]:
 
 
 def _is_set_to(case: Case, found: FoundValue, spec: KeySpec) -> bool:
-    """Whether it is the key itself that has the value, and nothing in its table."""
+    """Return whether it is the key itself that has the value, and nothing in its table."""
     return case.lookup.path_of(found.entry) == spec.path
 
 
 def _converted(text: str, spec: KeySpec, found: FoundValue) -> str | None:
-    """The value in the type of the key; None if it can't be converted."""
+    """Return the value in the type of the key; None if it can't be converted."""
     value, token = found.value, found.value.range.of(text)
     wanted = spec.type
     if wanted is KeyType.STRING_TABLE or (wanted is KeyType.STRINGS and found.array is not None):
@@ -64,7 +64,7 @@ def _converted(text: str, spec: KeySpec, found: FoundValue) -> str | None:
 
 
 def _string(text: str, value: Value) -> str | None:
-    """The value as a string: a word or number in quotes, or the only string of an array."""
+    """Return the value as a string: a word or number in quotes, or the only string of an array."""
     if value.kind in _SCALARS:
         return splices.literal(value.range.of(text))
     if len(value.items) == 1 and value.items[0].kind is ValueKind.STRING:
@@ -73,7 +73,7 @@ def _string(text: str, value: Value) -> str | None:
 
 
 def _content(text: str, value: Value) -> str:
-    """The content of a string, or a number as written."""
+    """Return the content of a string, or a number as written."""
     if value.kind is ValueKind.STRING:
         content = decode(text, value)
         return content.strip() if isinstance(content, str) else ""
@@ -81,7 +81,7 @@ def _content(text: str, value: Value) -> str:
 
 
 def _integer(spec: KeySpec, content: str) -> str | None:
-    """A number that the key allows; `3.0` is 3."""
+    """Return a number that the key allows; `3.0` is 3."""
     number = re.sub(r"\.0+$", "", content)
     if _INTEGER.fullmatch(number) is None:
         return None
@@ -111,7 +111,7 @@ def _header(case: Case, spec: KeySpec) -> Iterator[Fix]:
 
 
 def _is_whole(case: Case, spec: KeySpec, table: Table) -> bool:
-    """Whether the table would have no further fault with the other header."""
+    """Return whether the table would have no further fault with the other header."""
     lookup = case.lookup
     required = [each.path for each in lookup.schema.keys_of(spec.path) if each.required]
     if spec.path == _SERVERS and not any(

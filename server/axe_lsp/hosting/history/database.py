@@ -96,12 +96,12 @@ class HistoryError(RunError):
 
 
 def history_file(environment: Environment) -> Path:
-    """Where the history lies. Raises ConfigError if the user has no home."""
+    """Return where the history lies. Raises ConfigError if the user has no home."""
     return state_folder(environment) / "history.db"
 
 
 def open_history(path: Path) -> sqlite3.Connection:
-    """The history, to read and to write; begun if there is none. Raises HistoryError."""
+    """Return the history, to read and to write; begun if there is none. Raises HistoryError."""
     with faults_named(path):
         _create_file(path)
         # The thread that closes it at the end may be another one than used it.
@@ -117,7 +117,7 @@ def open_history(path: Path) -> sqlite3.Connection:
 
 
 def empty_history() -> sqlite3.Connection:
-    """A history without a run, which leaves nothing behind."""
+    """Return a history without a run, which leaves nothing behind."""
     connection = sqlite3.connect(":memory:", isolation_level=None)
     _create_tables(connection)
     return connection
@@ -125,7 +125,7 @@ def empty_history() -> sqlite3.Connection:
 
 @contextmanager
 def transaction(connection: sqlite3.Connection) -> Iterator[None]:
-    """All or nothing, and nobody else writes in between."""
+    """Provide all or nothing, and nobody else writes in between."""
     connection.execute("BEGIN IMMEDIATE")
     try:
         yield
@@ -148,7 +148,7 @@ def written_through(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def written_history(path: Path) -> Iterator[sqlite3.Connection]:
-    """The history, to write to it: all or nothing. Blocks. Raises HistoryError."""
+    """Provide the history, to write to it: all or nothing. Blocks. Raises HistoryError."""
     with faults_named(path), closing(open_history(path)) as connection, transaction(connection):
         yield connection
 
@@ -163,14 +163,14 @@ def faults_named(path: Path) -> Iterator[None]:
 
 
 def fault(path: Path, error: sqlite3.Error | OSError) -> HistoryError:
-    """Why the history can't be used, and what to do about it."""
+    """Return why the history can't be used, and what to do about it."""
     reason = error.strerror if isinstance(error, OSError) else str(error)
     step = next((step for word, step in _STEPS if word in str(error)), _OTHER_STEP)
     return HistoryError(f"the history of runs ({shown_path(path)}) can't be used: {reason}; {step}")
 
 
 def _create_file(path: Path) -> None:
-    """The content of runs is for the user alone. SQLite gives its other files the same rights.
+    """Create the file for the user alone: it has the content of runs. SQLite gives its other files the same rights.
 
     A file that is there is not opened: on POSIX, closing it would drop the locks that other connections of this
     process have on it, and without them the file gets damaged (sqlite.org/howtocorrupt.html, 2.2).
@@ -249,12 +249,12 @@ class WriterLock:
 
 
 def lock_folder(history: Path) -> Path:
-    """The folder for the signs of those who write into a history."""
+    """Return the folder for the signs of those who write into a history."""
     return history.with_name("history-writers")
 
 
 def is_locked(folder: Path, name: str) -> bool:
-    """Whether the process lives whose sign has that name."""
+    """Return whether the process lives whose sign has that name."""
     try:
         file = os.open(folder / name, os.O_RDWR)
     except FileNotFoundError:

@@ -44,7 +44,7 @@ _RESUMABLE = "the process that executed this run has died; `axe-lsp resume {run:
 
 @contextmanager
 def opened_history() -> Iterator[sqlite3.Connection]:
-    """The history, in which no run is called running that isn't. Raises RunError."""
+    """Provide the history, in which no run is called running that isn't. Raises RunError."""
     path = history_file(os.environ)
     with faults_named(path):
         connection = open_history(path) if path.exists() else empty_history()

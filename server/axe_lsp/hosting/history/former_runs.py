@@ -39,7 +39,7 @@ from axe_lsp.runtime.safety.redaction import REDACTED
 
 
 def known_steps(connection: sqlite3.Connection, root: str) -> Known:
-    """All that is known of a tree, for a process that goes on with it."""
+    """Return all that is known of a tree, for a process that goes on with it."""
     found = connection.execute(
         "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ? AND kind <> ?",
         (root, SIZE),
@@ -103,7 +103,7 @@ def _asked_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
 
 
 def _end_of_process(connection: sqlite3.Connection, root: str, time: str) -> str:
-    """The time of the last event of the process that executed a root run at that time."""
+    """Return the time of the last event of the process that executed a root run at that time."""
     (end,) = connection.execute(
         "SELECT json_extract(params, '$.time') FROM events WHERE root_run_id = :root AND seq < coalesce("
         "(SELECT min(seq) FROM events WHERE root_run_id = :root AND run_id = :root AND method = 'axe/agent' "
@@ -115,7 +115,7 @@ def _end_of_process(connection: sqlite3.Connection, root: str, time: str) -> str
 
 
 def resumable(root: str) -> protocol.Start:
-    """The order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
+    """Return the order by which a root run goes on. Blocks. Raises RunError, a NotResumableError if nobody may."""
     with opened_history() as connection:
         require_resumable(connection, root)
         known = known_steps(connection, root)
@@ -126,13 +126,13 @@ def resumable(root: str) -> protocol.Start:
 
 
 def all_known(root: str) -> Known:
-    """All that is known of a tree. Blocks. Raises RunError."""
+    """Return all that is known of a tree. Blocks. Raises RunError."""
     with opened_history() as connection:
         return known_steps(connection, root)
 
 
 def left_by(root: str, after: int) -> Left:
-    """The part of a root run in the history `after` the event of that number. Blocks. Raises RunError."""
+    """Return the part of a root run in the history `after` the event of that number. Blocks. Raises RunError."""
     with opened_history() as connection:
         events = list(tree_events(connection, root, after))
         known = known_steps(connection, root)
@@ -144,7 +144,7 @@ def left_by(root: str, after: int) -> Left:
 
 
 def order_of(known: Known, root: str) -> protocol.Start:
-    """The order that a root run was made by. Raises ValueError, or ConfigError for one that had not begun."""
+    """Return the order that a root run was made by. Raises ValueError, or ConfigError for one that had not begun."""
     start = decoded(known.steps[root, 0, "", "order"], protocol.Start)
     if start.former and (root, 0, "", "first") not in known.steps:
         raise ConfigError(
@@ -166,7 +166,7 @@ class TakenOver(NamedTuple):
 
 
 async def taken_over(start: protocol.Start, environment: Environment) -> TakenOver:
-    """The beginning of a run that `continues` a root run, or is `forked_from` one.
+    """Return the beginning of a run that `continues` a root run, or is `forked_from` one.
 
     Raises RunError, a NotResumableError if that is not possible.
     """
@@ -194,7 +194,7 @@ async def taken_over(start: protocol.Start, environment: Environment) -> TakenOv
 
 
 def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:
-    """The order of a new run that has the turns of a root run before `turn`. Blocks. Raises RunError.
+    """Return the order of a new run that has the turns of a root run before `turn`. Blocks. Raises RunError.
 
     Another `model` goes on, if it is named.
     """
@@ -209,7 +209,7 @@ def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:
 def continuation_of(
     root: str, request: RunRequest, workplace: protocol.Workplace, *, session: bool
 ) -> protocol.Start:
-    """The order of a new run that goes on with a root run by a further message. Blocks. Raises RunError.
+    """Return the order of a new run that goes on with a root run by a further message. Blocks. Raises RunError.
 
     The agent of the request may be "". Agents are those of the former run's workplace, some of which are open in an
     editor, unless a `session` goes on with an agent that is named.
@@ -231,7 +231,7 @@ def continuation_of(
 
 
 def undoable(beginning: str | None, folders: tuple[str, ...] = ()) -> tuple[str, Known]:
-    """The root of the run whose id begins so, or of the newest of `folders`, and what is known of it. Blocks. Raises RunError for one that has not ended."""
+    """Return the root of the run whose id begins so, or of the newest of `folders`, and what is known of it. Blocks. Raises RunError for one that has not ended."""
     with opened_history() as connection:
         _, root = named_or_newest(connection, beginning, folders)
         (status,) = connection.execute(
@@ -243,7 +243,7 @@ def undoable(beginning: str | None, folders: tuple[str, ...] = ()) -> tuple[str,
 
 
 def _said(root: str) -> str:
-    """The part of an interrupted answer of a root run's model that was published."""
+    """Return the part of an interrupted answer of a root run's model that was published."""
     pieces: list[str] = []
     with opened_history() as connection:
         for event in tree_events(connection, root):
@@ -257,7 +257,7 @@ def _said(root: str) -> str:
 
 
 def _known_of(root: str, agent: str = "", *, is_any: bool = False) -> Known:
-    """The steps of a root run at rest, which must be completed and one of that agent, unless `is_any`."""
+    """Return the steps of a root run at rest, which must be completed and one of that agent, unless `is_any`."""
     with opened_history() as connection:
         if is_any:
             require_kept(connection, root)

@@ -81,7 +81,7 @@ class Wanted(Struct, frozen=True):
 
 
 def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, Json]]:
-    """Runs as clients see them, newest first. Raises HistoryError if `before` is unknown."""
+    """Return runs as clients see them, newest first. Raises HistoryError if `before` is unknown."""
     conditions: list[str] = []
     values: list[object] = []
     if wanted.agent is None:
@@ -112,7 +112,7 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
 def newest_in(
     connection: sqlite3.Connection, folders: tuple[str, ...], mark: str, agent: str | None = None
 ) -> str:
-    """The newest root that took place in one of the folders and is so marked. Raises HistoryError.
+    """Return the newest root that took place in one of the folders and is so marked. Raises HistoryError.
 
     `mark` is "resumable", "continuable", "kept", or "runId" for any.
     """
@@ -133,7 +133,7 @@ def newest_in(
 
 
 def runs_below(connection: sqlite3.Connection, run_id: str, root: str) -> list[dict[str, Json]]:
-    """A run and those below it as clients see them, in the order in which they began."""
+    """Return a run and those below it as clients see them, in the order in which they began."""
     found = connection.execute(
         f"{_RUNS} WHERE runs.root_run_id = ? ORDER BY runs.begin_seq", (root,)
     )
@@ -142,7 +142,7 @@ def runs_below(connection: sqlite3.Connection, run_id: str, root: str) -> list[d
 
 
 def all_roots(connection: sqlite3.Connection) -> list[str]:
-    """All that is remembered, oldest first."""
+    """Return all that is remembered, oldest first."""
     found = connection.execute("SELECT run_id FROM runs WHERE depth = 0 ORDER BY began, number")
     return [root for (root,) in found]
 
@@ -155,7 +155,7 @@ class Progress(Struct):
 
 
 def progress_of_roots(connection: sqlite3.Connection, known: Progress | None = None) -> Progress:
-    """The active runs with their state so far; or the known runs, and those that began since."""
+    """Return the active runs with their state so far; or the known runs, and those that began since."""
     (newest,) = connection.execute("SELECT coalesce(max(number), 0) FROM runs").fetchone()
     if known is not None:
         begun = connection.execute(
@@ -170,7 +170,7 @@ def progress_of_roots(connection: sqlite3.Connection, known: Progress | None = N
 
 
 def find_run(connection: sqlite3.Connection, beginning: str) -> tuple[str, str]:
-    """The ids of the run whose id begins so, and of its root. Raises HistoryError."""
+    """Return the ids of the run whose id begins so, and of its root. Raises HistoryError."""
     found = connection.execute(
         "SELECT run_id, root_run_id FROM runs WHERE run_id >= ? AND run_id < ? "
         "ORDER BY run_id LIMIT 2",
@@ -204,7 +204,7 @@ def named_or_newest(
 def events_below(
     connection: sqlite3.Connection, run_id: str, root: str, after: int = 0
 ) -> Iterator[Notification]:
-    """The events of a run and its sub-agents, from the event after that number on."""
+    """Yield the events of a run and its sub-agents, from the event after that number on."""
     wanted = _ids_below(connection, run_id, root)
     for event in tree_events(connection, root, after):
         if run_id == root or event.params["runId"] in wanted:
@@ -214,7 +214,7 @@ def events_below(
 def tree_events(
     connection: sqlite3.Connection, root: str, after: int = 0
 ) -> Iterator[Notification]:
-    """The events of a whole tree, in order."""
+    """Yield the events of a whole tree, in order."""
     found = connection.execute(
         "SELECT method, params FROM events WHERE root_run_id = ? AND seq > ? ORDER BY seq",
         (root, after),
@@ -226,7 +226,7 @@ def tree_events(
 
 
 def _ids_below(connection: sqlite3.Connection, run_id: str, root: str) -> set[str]:
-    """A run and all below it. A parent begins before its children."""
+    """Return a run and all below it. A parent begins before its children."""
     ids = {run_id}
     runs = connection.execute(
         "SELECT run_id, parent_run_id FROM runs WHERE root_run_id = ? ORDER BY begin_seq", (root,)
@@ -258,7 +258,7 @@ def _moment(connection: sqlite3.Connection, before: str) -> tuple[str, int]:
 
 
 def _checked_time(beginning: str) -> str:
-    """The beginning of a time that there is. Raises HistoryError."""
+    """Return the beginning of a time that there is. Raises HistoryError."""
     seconds = beginning.removesuffix("Z").partition(".")[0]
     try:
         datetime.fromisoformat(seconds + _FIRST_TIME[len(seconds) :])
@@ -268,7 +268,7 @@ def _checked_time(beginning: str) -> str:
 
 
 def is_resumable(status: str, reason: str | None) -> bool:
-    """Whether a run whose steps are kept may end otherwise."""
+    """Return whether a run whose steps are kept may end otherwise."""
     return status not in ("running", "completed") and reason != "final"
 
 

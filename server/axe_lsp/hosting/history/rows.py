@@ -99,7 +99,7 @@ class Batch(Struct):
         return events + sum(len(step.data) for step in self.steps)
 
     def begins_and_ends(self) -> Batch:
-        """The part without which the runs themselves would get lost."""
+        """Return the part without which the runs themselves would get lost."""
         events = {key: row for key, row in self.events.items() if row.method == "axe/agent"}
         lost = self.lost | {step.root_run_id for step in self.steps}
         return Batch(events, self.runs, self.ends, lost=lost)
@@ -118,13 +118,13 @@ class _Joined(Struct):
         return number + len(self.deltas) - 1
 
     def goes_on_with(self, event: Notification) -> bool:
-        """Whether an event holds the next piece."""
+        """Return whether an event holds the next piece."""
         own = {name: event.params.get(name) for name in ("delta", "time")}
         follows = {**self.first.params, **own, "seq": self.last + 1}
         return event.method == self.first.method and event.params == follows
 
     def row(self, clean: Callable[[str], str]) -> EventRow:
-        """The pieces with the number of the last one and the time of the first; `pieces` are their lengths."""
+        """Return the pieces with the number of the last one and the time of the first; `pieces` are their lengths."""
         root, run_id = self.first.params["rootRunId"], self.first.params["runId"]
         params = {**self.first.params, "seq": self.last, "delta": "".join(self.deltas)}
         if len(self.deltas) > 1:
@@ -134,7 +134,7 @@ class _Joined(Struct):
 
 
 def events_in(method: str, params: dict[str, Any]) -> Iterator[Notification]:
-    """The events of a row."""
+    """Yield the events of a row."""
     lengths = params.pop("pieces", ())
     if not lengths or sum(lengths) != len(params["delta"]):  # A secret was made shorter.
         yield Notification(method, params)
@@ -172,7 +172,7 @@ class Bookkeeping:
         return not self._runs
 
     def has_under_way(self, run_id: str) -> bool:
-        """Whether a run has begun and not ended."""
+        """Return whether a run has begun and not ended."""
         return run_id in self._runs
 
     def add(self, batch: Batch, event: Notification, origin: Origin) -> None:
@@ -314,7 +314,7 @@ def _insert(
 
 
 def storable(value: Any) -> Any:
-    """A value as it is kept and looked for. Names of files need not be UTF-8, and SQLite takes nothing else."""
+    """Return a value as it is kept and looked for. Names of files need not be UTF-8, and SQLite takes nothing else."""
     return valid_text(value) if isinstance(value, str) else value
 
 
@@ -339,7 +339,7 @@ def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
 
 
 def date_in(days: int) -> str:
-    """The moment so many days from now, written as the times of events are."""
+    """Return the moment so many days from now, written as the times of events are."""
     days = max(-_LONGEST_AGO, min(days, _LONGEST_KEPT))
     moment = datetime.now(timezone.utc) + timedelta(days=days)
     # Unlike `strftime`, it writes every year with four digits: times are compared as texts.
@@ -347,7 +347,7 @@ def date_in(days: int) -> str:
 
 
 def _is_clean(event: Notification) -> bool:
-    """Whether an event holds no text, or one that the run has cleaned, as of tools."""
+    """Return whether an event holds no text, or one that the run has cleaned, as of tools."""
     match event.method, event.params.get("kind"):
         case ("axe/tool", _) | ("axe/turn", "begin"):
             return True

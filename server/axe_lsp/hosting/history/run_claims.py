@@ -108,7 +108,7 @@ def _take_ended(connection: sqlite3.Connection, root: str, writer: str) -> None:
 
 
 def require_resumable(connection: sqlite3.Connection, root: str) -> None:
-    """Raises NotResumableError for a root run that nobody can go on with."""
+    """Raise NotResumableError for a root run that nobody can go on with."""
     found = connection.execute(
         "SELECT status, agent, json_extract(ends.params, '$.reason'), "
         "EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id AND kind = 'order') "
@@ -139,7 +139,7 @@ def require_resumable(connection: sqlite3.Connection, root: str) -> None:
 
 
 def require_continuable(connection: sqlite3.Connection, root: str, agent: str = "") -> None:
-    """Raises NotResumableError for a root run whose conversation can't go on, or not with this agent."""
+    """Raise NotResumableError for a root run whose conversation can't go on, or not with this agent."""
     found = _at_rest(connection, root)
     if agent and found.agent != agent:
         whose, other = quoted(found.agent), quoted(agent)
@@ -152,7 +152,7 @@ def require_continuable(connection: sqlite3.Connection, root: str, agent: str = 
 
 
 def require_kept(connection: sqlite3.Connection, root: str) -> None:
-    """Raises NotResumableError for a root run that is still being executed, or whose conversation is not kept."""
+    """Raise NotResumableError for a root run that is still being executed, or whose conversation is not kept."""
     _at_rest(connection, root)
 
 
@@ -162,7 +162,7 @@ class _AtRest(NamedTuple):
 
 
 def _at_rest(connection: sqlite3.Connection, root: str) -> _AtRest:
-    """A root run that no process executes, and whose conversation is kept. Raises NotResumableError."""
+    """Return a root run that no process executes, and whose conversation is kept. Raises NotResumableError."""
     found = connection.execute(
         "SELECT status, agent, EXISTS (SELECT 1 FROM steps WHERE root_run_id = runs.run_id "
         "AND steps.run_id = runs.run_id AND turn = 0 AND call = '' AND kind = 'first') "

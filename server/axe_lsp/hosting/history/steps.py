@@ -39,7 +39,7 @@ SIZE = "size"
 
 
 def has_steps(connection: sqlite3.Connection, root: str) -> bool:
-    """Whether a tree has something to go on with."""
+    """Return whether a tree has something to go on with."""
     found = connection.execute("SELECT 1 FROM steps WHERE root_run_id = ? LIMIT 1", (root,))
     return found.fetchone() is not None
 
@@ -58,7 +58,7 @@ def settle(connection: sqlite3.Connection, root: str) -> None:
 
 
 def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
-    """The completed roots, newest first, with the characters that their steps have."""
+    """Return the completed roots, newest first, with the characters that their steps have."""
     found = connection.execute(
         "SELECT run_id, coalesce((SELECT CAST(data AS INTEGER) FROM steps "
         "WHERE root_run_id = runs.run_id AND steps.run_id = runs.run_id AND turn = 0 AND call = '' "
@@ -73,7 +73,7 @@ def sizes(connection: sqlite3.Connection) -> list[tuple[str, int]]:
 def files_before(
     connection: sqlite3.Connection, root: str
 ) -> Iterator[tuple[tuple[str, int, str], str]]:
-    """The former content of the files that a tree has changed, by run, turn and call: `SavedFile` as text."""
+    """Yield the former content of the files that a tree has changed, by run, turn and call: `SavedFile` as text."""
     found = connection.execute(
         "SELECT run_id, turn, call, data FROM steps WHERE root_run_id = ? AND kind = 'saved'",
         (root,),
@@ -103,6 +103,6 @@ def forget(connection: sqlite3.Connection, root: str) -> None:
 
 
 def milliseconds(begin: str, end: str) -> int:
-    """How long it is from one time to another, both as events have them."""
+    """Return how long it is from one time to another, both as events have them."""
     moments = [datetime.fromisoformat(time.replace("Z", "+00:00")) for time in (begin, end)]
     return round((moments[1] - moments[0]).total_seconds() * 1000)

@@ -78,7 +78,7 @@ def keep(connection: sqlite3.Connection, session: StoredSession, root: str = "")
 
 
 def find(connection: sqlite3.Connection, session_id: str) -> StoredSession | None:
-    """The session of an id."""
+    """Return the session of an id."""
     found = connection.execute(
         f"{_SESSIONS} WHERE session_id = ?", (storable(session_id),)
     ).fetchone()
@@ -86,7 +86,7 @@ def find(connection: sqlite3.Connection, session_id: str) -> StoredSession | Non
 
 
 def roots(connection: sqlite3.Connection, session_id: str) -> list[str]:
-    """The root runs of a session that have begun and are remembered, oldest first."""
+    """Return the root runs of a session that have begun and are remembered, oldest first."""
     found = connection.execute(
         "SELECT run_id FROM session_runs JOIN runs ON runs.run_id = session_runs.root_run_id "
         "WHERE session_id = ? ORDER BY began, number",
@@ -96,7 +96,7 @@ def roots(connection: sqlite3.Connection, session_id: str) -> list[str]:
 
 
 def last_kept(connection: sqlite3.Connection, session_id: str) -> str:
-    """The newest root run of a session whose conversation can go on; "" for none."""
+    """Return the newest root run of a session whose conversation can go on; "" for none."""
     found = connection.execute(
         "SELECT run_id FROM session_runs JOIN runs ON runs.run_id = session_runs.root_run_id "
         "WHERE session_id = ? AND EXISTS (SELECT 1 FROM steps WHERE steps.root_run_id = runs.run_id "
@@ -108,7 +108,7 @@ def last_kept(connection: sqlite3.Connection, session_id: str) -> str:
 
 
 def more_folders(connection: sqlite3.Connection, session_id: str) -> list[str]:
-    """The folders besides its own in which the tools of the newest message of a session may work."""
+    """Return the folders besides its own in which the tools of the newest message of a session may work."""
     found = connection.execute(
         "SELECT json_extract(data, '$.request.moreFolders') FROM steps "
         "JOIN session_runs ON session_runs.root_run_id = steps.root_run_id "

@@ -49,13 +49,13 @@ class Drawing(Struct):
 
 
 def draw(events: Iterable[Notification]) -> str:
-    """The tree of a run as text."""
+    """Return the tree of a run as text."""
     drawing = drawing_of(events)
     return drawing.text if drawing is not None else "There are no events of this run.\n"
 
 
 def drawing_of(events: Iterable[Notification]) -> Drawing | None:
-    """The tree of a run; None without events."""
+    """Return the tree of a run; None without events."""
     tree = _Tree()
     for event in events:
         tree.follow(event)
@@ -76,12 +76,12 @@ def drawing_of(events: Iterable[Notification]) -> Drawing | None:
 
 
 def local_time(time: str) -> str:
-    """The time of an event, where the user is."""
+    """Return the time of an event, where the user is."""
     return _moment(time).astimezone().strftime("%Y-%m-%d %H:%M:%S")
 
 
 def in_utc(text: str) -> str:
-    """A local time, such as 2026-11-21 or 2026-11-21 09:30, as the history has it; any other text as it is."""
+    """Return a local time, such as 2026-11-21 or 2026-11-21 09:30, as the history has it; any other text as it is."""
     if text.endswith("Z") or not re.match(r"\d{4}-", text):
         return text
     try:
@@ -170,7 +170,7 @@ class _Tree:
                 self._end_call(params)
 
     def _mark(self, params: Mapping[str, Json]) -> str:
-        """The mark of a side run, "" for any other run."""
+        """Return the mark of a side run, "" for any other run."""
         return "~ " if params["runId"] in self._side_runs else ""
 
     def _pause(self, method: str, params: Mapping[str, Json]) -> None:
@@ -200,7 +200,7 @@ class _Tree:
         self.runs[params["runId"]] = node
 
     def _step(self, params: Mapping[str, Json], key: object) -> _Node:
-        """A step of a run, new if it has not been met. Its begin may be lost."""
+        """Return a step of a run, new if it has not been met. Its begin may be lost."""
         node = self._steps.get((params["runId"], key))
         if node is None:
             node = self._steps[params["runId"], key] = _Node(
@@ -217,7 +217,7 @@ class _Tree:
         self.cost = None if cost is None or self.cost is None else self.cost + cost
 
     def _end_call(self, params: Mapping[str, Json]) -> None:
-        """A call that has started a run is shown as that run."""
+        """Show a call that has started a run as that run."""
         step = self._step(params, params["callId"])
         step.text = f"{step.text.removesuffix(_NO_RESULT)}: {_result(params)}"
         del self._steps[params["runId"], params["callId"]]  # Ids come more than once.
@@ -282,7 +282,7 @@ def _tokens(tokens: Iterable[int]) -> str:
 
 
 def _used(tokens: Iterable[int], cost: float | None) -> str:
-    """The tokens, and what they cost if that is known."""
+    """Return the tokens, and what they cost if that is known."""
     return f"{_tokens(tokens)}, ${cost:.4f}" if cost else _tokens(tokens)
 
 

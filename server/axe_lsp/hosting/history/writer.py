@@ -206,7 +206,7 @@ class HistoryWriter:
                 )
 
     def _warn_if_slow(self) -> None:
-        """The thread can't tell while it waits for the disk, or for another process."""
+        """Warn for the thread, which can't tell while it waits for the disk, or for another process."""
         since = self._writes_since
         if since is None or self._has_warned or time.monotonic() - since < _SLOW:
             return
@@ -240,7 +240,7 @@ class HistoryWriter:
         self._release_lock()
 
     def _next(self) -> tuple[list[_Entry], bool]:
-        """All that waits, and whether more may come. Nothing if it is time to try again."""
+        """Return all that waits, and whether more may come. Nothing if it is time to try again."""
         taken = self._entries.take(_MOST_AT_ONCE, _AGAIN if self._owed.events else None)
         entries = [entry for entry in taken if entry is not None]
         return entries, len(entries) == len(taken)

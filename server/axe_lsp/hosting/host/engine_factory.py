@@ -65,7 +65,7 @@ class EngineFactory:
         )
 
     async def engine_for(self, start: protocol.Start) -> tuple[Engine, Known | None]:
-        """The engine for a run, and what is known of the run. All that clients should hear of it is sent.
+        """Return the engine for a run, and what is known of the run. All that clients should hear of it is sent.
 
         Raises RunError for a run that can't be resumed, or can't take over what it should.
         """
@@ -107,7 +107,7 @@ class EngineFactory:
                 await asyncio.to_thread(self._history.let_go, start.run_id)
 
     def engine_for_child(self, start: protocol.StartChild) -> Engine:
-        """The engine for a run that belongs to a tree of another process, which remembers it."""
+        """Return the engine for a run that belongs to a tree of another process, which remembers it."""
         return self._engine(
             start,
             start.order.ids.run_id,
@@ -178,7 +178,7 @@ class EngineFactory:
         self._history.close()
 
     def _sink(self, start: protocol.Start) -> EventSink:
-        """Where the events of a run go: to clients, and elsewhere if that is wanted."""
+        """Return where the events of a run go: to clients, and elsewhere if that is wanted."""
         origin = Origin(start.workplace.workspace, start.keep_days)
         trace = self._telemetry.sink(
             start.traces, lambda text: self._send(protocol.Warned(start.run_id, text))
@@ -196,6 +196,6 @@ class EngineFactory:
 
 
 def preview(order: protocol.Preview) -> dict[str, Json]:
-    """The first request of a run, as clients see it. Reads files; raises RunError."""
+    """Return the first request of a run, as clients see it. Reads files; raises RunError."""
     resolve, workspace = resolver(order.workplace, os.environ), Path(order.workplace.workspace)
     return preview_json(prepare_request(order.request, resolve, workspace, os.environ))

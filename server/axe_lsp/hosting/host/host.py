@@ -287,7 +287,7 @@ def _import_engine_factory() -> ModuleType:
 
 
 def _outcome(order: asyncio.Task[Message]) -> Message:
-    """The answer to an order, in any case."""
+    """Return the answer to an order, in any case."""
     run_id = order.get_name()
     if order.cancelled():
         return _failed(run_id, RunCancelledError())

@@ -50,7 +50,7 @@ _handshake = Decoder(dict[str, Any])
 
 
 async def dask_workers(dask: Dask) -> tuple[DaskHost, ...]:
-    """The workers of a cluster that can be used. Raises FaultError."""
+    """Return the workers of a cluster that can be used. Raises FaultError."""
     comm = await _Comm.opened(dask.scheduler, dask)
     try:
         with anyio.fail_after(_CONNECTING):
@@ -127,7 +127,7 @@ class _Comm:
 
     @classmethod
     async def opened(cls, host: DaskHost, dask: Dask) -> _Comm:
-        """The connection, once both sides have introduced themselves. Raises FaultError."""
+        """Return the connection, once both sides have introduced themselves. Raises FaultError."""
         context = _context(dask) if host.scheme == "tls" else None
         comm: _Comm | None = None
         try:
@@ -147,13 +147,13 @@ class _Comm:
         return comm
 
     async def write(self, message: bytes | Mapping[str, object]) -> None:
-        """Raises OSError."""
+        """Send a message. Raises OSError."""
         frame = _encoder.encode(message)
         self._writer.write(struct.pack("<3Q", 16 + len(frame), 1, len(frame)) + frame)
         await self._writer.drain()
 
     async def read(self, decoder: Decoder[Any]) -> Any:
-        """Raises OSError, EOFError, or ValueError for what is no such message."""
+        """Receive a message. Raises OSError, EOFError, or ValueError for what is no such message."""
         (size,) = _NUMBER.unpack(await self._reader.readexactly(_NUMBER.size))
         if not 16 < size <= _LONGEST:
             raise ValueError("it has sent an invalid message")
@@ -170,7 +170,7 @@ class _Comm:
 
 
 def _context(dask: Dask) -> ssl.SSLContext:
-    """Raises FaultError."""
+    """Return the context of the connection. Raises FaultError."""
     # It trusts no other authority: those of the system are not loaded.
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     # Certificates of a cluster name no addresses. Who has one that this authority has signed belongs to it.
@@ -193,7 +193,7 @@ def _passphrase() -> str:
 
 
 def _fault(error: Exception, dask: Dask) -> FaultError:
-    """The fault of a connection."""
+    """Return the fault of a connection."""
     match error:
         case ssl.SSLCertVerificationError():
             what = (

@@ -295,7 +295,7 @@ class _ToolServer:
     # Copies.
 
     def _project(self, project: str) -> Path:
-        """The folder of a project, which is there as long as this process is."""
+        """Return the folder of a project, which is there as long as this process is."""
         folder = self._projects / _named(project)
         if project not in self._held:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
@@ -339,7 +339,7 @@ class _ToolServer:
                 bases.write("".join(f"{_named(each)}\n" for each in piece.commits))
 
     def _own(self, git: Path, project: str, object_format: str) -> OwnGit:
-        """A git folder of ours with the contents of a project."""
+        """Return a git folder of ours with the contents of a project."""
         objects = self._project(project) / "objects"
         objects.mkdir(exist_ok=True)
         own = make_own(git, None, self._environment, object_format)
@@ -367,7 +367,7 @@ class _ToolServer:
 
 
 def _named(text: str) -> str:
-    """The same text, which may become a part of a path or of a command. Raises FailedError."""
+    """Return the same text, which may become a part of a path or of a command. Raises FailedError."""
     if not _NAME.fullmatch(text):
         raise FailedError("this is not the name of a copy, a project or a commit")
     return text

@@ -33,7 +33,7 @@ class LateMachines:
             self._late().check()
 
     def __call__(self, copy: Copy, watch: Watch) -> AbstractAsyncContextManager[RemoteCopy | None]:
-        """The copy on another machine that is like this one; None if there is none. Raises ConfigError."""
+        """Return the copy on another machine that is like this one; None if there is none. Raises ConfigError."""
         return self._late()(copy, watch)
 
     def _late(self) -> Machines:

@@ -31,7 +31,7 @@ class Channel(Protocol):
         """Send a line. Raises OSError if it can't arrive."""
 
     def lines(self) -> AsyncIterator[bytes]:
-        """The lines that arrive, until the other side or the connection has ended."""
+        """Return the lines that arrive, until the other side or the connection has ended."""
 
     async def end(self, within: float) -> None:
         """Close it, and end what carries it after so many seconds."""
@@ -58,7 +58,7 @@ class RefusedError(Exception):
 
 
 async def lines_of(pieces: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
-    """The lines in a stream, without their ends. Raises ValueError for one that is too long."""
+    """Yield the lines in a stream, without their ends. Raises ValueError for one that is too long."""
     unfinished: list[bytes] = []
     size = 0
     async for piece in pieces:
@@ -88,7 +88,7 @@ class Connection:
 
     @classmethod
     async def opened(cls, channel: Channel, keep_copies: int, silence: float) -> Connection:
-        """The connection, once both sides have said hello. Raises FaultError."""
+        """Return the connection, once both sides have said hello. Raises FaultError."""
         lines = channel.lines()
         try:
             theirs = await _hello(lines)
@@ -111,7 +111,7 @@ class Connection:
         return self
 
     def next_id(self) -> int:
-        """The id of a request."""
+        """Return the id of a request."""
         return next(self._ids)
 
     async def ask(self, request: tool_protocol.Request) -> tool_protocol.Reply:
@@ -215,6 +215,6 @@ async def _hello(lines: AsyncIterator[bytes]) -> tool_protocol.Hello | None:
 
 
 def short(text: str) -> str:
-    """A text of another machine as it is shown: in one line, and not too long."""
+    """Return a text of another machine as it is shown: in one line, and not too long."""
     line = " ".join(escaped(text.strip()).split())
     return line if len(line) <= _LONGEST_TEXT else f"{line[:_LONGEST_TEXT]} …"

@@ -82,7 +82,7 @@ class Machines:
 
     @asynccontextmanager
     async def __call__(self, copy: Copy, watch: Watch) -> AsyncIterator[MirroredCopy | None]:
-        """The copy on another machine that is like this one; None if there is to be none. Raises ConfigError."""
+        """Provide the copy on another machine that is like this one; None if there is to be none. Raises ConfigError."""
         wanted = execution(self._environment, self._on)
         if wanted is None:
             yield None
@@ -96,7 +96,7 @@ class Machines:
                 await placed.close()
 
     async def reach(self, wanted: Execution, avoided: _Machine | None) -> _Machine:
-        """A machine with a connection, counted as used. Raises FaultError."""
+        """Return a machine with a connection, counted as used. Raises FaultError."""
         until = time.monotonic() + wanted.wait
         while True:
             faults: list[tuple[_Host, FaultError]] = []
@@ -128,7 +128,7 @@ class Machines:
             await anyio.sleep(_PAUSE)
 
     async def _among(self, wanted: Execution) -> list[_Machine]:
-        """The machines there are. Raises FaultError."""
+        """Return the machines there are. Raises FaultError."""
         hosts = wanted.hosts if wanted.dask is None else await dask_workers(wanted.dask)
         # A worker that is started again has another address.
         for each in [each for each, it in self._machines.items() if not it.copies]:
@@ -187,7 +187,7 @@ class _Machine:
                 raise
 
     async def leave(self) -> None:
-        """A copy is gone; with the last one goes the connection."""
+        """Take note that a copy is gone; with the last one goes the connection."""
         self.copies -= 1
         if not self.copies and self.connection is not None:
             connection, self.connection = self.connection, None
@@ -206,7 +206,7 @@ class _Location(Struct, frozen=True, eq=False):
         return str(self.machine.host)
 
     async def ask(self, request: tool_protocol.Request) -> tool_protocol.Reply:
-        """Raises LostError, or ToolError for what the machine could not do."""
+        """Send a request and return its answer. Raises LostError, or ToolError for what the machine could not do."""
         try:
             return await self.connection.ask(request)
         except RefusedError as error:
@@ -276,7 +276,7 @@ class MirroredCopy:
                     raise ToolError(text) from error
 
     async def rehearse(self, call: ToolCall, workplace: Workplace) -> Rehearsal:
-        """The change that a call would make there."""
+        """Return the change that a call would make there."""
         watch = workplace.watch or self._watch
         while True:
             location = await self._sitting(watch)
@@ -293,7 +293,7 @@ class MirroredCopy:
 
     @asynccontextmanager
     async def alike(self) -> AsyncIterator[None]:
-        """Changes of the copy here are made there, too."""
+        """Repeat changes of the copy here in the copy there."""
         async with self._syncing:
             location = await self._collected()
             yield
@@ -303,7 +303,7 @@ class MirroredCopy:
                 self._lose(location, error)
 
     async def _collected(self) -> _Location:
-        """Where it is, once everything has come from there. Raises ToolError."""
+        """Return where it is, once everything has come from there. Raises ToolError."""
         while True:
             location = await self._sitting(self._watch)
             try:
@@ -321,7 +321,7 @@ class MirroredCopy:
         return _digest(f"{self._copy.ref} {self._number}")
 
     async def _sitting(self, watch: Watch) -> _Location:
-        """Where it is, or a new one if that was lost. Raises ToolError."""
+        """Return where it is, or a new one if that was lost. Raises ToolError."""
         async with self._moving:
             if self.fault:
                 raise ToolError(self.fault)
@@ -346,7 +346,7 @@ class MirroredCopy:
                 raise ToolError(self.fault) from error
 
     def _lose(self, location: _Location, why: LostError) -> None:
-        """A machine is lost: once the copy moves, twice is too much."""
+        """Take note that a machine is lost: once the copy moves, twice is too much."""
         if location in self._lost:
             return
         self._lost.append(location)
@@ -421,7 +421,7 @@ class MirroredCopy:
             connection.known_commits[project] = (*commits, *theirs)
 
     def _commits(self) -> tuple[str, str, str]:
-        """The commit that the copy began with, that of what it has now, and the tree of that. Blocks."""
+        """Return the commit that the copy began with, that of what it has now, and the tree of that. Blocks."""
         own, mirror = self._copy.about.own, self._mirror
         if self._number > 1:  # Else it has just been made.
             mirror.refresh()
@@ -493,7 +493,7 @@ async def _slot(location: _Location, watch: Watch) -> AsyncIterator[None]:
 
 
 def _believed(place: str, call: ToolCall, told: tool_protocol.Rehearsed) -> Rehearsal:
-    """A machine's text about a call, as it is shown to the user.
+    """Return a machine's text about a call, as it is shown to the user.
 
     A command is shown as it is sent. An answer "for this run" holds on that machine alone, whatever the subject is
     that the machine has named.
@@ -506,7 +506,7 @@ def _believed(place: str, call: ToolCall, told: tool_protocol.Rehearsed) -> Rehe
 
 
 def _shown(reply: tool_protocol.Reply, call: ToolCall) -> str | Shown:
-    """The result of a call, as far as a tool may have it. Raises ToolError for that of one that has failed."""
+    """Return the result of a call, as far as a tool may have it. Raises ToolError for that of one that has failed."""
     if not isinstance(reply, tool_protocol.Result):
         raise ToolError("the other machine has given no answer")
     text = reply.text[:_MOST_TEXT]
@@ -522,7 +522,7 @@ def _is_picture(image: Image) -> bool:
 
 
 def _ids(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Those that are ids of commits: they become arguments of git."""
+    """Return those that are ids of commits: they become arguments of git."""
     return tuple(
         each for each in texts if len(each) in (40, 64) and not each.strip("0123456789abcdef")
     )

@@ -124,7 +124,7 @@ class SshChannel:
 
 
 def _without_secrets(environment: Environment) -> dict[str, str]:
-    """The user's environment, in which ssh finds their agent, without keys: ssh may send variables."""
+    """Return the user's environment, in which ssh finds their agent, without keys: ssh may send variables."""
     secrets = known_secrets(environment)
     return {
         name: value

@@ -187,12 +187,12 @@ _FROM: Decoder[Any] = decoder_of(FromServer)
 
 
 def encode(message: Message) -> bytes:
-    """A message as a line, without its end."""
+    """Return a message as a line, without its end."""
     return json_text(message).encode()
 
 
 def to_server(line: bytes) -> ToServer:
-    """Raises ValueError for anything else, and for a request without its `id`."""
+    """Read a message to the server. Raises ValueError for anything else, and for a request without its `id`."""
     message: ToServer = decoded(line, _TO)
     if isinstance(message, Request) and not message.id:
         raise ValueError("a request has no id")
@@ -200,6 +200,6 @@ def to_server(line: bytes) -> ToServer:
 
 
 def from_server(line: bytes) -> FromServer:
-    """Raises ValueError for anything else."""
+    """Read a message from the server. Raises ValueError for anything else."""
     message: FromServer = decoded(line, _FROM)
     return message

@@ -41,13 +41,13 @@ class Archive:
         self._writer: HistoryWriter | None = None
 
     def expect(self, run_id: str, origin: Origin) -> None:
-        """A root run begins that is to be remembered."""
+        """Take note that a root run begins that is to be remembered."""
         self._origins[run_id] = origin
         self._unwritten[run_id] = deque()
         self._unheard.add(run_id)
 
     def hear(self, event: Notification) -> None:
-        """An event has arrived from a host, which writes it as well."""
+        """Take an event that has arrived from a host, which writes it as well."""
         run_id = event.params["rootRunId"]
         unwritten = self._unwritten.get(run_id)
         if unwritten is not None:
@@ -55,7 +55,7 @@ class Archive:
             self._no_longer_unheard(run_id)
 
     def stored(self, run_id: str, seq: int, *, is_failing: bool = False) -> None:
-        """The events of a root run up to that number need no more care, as they are in the history or can't get there."""
+        """Take note that the events of a root run up to that number need no more care, as they are in the history or can't get there."""
         if is_failing:
             self._incomplete.add(run_id)
         unwritten = self._unwritten.get(run_id)
@@ -65,14 +65,14 @@ class Archive:
         self._progress.set()
 
     def over(self, run_id: str) -> None:
-        """A root run has ended. If nothing was ever heard of it, nothing will be."""
+        """Take note that a root run has ended. If nothing was ever heard of it, nothing will be."""
         if self._unwritten.get(run_id) == deque():
             self._forget(run_id)
         if self._writer is not None:
             self._writer.handed_over(run_id)
 
     def take_over(self, run_id: str, ends: Iterable[Notification]) -> None:
-        """The host of a root run won't write any more: write what it hasn't, and these events."""
+        """Write the events that the host of a root run won't write any more, and these."""
         for event in ends:
             self.hear(event)
         for event in self._unwritten.get(run_id, ()):
@@ -105,7 +105,7 @@ class Archive:
         return writer.name, left
 
     def take_over_finished(self, going_on: Container[str]) -> None:
-        """The same for the runs that are over."""
+        """Do the same for the runs that are over."""
         for run_id in self._unwritten:
             if run_id not in going_on:
                 self.take_over(run_id, ())
@@ -116,17 +116,17 @@ class Archive:
             await asyncio.to_thread(self._writer.close)
 
     async def runs(self, wanted: Wanted) -> list[dict[str, Json]]:
-        """The current result of `past_runs`. Raises RunError."""
+        """Return the current result of `past_runs`. Raises RunError."""
         await self.until_written()
         return await asyncio.to_thread(_runs, wanted)
 
     async def events(self, run_id: str, after: int = 0) -> list[Notification]:
-        """The events of a run and its sub-agents until now. Raises RunError."""
+        """Return the events of a run and its sub-agents until now. Raises RunError."""
         await self.until_written()
         return await asyncio.to_thread(_events, run_id, after)
 
     async def has(self, run_id: str) -> bool:
-        """Whether the history has a run. Raises RunError."""
+        """Return whether the history has a run. Raises RunError."""
         await self.until_written()
         return await asyncio.to_thread(_has, run_id)
 
@@ -164,7 +164,7 @@ class Archive:
         self._no_longer_unheard(run_id)
 
     def _writer_here(self) -> HistoryWriter:
-        """Imported when it is needed: most servers never do."""
+        """Import the writer when it is needed: most servers never do."""
         if self._writer is None:
             from axe_lsp.hosting.history.writer import HistoryWriter
 

@@ -41,7 +41,7 @@ async def start(command: Sequence[str], on_output: OnLine, on_errors: OnLine) ->
 
 
 def _apart() -> dict[str, Any]:
-    """A process group of its own: Ctrl-C in the server's terminal is for the server to handle."""
+    """Return a process group of its own: Ctrl-C in the server's terminal is for the server to handle."""
     if sys.platform == "win32":
         return {"creationflags": subprocess.CREATE_NEW_PROCESS_GROUP | subprocess.CREATE_NO_WINDOW}
     return {"start_new_session": True}
@@ -133,7 +133,7 @@ class HostProcess(asyncio.SubprocessProtocol):
 
 
 def how_it_ended(return_code: int) -> str:
-    """A return code in words."""
+    """Return a return code in words."""
     if return_code >= 0:
         return f"exited with status {return_code}"
     return f"was ended by signal {-return_code} ({signal.strsignal(-return_code)})"

@@ -66,7 +66,7 @@ class IsolatedRuns(Struct, frozen=True):
             return await _RemoteRun(self, order, caller_link).make()
 
     def start_of(self, order: Order, budget: BudgetConfig, known: Known) -> protocol.StartChild:
-        """The order for the process, of a run of which that is `known`."""
+        """Return the order for the process, of a run of which that is `known`."""
         return protocol.StartChild(
             order=replace(order, definition=None),
             workplace=self.workplace,
@@ -82,7 +82,7 @@ class IsolatedRuns(Struct, frozen=True):
         )
 
     async def answer(self, question: Question) -> Answer:
-        """The answer to a question of such a run."""
+        """Return the answer to a question of such a run."""
         return await (self.trust.answer if question.tool == TRUST else self.ask)(question)
 
 
@@ -226,7 +226,7 @@ class _RemoteRun:
             await self._link.kill("did not react to the cancellation of a run", self._patience.die)
 
     async def _wind_up(self, server_ends: bool) -> None:
-        """The tree is cancelled: a host whose input ends cancels its runs, and tells of their ends."""
+        """End the cancelled tree: a host whose input ends cancels its runs, and tells of their ends."""
         self._is_stopped = True
         self._status_at_end = "timeout" if self._caller_link.clock.is_over else "cancelled"
         if server_ends:
@@ -328,7 +328,7 @@ class _Life(NamedTuple):
     since: float
 
     def until(self, now: float) -> Begun:
-        """The same for another process."""
+        """Return the same for another process."""
         return Begun(self.time, self.used_ms + round((now - self.since) * 1000))
 
 
@@ -356,7 +356,7 @@ class _Handle(NamedTuple):
 
 
 def _begin(order: Order) -> AgentBegin:
-    """The events of a run whose process could not start."""
+    """Return the events of a run whose process could not start."""
     return AgentBegin(
         run=order.ids,
         task=order.task,

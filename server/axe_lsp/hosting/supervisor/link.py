@@ -139,7 +139,7 @@ class Link:
 
 
 def _as_characters(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment as JSON can hold it, whatever bytes are in it."""
+    """Return the environment as JSON can hold it, whatever bytes are in it."""
     return {
         os.fsencode(name).decode("latin-1"): os.fsencode(value).decode("latin-1")
         for name, value in environment.items()
@@ -147,7 +147,7 @@ def _as_characters(environment: Mapping[str, str]) -> dict[str, str]:
 
 
 async def is_done_within(seconds: float, awaited: asyncio.Future[Any]) -> bool:
-    """Whether what the host has to do is done in time.
+    """Return whether what the host has to do is done in time.
 
     Time in which this process itself stood still (a suspended machine, a blocked event loop) is
     not held against the host: it passes as one check out of several.

@@ -30,7 +30,7 @@ class HostedRunError(RunError):
 
 
 def error_of(message: protocol.Failed) -> RunError:
-    """The failure that a host tells of."""
+    """Return the failure that a host tells of."""
     error = (
         RunCancelledError()
         if message.cancelled
@@ -83,7 +83,7 @@ class Order(Struct, eq=False):
         return self.link is not None and isinstance(self.message, protocol.Start)
 
     async def answer(self) -> Any:
-        """The answer; raises RunError. Cancelling this wait does not stop the order."""
+        """Return the answer; raises RunError. Cancelling this wait does not stop the order."""
         outcome = await asyncio.shield(self.outcome)
         if isinstance(outcome, RunError):
             raise outcome
@@ -103,7 +103,7 @@ class Run:
         return self._order.waits
 
     async def result(self) -> RunResult:
-        """The result of the run; raises RunError if it fails. All its events were published before.
+        """Return the result of the run; raises RunError if it fails. All its events were published before.
 
         Cancelling this wait does not stop the run.
         """

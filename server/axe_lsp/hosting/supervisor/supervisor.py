@@ -117,7 +117,7 @@ class Runs:
     async def preview(
         self, request: RunRequest, workplace: protocol.Workplace
     ) -> Mapping[str, Json]:
-        """The first request of a run, as clients see it. Raises RunError."""
+        """Return the first request of a run, as clients see it. Raises RunError."""
         order = self._order(protocol.Preview(new_run_id(), request, workplace))
         self._hand_over(order)
         preview: Mapping[str, Json] = await order.answer()
@@ -169,7 +169,7 @@ class Runs:
         return self._orders.get(run_id) or next(below, None)
 
     def is_going_on(self, run_id: str) -> bool:
-        """Whether this is a root run of this server that has not ended."""
+        """Return whether this is a root run of this server that has not ended."""
         return run_id in self._orders
 
     def subscribe(self, subscriber: Subscriber, run_id: str | None = None) -> Callable[[], None]:
@@ -226,7 +226,7 @@ class Runs:
             self.archive.take_over_finished(self._orders)
 
     async def _after_death(self, order: Order, how: str) -> None:
-        """The host of an order has died: the next one gets the order, or it ends."""
+        """Give the order of a host that has died to the next one, or end it."""
         if order.may_move and not self._closed:
             self._hand_over(order)
             return
@@ -292,7 +292,7 @@ class Runs:
         await link.kill(verdict, self._patience.die)
 
     def _turn_away_from(self, link: Link) -> None:
-        """The next order goes to a new host."""
+        """Give the next order to a new host."""
         if self._link is link:
             self._link = None
 

@@ -38,7 +38,7 @@ _log = logging.getLogger(__name__)
 
 
 def _actions(question: Question) -> dict[str, Decision]:
-    """The titles of the buttons; that for the run says what it allows, and is missing if there is no such answer."""
+    """Return the titles of the buttons; that for the run says what it allows, and is missing if there is no such answer."""
     if question.is_protected:
         return {"Allow": "allow", "Deny": "deny"}
     words = (question.for_run or "").split()
@@ -62,7 +62,7 @@ _ADVICE = (
 
 
 def asker(session: Session) -> Ask:
-    """A function that asks the user, by a request of ours or by a message, whichever the client supports."""
+    """Return a function that asks the user, by a request of ours or by a message, whichever the client supports."""
     refuse = refusing(session.show_message, _ADVICE)
 
     async def ask(question: Question) -> Answer:
@@ -124,7 +124,7 @@ async def _show_choices(session: Session, question: Question) -> Answer:
 async def _chosen(
     session: Session, kind: types.MessageType, message: str, titles: Sequence[str]
 ) -> str:
-    """The title of the button that the user has pressed, or an empty text."""
+    """Return the title of the button that the user has pressed, or an empty text."""
     actions = [types.MessageActionItem(title) for title in titles]
     params = types.ShowMessageRequestParams(kind, without_links(message), actions)
     chosen = await session.request(types.WINDOW_SHOW_MESSAGE_REQUEST, params)
@@ -138,13 +138,13 @@ async def _approve(session: Session, question: Question) -> Answer:
 
 
 def _patience(session: Session) -> dict[str, int]:
-    """The time after which the question is withdrawn, if there is a limit."""
+    """Return the time after which the question is withdrawn, if there is a limit."""
     seconds = session.view.settings.approval_timeout
     return {"timeoutMs": 1000 * seconds} if seconds else {}
 
 
 def _answer(result: Any) -> Answer:
-    """The answer in a client's result, which is not trusted to be one."""
+    """Return the answer in a client's result, which is not trusted to be one."""
     members = result if isinstance(result, dict) else {}
     decision, note = members.get("decision"), members.get("note")
     if decision not in DECISIONS:
@@ -171,7 +171,7 @@ async def _show_message(session: Session, question: Question) -> Answer:
 
 @asynccontextmanager
 async def _message(session: Session, question: Question) -> AsyncIterator[str]:
-    """The text of the message. What is too long for one is whole in a file until it is answered."""
+    """Provide the text of the message. What is too long for one is whole in a file until it is answered."""
     details, lines = question.details, question.details.split("\n")
     if len(details) <= _MOST_IN_MESSAGE and len(lines) <= _MOST_LINES:
         yield f"{question.reason}:\n{details}"

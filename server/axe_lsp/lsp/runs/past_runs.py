@@ -31,12 +31,12 @@ _STATUSES = ("running", *get_args(Status))
 
 
 def runs(session: Session, params: Any) -> Coroutine[Any, Any, list[Json]]:
-    """The stored runs, newest first."""
+    """Return the stored runs, newest first."""
     return _runs(session.daemon.runs.archive, _wanted(_members("axe/runs", params)))
 
 
 def events(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """The events of a run and its children, as a list or drawn as a tree."""
+    """Return the events of a run and its children, as a list or drawn as a tree."""
     members = _members("axe/events", params)
     run_id = _text("axe/events", members, "runId")
     if run_id is None:

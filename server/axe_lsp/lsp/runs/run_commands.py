@@ -55,7 +55,7 @@ def stop(session: Session, params: Any) -> JsonObject:
 
 
 async def _shown(session: Session, running: Coroutine[Any, Any, JsonObject]) -> JsonObject:
-    """The result of a run, shown as a message since most such clients ignore results of commands."""
+    """Return the result of a run, shown as a message since most such clients ignore results of commands."""
     with _errors_shown(session):
         result = await running
     session.show_message(f"{result['agent']}: {result['content']}", types.MessageType.Info)
@@ -65,7 +65,7 @@ async def _shown(session: Session, running: Coroutine[Any, Any, JsonObject]) -> 
 async def _preview_shown(
     session: Session, previewing: Coroutine[Any, Any, JsonObject], file: str
 ) -> JsonObject:
-    """The result of a preview, shown as a document: one that follows the file, if the client knows such."""
+    """Return the result of a preview, shown as a document: one that follows the file, if the client knows such."""
     with _errors_shown(session):
         result = await previewing
     if file and session.client.capability(SUPPORT) is not None:
@@ -76,7 +76,7 @@ async def _preview_shown(
 
 
 def _file_of(params: Any) -> str:
-    """The file of the agent, if the preview is about nothing but it. A buffer that was never saved has none."""
+    """Return the file of the agent, if the preview is about nothing but it. A buffer that was never saved has none."""
     has_more = not isinstance(params, dict) or set(params) != {"uri"}
     uri = "" if has_more else canonical(params["uri"])
     return uri if uri.startswith("file:") else ""

@@ -35,7 +35,7 @@ class RunOrder(Struct, frozen=True):
 
 
 def read_run_order(session: Session, params: Any) -> RunOrder:
-    """The order in `params`, with the texts that the client has open at this moment.
+    """Return the order in `params`, with the texts that the client has open at this moment.
 
     Raises JsonRpcInvalidParams with the name of the member that is wrong.
     """
@@ -113,14 +113,14 @@ def _check_continuation(params: dict[str, Any]) -> None:
 
 
 def check_number(method: str, params: dict[str, Any], name: str) -> None:
-    """A number above 0, if it is there. Raises JsonRpcInvalidParams."""
+    """Require a number above 0, if it is there. Raises JsonRpcInvalidParams."""
     value = params.get(name)
     if value is not None and (type(value) is not int or value <= 0):
         raise JsonRpcInvalidParams(f'{method}: "{name}" must be a whole number above 0')
 
 
 def check_token(method: str, params: dict[str, Any]) -> None:
-    """The token for the progress of a request, if it has one. Raises JsonRpcInvalidParams."""
+    """Require a valid token for the progress of a request, if it has one. Raises JsonRpcInvalidParams."""
     token = params.get("workDoneToken")
     if token is not None and type(token) not in (int, str):
         raise JsonRpcInvalidParams(f'{method}: "workDoneToken" must be a string or an integer')
@@ -135,7 +135,7 @@ def warn_of_unknown(
 
 
 def _open_agent(session: Session, uri: str) -> tuple[str, Path, dict[str, str]]:
-    """The name of the agent at `uri`, its path, and its text if it is open.
+    """Return the name of the agent at `uri`, its path, and its text if it is open.
 
     A buffer that was never saved gets a path that exists for this run only.
     """

@@ -116,7 +116,7 @@ class Notifications(Struct, frozen=True, dict=True):
 
 
 def log_messages(session: Session) -> Callable[[News], None]:
-    """Reports a run by `window/logMessage`, for clients that know only LSP."""
+    """Report a run by `window/logMessage`, for clients that know only LSP."""
 
     def log(news: News) -> None:
         line = describe(news) if isinstance(news, Notification) else None
@@ -128,7 +128,7 @@ def log_messages(session: Session) -> Callable[[News], None]:
 
 
 def warnings(session: Session) -> Callable[[News], None]:
-    """Shows warnings about a run to the user."""
+    """Show warnings about a run to the user."""
 
     def show(news: News) -> None:
         if isinstance(news, Warned):

@@ -137,7 +137,7 @@ def _begin(session: Session, start: Start, *, is_own: bool) -> Run:
 async def follow(
     session: Session, going: Run, agent: str, token: int | str | None, reporter: Subscriber
 ) -> Json:
-    """The answer to a request that has started a run: its result, after all its events."""
+    """Return the answer to a request that has started a run: its result, after all its events."""
     runs = session.daemon.runs
     progress = run_reports.RunProgress(session, f"axe: {agent}", lambda: runs.cancel(going.id))
     if going.waits:
@@ -168,7 +168,7 @@ async def _preview(session: Session, order: RunOrder) -> Json:
 
 @contextmanager
 def reported_errors() -> Iterator[None]:
-    """Turns the failure of a run into the error that clients get."""
+    """Turn the failure of a run into the error that clients get."""
     try:
         yield
     except RunCancelledError as error:
@@ -189,7 +189,7 @@ def _error_data(kind: ErrorKind, exit_code: ExitCode, run_id: str = "") -> dict[
 
 
 def _progress_of(progress: run_reports.RunProgress, agent: str) -> Subscriber:
-    """What happens, without the name of the root, which the title has; lines about others are indented."""
+    """Return what happens, without the name of the root, which the title has; lines about others are indented."""
 
     def report(news: object) -> None:
         line = describe(news) if isinstance(news, Notification) else None
@@ -200,7 +200,7 @@ def _progress_of(progress: run_reports.RunProgress, agent: str) -> Subscriber:
 
 
 def is_trusted(session: Session) -> bool:
-    """Whether the user has told the client that they trust the workspace."""
+    """Return whether the user has told the client that they trust the workspace."""
     return session.client.options.get("trusted") is True
 
 

@@ -59,7 +59,7 @@ _LONGEST_LINE = 64 * 2**20
 
 
 async def tests(session: Session, _: Any) -> list[JsonObject]:
-    """All files of tests of the workspace, each with its cases that have names."""
+    """Return all files of tests of the workspace, each with its cases that have names."""
     files = (file for file in session.view.snapshot.files() if file.place.dialect is AGENT_TESTS)
     found = [
         each
@@ -85,7 +85,7 @@ class _ToldFile(Struct, frozen=True):
 
 
 def _read_elsewhere(readers: Sequence[_Reader]) -> list[list[str]]:
-    """The files that the agents read beside their copied workspaces, as they are on the disk. Blocks."""
+    """Return the files that the agents read beside their copied workspaces, as they are on the disk. Blocks."""
     inputs_of = cache(lambda project: AgentInputs(project, os.environ))
 
     @cache
@@ -139,17 +139,17 @@ def _told_file(session: Session, file: AgentFile) -> Iterator[_ToldFile]:
 
 
 def _id(uri: str, case: str) -> str:
-    """The id of a case in the protocol."""
+    """Return the id of a case in the protocol."""
     return f"{uri}{_BEFORE_CASE}{case}"
 
 
 async def run_tests(session: Session, params: Any) -> JsonObject:
-    """The results of the cases, as `axe-lsp test --format json` tells them; with `record` they are recorded first."""
+    """Return the results of the cases, as `axe-lsp test --format json` tells them; with `record` they are recorded first."""
     return {"results": await _results(session, _checked(session, params))}
 
 
 async def test(session: Session, params: Any) -> JsonObject:
-    """The same as a command. Clients drop the results and errors of commands, so both are shown as messages."""
+    """Return the same as a command. Clients drop the results and errors of commands, so both are shown as messages."""
     try:
         results = await _results(session, _checked(session, params))
     except RequestFailed as error:
@@ -216,7 +216,7 @@ class _Wanted(Struct, frozen=True):
 
 
 def _checked(session: Session, params: Any) -> _Wanted:
-    """Raises JsonRpcInvalidParams."""
+    """Read the parameters. Raises JsonRpcInvalidParams."""
     members = params if isinstance(params, dict) else {}
     is_live, updates = members.get("live") is True, members.get("update") is True
     records, repeats = updates or members.get("record") is True, members.get("n", 1)
@@ -228,7 +228,7 @@ def _checked(session: Session, params: Any) -> _Wanted:
 
 
 def _chosen(session: Session, members: JsonObject) -> Mapping[str, tuple[str, ...]]:
-    """The names of the wanted cases, by file. Raises JsonRpcInvalidParams."""
+    """Return the names of the wanted cases, by file. Raises JsonRpcInvalidParams."""
     if isinstance(agent := members.get("agent"), str):
         snapshot = session.view.snapshot
         file = snapshot.file(canonical(agent))
@@ -315,7 +315,7 @@ async def _results(session: Session, wanted: _Wanted) -> list[JsonObject]:
 
 
 def _tested(session: Session, uri: str, *, is_saved: bool) -> _Tested:
-    """Raises RequestFailed for a file that is none of tests, or not saved though it should be."""
+    """Return the tests. Raises RequestFailed for a file that is none of tests, or not saved though it should be."""
     path = path_of(uri)
     project = project_of_tests(path.parent) if path is not None else None
     if path is None or project is None:
@@ -328,7 +328,7 @@ def _plain(path: Path) -> str:
 
 
 def _kept(session: Session, tested: _Tested, told: JsonObject) -> JsonObject:
-    """A result with its id, which is kept, and sent at once to a client that wants that."""
+    """Return a result with its id, which is kept, and sent at once to a client that wants that."""
     told["id"] = _id(session.opened.name(tested.uri), told["name"])
     session.test_results.keep(tested.uri, told, tested.text)
     if session.client.supports(_LISTENS):
@@ -337,7 +337,7 @@ def _kept(session: Session, tested: _Tested, told: JsonObject) -> JsonObject:
 
 
 async def _agrees(session: Session, tested: _Tested, told: JsonObject) -> bool:
-    """Whether the user wants a recording replaced, of which the client shows the change."""
+    """Return whether the user wants a recording replaced, of which the client shows the change."""
     params = {
         "uri": session.opened.name(tested.uri),
         "case": told["name"],
@@ -349,7 +349,7 @@ async def _agrees(session: Session, tested: _Tested, told: JsonObject) -> bool:
 
 
 def _saved(session: Session, uri: str, path: Path, *, is_saved: bool) -> str:
-    """The text of a file: tests run from the disk. Raises RequestFailed if an editor has another text."""
+    """Return the text of a file: tests run from the disk. Raises RequestFailed if an editor has another text."""
     file, content = session.view.snapshot.file(uri), disk.read(path)
     is_open = file is not None and file.open is not None
     if content is None or (is_saved and is_open and session.view.lines(uri).text != content.text):
@@ -363,7 +363,7 @@ def _kind(results: Sequence[JsonObject]) -> types.MessageType:
 
 
 def _summary(results: Sequence[JsonObject]) -> str:
-    """The numbers of verdicts, and the first case that did not pass."""
+    """Return the numbers of verdicts, and the first case that did not pass."""
     counts = Counter(each["verdict"] for each in results)
     numbers = ", ".join(f"{count} {verdict}" for verdict, count in counts.items())
     first = next((each for each in results if each["verdict"] != "passed"), None)

@@ -22,7 +22,7 @@ _KNOWN = frozenset({"runId", "agreed"})
 
 
 def undo(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """The files that undoing a run would change. With `agreed`, the files that a person has seen so are put back."""
+    """Return the files that undoing a run would change. With `agreed`, the files that a person has seen so are put back."""
     running.check_trust(session)
     run_id, agreed = _checked(params)
     warn_of_unknown(session, "axe/undo", params, _KNOWN)

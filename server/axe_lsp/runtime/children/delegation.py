@@ -61,7 +61,7 @@ class Delegator(Struct, frozen=True):
 
 
 def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) -> tuple[Tool, ...]:
-    """The tools for delegation that an agent at `depth` is offered (001-9.1, 9.2, 10.3)."""
+    """Return the tools for delegation that an agent at `depth` is offered (001-9.1, 9.2, 10.3)."""
     if not definition.sub_agents or depth >= max_depth:
         return ()
     config = definition.sub_agents_config
@@ -74,7 +74,7 @@ def delegation_tools(definition: AgentDefinition, depth: int, max_depth: int) ->
 def call_agent_tool(
     agents: Sequence[str], pass_context: bool = True, *, has_choice: bool = False
 ) -> Tool:
-    """The definition of `call_agent` for an agent that may call `agents` (001-6.3, 6.4).
+    """Return the definition of `call_agent` for an agent that may call `agents` (001-6.3, 6.4).
 
     With `has_choice` a call may start a side run.
     """
@@ -129,7 +129,7 @@ def child_order(
     *,
     context: str | None = None,
 ) -> Order:
-    """The order for a run of `agent` below the one that delegates.
+    """Return the order for a run of `agent` below the one that delegates.
 
     With a `context`, if only an empty one, `task` may stand for an input.
     """
@@ -163,7 +163,7 @@ def child_order(
 
 
 def child_run_id(parent: str, turn: int, call: str) -> str:
-    """The id of the run that a call starts: the same whenever the call is executed again."""
+    """Return the id of the run that a call starts: the same whenever the call is executed again."""
     return short_digest(f"{parent}/{turn}/{call}")
 
 
@@ -184,7 +184,7 @@ async def start_child(
 
 
 def result_of_child(call: ToolCall, child: RunResult, empty: str) -> ToolResult:
-    """The result for the caller's model, with what has become of changes in a copy."""
+    """Return the result for the caller's model, with what has become of changes in a copy."""
     result = _answer_of(call, child)
     if not result.content.strip():
         result = replace(result, content=empty or result.content)
@@ -198,7 +198,7 @@ def result_of_child(call: ToolCall, child: RunResult, empty: str) -> ToolResult:
 
 
 def _answer_of(call: ToolCall, child: RunResult) -> ToolResult:
-    """The answer for the caller's model, which says if it is incomplete."""
+    """Return the answer for the caller's model, which says if it is incomplete."""
     if child.incomplete is None:
         return ToolResult(call.id, child.content)
     reason = explained(child.incomplete)
@@ -210,7 +210,7 @@ def _answer_of(call: ToolCall, child: RunResult) -> ToolResult:
 
 
 def user_message(task: str, context: str) -> str:
-    """The user message of the child (001-7.3.11). Context of white space only counts as none."""
+    """Return the user message of the child (001-7.3.11). Context of white space only counts as none."""
     return f"Task: {task}\n\nContext:\n{context}" if context.strip() else f"Task: {task}"
 
 
@@ -228,7 +228,7 @@ def _refusal(call: ToolCall, delegator: Delegator) -> str:
 
 
 def failure_text(error: RunError, agent: str) -> str:
-    """The text of a failed run for its caller (001-13.3), with the partial text of the agent."""
+    """Return the text of a failed run for its caller (001-13.3), with the partial text of the agent."""
     text = (
         f"Error: sub-agent {quoted(agent)} failed - {error.described(agent)}. "
         "You may retry or proceed without this result."

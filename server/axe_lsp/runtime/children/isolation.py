@@ -62,7 +62,7 @@ Elsewhere = Callable[[Order, CallerLink], Awaitable[RunResult]]
 
 
 def located(order: Order, resolve: Resolve) -> Order:
-    """The order together with its agent. If that can't be found, its run will say so."""
+    """Return the order together with its agent. If that can't be found, its run will say so."""
     if order.definition is not None:
         return order
     try:
@@ -72,5 +72,5 @@ def located(order: Order, resolve: Resolve) -> Order:
 
 
 def wants_process(order: Order) -> bool:
-    """Whether the agent of an order wants a process of its own."""
+    """Return whether the agent of an order wants a process of its own."""
     return order.definition is not None and order.definition.isolation.mode == "process"

@@ -131,7 +131,7 @@ class _ArgumentError(Exception):
 
 
 def _goes_on(sides: Sequence[SideRun], waits_for_all: bool) -> bool:
-    """Whether there is something left to wait for."""
+    """Return whether there is something left to wait for."""
     working = [each for each in sides if each.is_working]
     has_answer = any(each.has_answer and not each.is_given for each in sides)
     return bool(working) and (waits_for_all or not has_answer)

@@ -251,7 +251,7 @@ class SideRuns(PastSideRuns):
         return self._change
 
     def starts(self, call: ToolCall) -> bool:
-        """Whether a call of an agent starts a side run."""
+        """Return whether a call of an agent starts a side run."""
         if not self._config.has_side_runs:
             return False
         return self._config.background == "always" or call.arguments.get("background") in (

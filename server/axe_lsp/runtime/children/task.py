@@ -32,7 +32,7 @@ Load = Callable[[str], AgentDefinition]
 def task_tools(
     definition: AgentDefinition, depth: int, max_depth: int, load: Load
 ) -> tuple[Tool, ...]:
-    """The tool, if an agent at `depth` is offered it: its file has `[task]`, and there is depth left."""
+    """Return the tool, if an agent at `depth` is offered it: its file has `[task]`, and there is depth left."""
     if definition.task is None or not definition.task.offered or depth >= max_depth:
         return ()
     config = definition.sub_agents_config
@@ -42,7 +42,7 @@ def task_tools(
 
 
 def _task_tool(config: TaskConfig, load: Load, *, has_choice: bool) -> Tool:
-    """The definition of `Task` (004-6 to 004-9)."""
+    """Return the definition of `Task` (004-6 to 004-9)."""
     types = "\n".join(_shown_types(config, load))
     return Tool(
         TASK,
@@ -73,7 +73,7 @@ async def call_task(
 
 
 def _shown_types(config: TaskConfig, load: Load) -> Iterator[str]:
-    """The types for the model, a line each. An agent that can't be loaded fails when it is called."""
+    """Yield the types for the model, a line each. An agent that can't be loaded fails when it is called."""
     for name in config.offered:
         description = ""
         with contextlib.suppress(ConfigError):
@@ -100,7 +100,7 @@ def _refusal(call: ToolCall, config: TaskConfig, delegator: Delegator) -> str:
 
 
 def _type(call: ToolCall) -> str:
-    """The type to start, by its parameter or by the older one (004-9)."""
+    """Return the type to start, by its parameter or by the older one (004-9)."""
     return call.argument("subagent_type") or call.argument("agent_type")
 
 
@@ -122,7 +122,7 @@ def _order(call: ToolCall, config: TaskConfig, delegator: Delegator) -> Order:
 def _definition(
     name: str, agent_type: AgentType, config: TaskConfig, delegator: Delegator
 ) -> AgentDefinition:
-    """The type as an agent, with the model and the parameters of its caller.
+    """Return the type as an agent, with the model and the parameters of its caller.
 
     Not the form of the answer, which is for the caller's own caller.
     """

@@ -50,7 +50,7 @@ class TypedTools(Struct, frozen=True):
 
 
 def typed_tools(definition: AgentDefinition, load: Callable[[str], AgentDefinition]) -> TypedTools:
-    """The tools of an agent that may delegate. `load` finds a child; it may raise ConfigError.
+    """Return the tools of an agent that may delegate. `load` finds a child; it may raise ConfigError.
 
     A child that can't be loaded has no tool. That it can't is said when it is called.
     """
@@ -74,7 +74,7 @@ def typed_tools(definition: AgentDefinition, load: Callable[[str], AgentDefiniti
 
 
 def known_typed_tools(tools: Iterable[Tool]) -> TypedTools:
-    """Those among the tools of a request, whatever has become of the children's files."""
+    """Return those among the tools of a request, whatever has become of the children's files."""
     from axe_lsp.runtime.structured.schemas import check_of
 
     typed = {

@@ -87,7 +87,7 @@ class Plan(Struct, frozen=True):
 
 
 def plan(changes: Iterable[Change], folder: Path, prefix: str, own: OwnGit) -> Plan:
-    """The effect of applying changes to `folder`, which is `prefix` from the top. Raises GitError or OSError."""
+    """Return the effect of applying changes to `folder`, which is `prefix` from the top. Raises GitError or OSError."""
     files: list[Planned] = []
     conflicts: list[str] = []
     for change in changes:
@@ -142,7 +142,7 @@ def _planned(change: Change, folder: Path, inside: PurePosixPath, own: OwnGit) -
 
 
 def _check_link(place: Path, folder: Path, target: str) -> None:
-    """A link may lead to what its agent could change by itself, and nowhere else."""
+    """Refuse a link that leads to what its agent could not change by itself."""
     real = Path(os.path.normpath(place.parent / target))
     if Path(target).is_absolute() or not real.is_relative_to(folder):
         raise _ConflictError("is a link that leads out of the working directory")

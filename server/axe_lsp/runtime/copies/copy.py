@@ -151,7 +151,7 @@ class Copy:
         return f"{self.ref} (`git {folder}show {self.ref}`)"
 
     def mirror(self) -> Mirror:
-        """The copy as one of two that are kept alike. Raises GitError."""
+        """Return the copy as one of two that are kept alike. Raises GitError."""
         return Mirror(self._tracked)
 
     @property
@@ -189,7 +189,7 @@ class Copy:
                     raise OSError("another process uses the copy of this run")
 
     def snapshot(self, folder: Path) -> Snapshot:
-        """The state of a folder."""
+        """Return the state of a folder."""
         with _told(folder):
             folder = Path(os.path.realpath(folder))
             repository = repository_of(folder, self._environment, self._home.parent)
@@ -253,7 +253,7 @@ class Copy:
         return self._has_failed and Path(self.about.own.objects).is_dir()
 
     def changes(self, kept: str) -> list[Change]:
-        """The changes that a commit keeps, which are read once. Raises GitError."""
+        """Return the changes that a commit keeps, which are read once. Raises GitError."""
         if self._changes[0] != kept:
             self._changes = kept, self._read_changes(kept)
         return self._changes[1]
@@ -273,7 +273,7 @@ class Copy:
         ]
 
     def repositories(self, changes: Iterable[Change]) -> list[str]:
-        """The repositories of the agent in the copy in which there are changes, by their paths from the top."""
+        """Return the repositories of the agent in the copy in which there are changes, by their paths from the top."""
         folders = {
             above for each in changes for above in PurePosixPath(os.fsdecode(each.path)).parents
         }
@@ -281,7 +281,7 @@ class Copy:
         return sorted(str(each) for each in inside if (self.tree / each / ".git").exists())
 
     def drop(self) -> None:
-        """The work is where it belongs: delete the ref. Raises GitError."""
+        """Delete the ref of work that is where it belongs. Raises GitError."""
         self._set_ref("")
 
     def leave(self) -> str:
@@ -355,7 +355,7 @@ class Copy:
         return make_own(git, repository, self._environment)
 
     def _checked(self, top: Path, files: set[bytes]) -> set[bytes]:
-        """The files of a folder without those of copies. Raises OSError if they are too many or too large."""
+        """Return the files of a folder without those of copies. Raises OSError if they are too many or too large."""
         copies = os.fsencode(os.path.relpath(self._home.parent, top)) + b"/"
         if not copies.startswith(b"../"):
             files = {each for each in files if not each.startswith(copies)}
@@ -463,17 +463,17 @@ def _message(top: Path) -> str:
 
 
 def copies_folder(environment: Environment) -> Path:
-    """Where copies are. Raises ConfigError."""
+    """Return where copies are. Raises ConfigError."""
     return state_folder(environment) / "copies"
 
 
 def _has_ref(own: OwnGit, ref: str) -> bool:
-    """Whether our git folder has a ref. It has each in a file of its own."""
+    """Return whether our git folder has a ref. It has each in a file of its own."""
     return Path(own.folder, ref).exists()
 
 
 def _commit_in(own: OwnGit, ref: str) -> str:
-    """The commit of a ref in our git folder, "" if there is none. Raises GitError."""
+    """Return the commit of a ref in our git folder, "" if there is none. Raises GitError."""
     if not _has_ref(own, ref):
         return ""
     return own("rev-parse", "-q", "--verify", ref).decode().strip()
@@ -488,7 +488,7 @@ def _known_own(home: Path) -> OwnGit | None:
 
 
 def _left_behind(folders: Path) -> list[str]:
-    """The copies that may have lost their processes. What is kept on purpose has no `tree`."""
+    """Return the copies that may have lost their processes. What is kept on purpose has no `tree`."""
     if sys.platform == "win32":  # Nothing says there whether a process uses them.
         return []
     found = (each for each in sorted(folders.iterdir()) if each.is_dir())
@@ -537,7 +537,7 @@ else:
     import fcntl
 
     def _is_locked(descriptor: int, is_shared: bool) -> bool:
-        """Whether another process has the lock, which this one has from now on otherwise."""
+        """Return whether another process has the lock, which this one has from now on otherwise."""
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
         except OSError:

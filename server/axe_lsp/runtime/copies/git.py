@@ -121,7 +121,7 @@ class OwnGit(Struct, frozen=True):
         index: Path | None = None,
         stdin: bytes = b"",
     ) -> bytes:
-        """The output of a command of git about a folder and an index. Raises GitError."""
+        """Return the output of a command of git about a folder and an index. Raises GitError."""
         variables = {
             **_inherited(self.environment),
             **_AUTHOR,
@@ -142,7 +142,7 @@ class OwnGit(Struct, frozen=True):
 def repository_of(
     folder: Path, environment: Environment, ceiling: Path | None = None
 ) -> Repository | None:
-    """The repository of which a folder is a part; None if it is none, or the repository ignores it.
+    """Return the repository of which a folder is a part; None if it is none, or the repository ignores it.
 
     That of a folder below `ceiling` is not looked for above it. Raises GitError if there is no git.
     """
@@ -175,7 +175,7 @@ def make_own(
     environment: Environment,
     object_format: str = "sha1",
 ) -> OwnGit:
-    """A new git folder of our own, with the object format of the repository if there is one. Raises OSError."""
+    """Return a new git folder of our own, with the object format of the repository if there is one. Raises OSError."""
     for each in ("refs", "objects", "info"):
         (folder / each).mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/none\n")
@@ -194,7 +194,7 @@ def make_own(
 
 
 def files_in_repository(repository: Repository, environment: Environment) -> set[bytes]:
-    """The paths of the files of a repository, tracked and untracked, without those that it ignores.
+    """Return the paths of the files of a repository, tracked and untracked, without those that it ignores.
 
     Those of submodules and of other repositories inside are among them.
     """
@@ -211,7 +211,7 @@ def files_in_repository(repository: Repository, environment: Environment) -> set
 def _listed(
     repository: Repository, environment: Environment
 ) -> tuple[set[bytes], dict[bytes, Repository]]:
-    """The files of a repository, and the repositories inside it, by their paths in it."""
+    """Return the files of a repository, and the repositories inside it, by their paths in it."""
     tracked = _in_worktree(repository, environment, "ls-files", "-z", "--stage")
     files, inside = set[bytes](), set[bytes]()
     for line in filter(None, tracked.split(b"\0")):
@@ -241,7 +241,7 @@ def _listed(
 
 
 def files_in_copy(own: OwnGit, tree: Path, index: Path) -> set[bytes]:
-    """The paths of the files of a copy, those of the index and others, without ignored ones.
+    """Return the paths of the files of a copy, those of the index and others, without ignored ones.
 
     Those of repositories inside are among them, and no configuration of these is read.
     """
@@ -264,7 +264,7 @@ def files_in_copy(own: OwnGit, tree: Path, index: Path) -> set[bytes]:
 
 
 def changed_files(own: OwnGit, tree: Path, index: Path) -> set[bytes] | None:
-    """The paths of the files of a copy that are not as the index has them, without ignored ones.
+    """Return the paths of the files of a copy that are not as the index has them, without ignored ones.
 
     None if there is a repository inside whose files the index lacks: `files_in_copy` finds them.
     """
@@ -317,7 +317,7 @@ class DiffEntry(Struct, frozen=True):
 
 
 def diff_entries(own: OwnGit, before: str, after: str) -> list[DiffEntry]:
-    """The differences between two trees or commits."""
+    """Return the differences between two trees or commits."""
     raw = own("diff-tree", "-r", "-z", "--raw", "--no-renames", "--no-abbrev", before, after)
     parts = raw.split(b"\0")
     pairs = (
@@ -327,7 +327,7 @@ def diff_entries(own: OwnGit, before: str, after: str) -> list[DiffEntry]:
 
 
 def contents(own: OwnGit, ids: Sequence[str]) -> dict[str, bytes]:
-    """The contents of these ids."""
+    """Return the contents of these ids."""
     if not ids:
         return {}
     answer = own("cat-file", "--batch", stdin="".join(f"{each}\n" for each in ids).encode())
@@ -373,12 +373,12 @@ def store(own: OwnGit, kind: str, content: bytes, digits: int) -> str:
 
 
 def tree_of(own: OwnGit, commit_id: str) -> str:
-    """The tree of a commit."""
+    """Return the tree of a commit."""
     return own("rev-parse", "--verify", f"{commit_id}^{{tree}}").decode().strip()
 
 
 def pack_of(own: OwnGit, wanted: Sequence[str], known: Sequence[str]) -> bytes:
-    """A pack of commits, without the objects of the `known` commits."""
+    """Return a pack of commits, without the objects of the `known` commits."""
     revisions = [*wanted, *(f"^{each}" for each in _existing(own, known))]
     pack = ("pack-objects", "--revs", "--thin", "--stdout", "-q", "--delta-base-offset")
     try:
@@ -390,7 +390,7 @@ def pack_of(own: OwnGit, wanted: Sequence[str], known: Sequence[str]) -> bytes:
 
 
 def _existing(own: OwnGit, ids: Sequence[str]) -> list[str]:
-    """Those that are commits here."""
+    """Return those that are commits here."""
     if not ids:
         return []
     asked = "".join(f"{each}\n" for each in ids).encode()
@@ -423,7 +423,7 @@ def add_worktree(
 
 
 def _is_plain(repository: Repository) -> bool:
-    """Whether worktrees of a repository are only the files that every version of git knows."""
+    """Return whether worktrees of a repository are only the files that every version of git knows."""
     common = Path(repository.common)
     special = (
         common / "reftable",
@@ -434,7 +434,7 @@ def _is_plain(repository: Repository) -> bool:
 
 
 def _made_worktree(repository: Repository, folder: Path, commit_id: str) -> Path:
-    """The same as git's own command, which starts three processes (gitrepository-layout(5))."""
+    """Return the same as git's own command, which starts three processes (gitrepository-layout(5))."""
     folder.mkdir()
     git = Path(repository.common, "worktrees", folder.parent.name)
     shutil.rmtree(git, ignore_errors=True)  # Of a killed process.
@@ -451,7 +451,7 @@ def _made_worktree(repository: Repository, folder: Path, commit_id: str) -> Path
 
 
 def git_folder_of_worktree(repository: Repository, folder: Path) -> Path | None:
-    """Where git keeps what it knows of a worktree, whatever has become of the worktree itself."""
+    """Return where git keeps what it knows of a worktree, whatever has become of the worktree itself."""
     worktrees = Path(repository.common, "worktrees")
     named = worktrees / folder.parent.name
     if named.is_dir() and not (named / "gitdir").exists():  # Half made.
@@ -470,7 +470,7 @@ def set_ref(repository: Repository, ref: str, commit_id: str, environment: Envir
 
 
 def common_commit(repository: Repository, revision: str, environment: Environment) -> str:
-    """The last commit that a revision and HEAD have in common, else that of the revision. Raises GitError."""
+    """Return the last commit that a revision and HEAD have in common, else that of the revision. Raises GitError."""
     asked = ("rev-parse", "-q", "--verify", "--end-of-options", f"{revision}^{{commit}}")
     try:
         named = _in_worktree(repository, environment, *asked).decode().strip()
@@ -486,7 +486,7 @@ def common_commit(repository: Repository, revision: str, environment: Environmen
 def files_in_commit(
     repository: Repository, commit_id: str, environment: Environment
 ) -> dict[bytes, str]:
-    """The ids of the contents of all files of a commit, by path from the repository's folder. Raises GitError."""
+    """Return the ids of the contents of all files of a commit, by path from the repository's folder. Raises GitError."""
     listed = _in_worktree(repository, environment, "ls-tree", "-r", "-z", "--full-tree", commit_id)
     found: dict[bytes, str] = {}
     for line in filter(None, listed.split(b"\0")):
@@ -498,7 +498,7 @@ def files_in_commit(
 
 
 def kept_commits(repository: Repository, environment: Environment) -> dict[str, str]:
-    """The commits of all refs of agents that have worked in copies of a repository."""
+    """Return the commits of all refs of agents that have worked in copies of a repository."""
     asked = ("for-each-ref", "--format=%(refname) %(objectname)", "refs/axe/")
     listed = _said(Path(repository.top), environment, *asked)
     return dict(line.split() for line in listed.splitlines())
@@ -534,7 +534,7 @@ def _in_folder(folder: Path, environment: Environment, *arguments: str) -> bytes
 
 
 def _said(folder: Path, environment: Environment, *arguments: str) -> str:
-    """The output of a command, "" if it fails."""
+    """Return the output of a command, "" if it fails."""
     try:
         return os.fsdecode(_in_folder(folder, environment, *arguments)).strip("\n")
     except UnreadableFileError:
@@ -544,7 +544,7 @@ def _said(folder: Path, environment: Environment, *arguments: str) -> str:
 
 
 def _is_said(folder: Path, environment: Environment, *arguments: str) -> bool:
-    """Whether a command ends with the code 0."""
+    """Return whether a command ends with the code 0."""
     try:
         _in_folder(folder, environment, *arguments)
     except UnreadableFileError:

@@ -90,7 +90,7 @@ async def _keep(copy: Copy, kept: str, agent: Returning) -> Handover:
 
 
 def uncollected(copy: Copy, reason: str) -> Handover:
-    """The changes could not be kept as a commit."""
+    """Return the handover of changes that could not be kept as a commit."""
     left = f"Its files are left in {copy.folder}." if copy.is_stuck else "They are lost."
     return not_applied(f"{_NOTHING_CHANGED} They can't be read: {reason}. {left}")
 
@@ -163,7 +163,7 @@ async def _planned(copy: Copy, kept: str, agent: Returning) -> Plan:
 
 
 async def _decided(file: Planned, copy: Copy, agent: Returning, seen: list[Planned]) -> str:
-    """Why a change is not to be applied, "" if it is. What a person has agreed to is `seen`."""
+    """Return why a change is not to be applied, "" if it is. What a person has agreed to is `seen`."""
     if file.is_write and agent.agreed.has(copy.folder.resolve() / file.path, *_contents(file)):
         seen.append(file)
         return ""
@@ -171,7 +171,7 @@ async def _decided(file: Planned, copy: Copy, agent: Returning, seen: list[Plann
 
 
 def _note_seen(files: Iterable[Planned], agent: Returning) -> None:
-    """A person has agreed to these changes, which are in the copy of the caller now."""
+    """Take note that a person has agreed to these changes, which are in the copy of the caller now."""
     if agent.outer is not None:
         for file in files:
             agent.outer.add(agent.folder / file.path, *map(digest_of_content, _contents(file)))

@@ -41,7 +41,7 @@ class TrackedFiles:
         self.known = known
 
     def now(self) -> str:
-        """The tree that the files make now, which the index has from now on. Raises GitError or OSError."""
+        """Return the tree that the files make now, which the index has from now on. Raises GitError or OSError."""
         changed = changed_files(self.own, self.tree, self.index) if self.known else None
         if changed is not None and not changed:
             return self.known
@@ -55,7 +55,7 @@ class TrackedFiles:
 
 
 def _is_beyond_link(tree: Path, path: bytes) -> bool:
-    """Whether an agent has put a link in the place of a folder above a file."""
+    """Return whether an agent has put a link in the place of a folder above a file."""
     above = (tree / os.fsdecode(path)).parent
     return above.resolve() != tree.resolve() / above.relative_to(tree)
 
@@ -89,7 +89,7 @@ class Mirror:
         self.state = files.known
 
     def changes(self) -> tuple[str, list[Changed]]:
-        """The tree that the copy has now, and what has changed. Raises GitError, OSError or PatchError."""
+        """Return the tree that the copy has now, and what has changed. Raises GitError, OSError or PatchError."""
         own = self._files.own
         now = self._files.now()
         if now == self.state:
@@ -109,7 +109,7 @@ class Mirror:
         return now, changed
 
     def refresh(self) -> None:
-        """The other copy is about to be made anew, of what is here. Raises GitError or OSError."""
+        """Prepare for the other copy to be made anew, of what is here. Raises GitError or OSError."""
         self.state = self._files.now()
 
     def take(self, changed: Sequence[Changed]) -> list[str]:
@@ -158,7 +158,7 @@ class Mirror:
 
 
 def _check_size(sizes: Iterable[int]) -> None:
-    """Raises PatchError if files of these sizes are not sent at once."""
+    """Raise PatchError if files of these sizes are not sent at once."""
     size = sum(sizes)
     if size > MOST_BYTES:
         raise PatchError(
@@ -168,7 +168,7 @@ def _check_size(sizes: Iterable[int]) -> None:
 
 
 def check(changed: Sequence[Changed]) -> None:
-    """Raises PatchError for what can't be the changes of a copy."""
+    """Raise PatchError for what can't be the changes of a copy."""
     if len(changed) > _MOST_CHANGES or sum(len(each.content) for each in changed) > MOST_BYTES:
         raise PatchError("they are too many or too large")
     for each in changed:
@@ -183,7 +183,7 @@ def check(changed: Sequence[Changed]) -> None:
 
 
 def is_inside(link: Changed) -> bool:
-    """Whether a link stays in the copy. `..` stands only at its beginning, where it means what it seems to.
+    """Return whether a link stays in the copy. `..` stands only at its beginning, where it means what it seems to.
 
     So it leads into a folder of the copy that is no link, or by way of other links that stay inside.
     """
@@ -198,5 +198,5 @@ def is_inside(link: Changed) -> bool:
 
 
 def _is_git(part: bytes) -> bool:
-    """Whether a part of a path is a git folder, on any file system."""
+    """Return whether a part of a path is a git folder, on any file system."""
     return part.rstrip(b" .").lower() in (b".git", b"git~1")

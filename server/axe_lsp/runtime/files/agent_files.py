@@ -82,7 +82,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         return tuple(dict.fromkeys((*self.folders, *self.search())))
 
     def resolve(self, name: str) -> AgentDefinition:
-        """The agent of a name. Raises ConfigError, in axe's words."""
+        """Return the agent of a name. Raises ConfigError, in axe's words."""
         found = self._find(name)
         if isinstance(found, Path):
             text, hidden = self._read(name, found), self._hidden(found)
@@ -104,12 +104,12 @@ class AgentFolders(Struct, frozen=True, dict=True):
             ) from error
 
     def find(self, name: str) -> Path:
-        """The file of an agent, or its open buffer. Raises ConfigError."""
+        """Return the file of an agent, or its open buffer. Raises ConfigError."""
         found = self._find(name)
         return found if isinstance(found, Path) else found[1].path
 
     def _find(self, name: str) -> Path | tuple[DialectAgents, DialectAgent]:
-        """An agent of axe, else one of another dialect, whose names may be any text. `PROGRAM:NAME` chooses the dialect."""
+        """Return an agent of axe, else one of another dialect, whose names may be any text. `PROGRAM:NAME` chooses the dialect."""
         objection = lookup_order.objection(name)
         found = next(self._of_all_programs(name), None)
         if found is not None:
@@ -125,7 +125,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
 
     def _twins(self, name: str) -> tuple[tuple[str, str], ...]:
-        """The agents of this name that are not meant, as another program's is looked up first."""
+        """Return the agents of this name that are not meant, as another program's is looked up first."""
         others = [each for each in self._of_all_programs(name) if isinstance(each, tuple)]
         is_axes = next(self._of_all_programs(name), None) not in others
         return tuple(
@@ -151,7 +151,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         return None
 
     def _hidden(self, path: Path) -> str:
-        """The file of that name in the user's own folder, if this is not the one."""
+        """Return the file of that name in the user's own folder, if this is not the one."""
         if self.users is None or path.parent == self.users:
             return ""
         users = self.users / path.name
@@ -161,7 +161,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
             return ""
 
     def _hint(self, name: str) -> str:
-        """The likely name behind a name that no agent has."""
+        """Return the likely name behind a name that no agent has."""
         known = {path.stem for folder in self.all_folders for path in _agent_files(folder)}
         known.update(each for agents in self.others() for each in agents.agents)
         meant = nearest(name.removesuffix(SUFFIX), known)
@@ -172,7 +172,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         return f"Searched folders: {looked}. {more}."
 
     def list(self) -> Iterator[tuple[str, Path, AgentDefinition | ConfigError]]:
-        """Every agent by name, with its file and what it holds or why it holds no agent."""
+        """Yield every agent by name, with its file and what it holds or why it holds no agent."""
         seen: set[str] = set()
         for folder in self.all_folders:
             unsaved = (path for path in self.open_buffers if path.parent == folder)
@@ -227,7 +227,7 @@ class Lookup:
         self._repository_of = cache(partial(_nested_repository_of, roots=places.roots))
 
     def seen_from(self, caller: Caller) -> AgentFolders:
-        """The folders of agents in the order in which names of a caller are looked up."""
+        """Return the folders of agents in the order in which names of a caller are looked up."""
         if caller not in self._folders:
             others = cache(partial(self._others_of, caller))
             near = near_folders(caller, self._places) if not caller.dialect else ()
@@ -239,7 +239,7 @@ class Lookup:
         return self._folders[caller]
 
     def resolver(self, agent_file: Path | None = None) -> Callable[[str, Caller], AgentDefinition]:
-        """Finds the agent that a caller means. `agent_file` is the one that a person has named, if any."""
+        """Find the agent that a caller means. `agent_file` is the one that a person has named, if any."""
 
         def resolve(name: str, caller: Caller) -> AgentDefinition:
             if agent_file is not None and not caller.folder:
@@ -249,7 +249,7 @@ class Lookup:
         return resolve
 
     def _named(self, file: Path, name: str, caller: Caller) -> AgentDefinition:
-        """The agent in a file that a person has named."""
+        """Return the agent in a file that a person has named."""
         folder = file.parent.as_posix()
         dialect = program_of(folder, self._places.homes) or self._program_by_text(file)
         if dialect is None and file.name.endswith(CLAUDE.suffix):
@@ -269,7 +269,7 @@ class Lookup:
         return structs.replace(seen, others=lambda: (alone,)).resolve(name)
 
     def _program_by_text(self, file: Path) -> Program | None:
-        """The program of an agent in none of the usual folders; None for axe's, and if it can't be read as TOML."""
+        """Return the program of an agent in none of the usual folders; None for axe's, and if it can't be read as TOML."""
         try:
             text = _text(file, self._open_buffers) if file.name != SETTINGS_FILE else ""
         except (OSError, NotUtf8Error):
@@ -277,7 +277,7 @@ class Lookup:
         return program_by_keys(values_of(text) or ())
 
     def _others_of(self, caller: Caller) -> Sequence[DialectAgents]:
-        """The agents of other dialects that a caller can mean.
+        """Return the agents of other dialects that a caller can mean.
 
         A file means agents of its own dialect only, a person those of all of them.
         """
@@ -307,7 +307,7 @@ class Lookup:
         return markdown_agents(program, layers, users, read, is_main=not caller.dialect)
 
     def _layers_of(self, program: Program, caller: Caller) -> tuple[Path, ...]:
-        """The folders of a program that count for a caller, whether or not they exist."""
+        """Return the folders of a program that count for a caller, whether or not they exist."""
         seen_from = structs.replace(caller, dialect=program.name)
         names = layers_of(seen_from, self._places, program.layer, is_recursive=program.is_recursive)
         home = self._places.home(program.name)
@@ -340,7 +340,7 @@ def _nested_repository_of(folder: str, roots: Sequence[str]) -> str:
 def agent_places(
     roots: Sequence[Path], environment: Environment, agents_dir: Path | None = None
 ) -> AgentPlaces:
-    """The places of agents in a workspace. Raises ConfigError without a home folder."""
+    """Return the places of agents in a workspace. Raises ConfigError without a home folder."""
     return AgentPlaces(
         first=(agents_dir.as_posix(),) if agents_dir else (),
         roots=tuple(root.as_posix() for root in roots),
@@ -352,7 +352,7 @@ def agent_places(
 def caller_of(
     definition: AgentDefinition, workdir: str, workspace: Path, environment: Environment
 ) -> Caller:
-    """An agent as its names of others are looked up; `workdir` stands in for that of its file.
+    """Return an agent as its names of others are looked up; `workdir` stands in for that of its file.
 
     Raises ConfigError for a `~` that nobody knows.
     """
@@ -364,7 +364,7 @@ def caller_of(
 
 
 def base_of(workdir: str, workspace: Path, environment: Environment) -> str:
-    """The working directory that was given, or "". Raises ConfigError."""
+    """Return the working directory that was given, or "". Raises ConfigError."""
     if not workdir:
         return ""
     return Path(os.path.normpath(workspace / expand_path(workdir, environment))).as_posix()
@@ -396,7 +396,7 @@ def _definition(text: str) -> AgentDefinition:
 
 
 def _text(path: Path, open_buffers: Mapping[Path, str]) -> str:
-    """The text of a file as an editor has it, else of the file. Raises OSError and NotUtf8Error."""
+    """Return the text of a file as an editor has it, else of the file. Raises OSError and NotUtf8Error."""
     buffer = open_buffers.get(path)
     return buffer if buffer is not None else decode_utf8(read_file(path))
 

@@ -54,7 +54,7 @@ class ContextFiles(Struct, frozen=True):
 
 
 def find_context_files(patterns: Sequence[str], folder: Path) -> ContextFiles:
-    """The text files below `folder` that match. Raises ConfigError for a malformed pattern."""
+    """Return the text files below `folder` that match. Raises ConfigError for a malformed pattern."""
     compiled = [_segments(pattern) for pattern in patterns]
     if not compiled or not is_folder(folder):
         return ContextFiles()
@@ -94,7 +94,7 @@ def _segments(pattern: str) -> tuple[str, ...]:
 def matching_files(
     segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool] = lambda: True
 ) -> Iterator[tuple[str, Path]]:
-    """The matches of a pattern: names as seen from `folder`, and paths.
+    """Yield the matches of a pattern: names as seen from `folder`, and paths.
 
     Folders may be endless as far as an editor is concerned: it asks `go_on` before each one.
     """
@@ -103,7 +103,7 @@ def matching_files(
 
 
 def read_context_file(name: str, path: Path, root: Path) -> tuple[ContextFile | None, str]:
-    """The file, unless it is binary, no file, or outside; and a note about it, or "".
+    """Return the file, unless it is binary, no file, or outside; and a note about it, or "".
 
     Of binary files only pictures count.
     `root` is the working directory without links.
@@ -151,7 +151,7 @@ def _too_large_picture(name: str) -> str:
 
 
 def measure_context_file(name: str, path: Path, root: Path) -> tuple[int, bool] | None:
-    """The size in bytes of a file that would be read, and whether it is a picture, without reading it.
+    """Return the size in bytes of a file that would be read, and whether it is a picture, without reading it.
 
     None if it would not be read.
     """
@@ -169,7 +169,7 @@ def measure_context_file(name: str, path: Path, root: Path) -> tuple[int, bool] 
 
 
 def _beginning(file: BinaryIO) -> tuple[bytes, int]:
-    """The first bytes of a file, and its size."""
+    """Return the first bytes of a file, and its size."""
     return file.read(BINARY_PROBE), os.fstat(file.fileno()).st_size
 
 
@@ -220,7 +220,7 @@ def _children(folder: Path, segment: str) -> list[str]:
 
 
 def _is_led_out(name: str, place: Path, root: Path) -> bool:
-    """Whether the file, whose links are resolved, lies outside, and not where its name says."""
+    """Return whether the file, whose links are resolved, lies outside, and not where its name says."""
     return not place.is_relative_to(root) and place != Path(os.path.normpath(root / name))
 
 

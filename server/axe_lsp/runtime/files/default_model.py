@@ -21,7 +21,7 @@ _USUAL_PRICES = (1, 3)
 
 
 def named_model(text: str, config: UserConfig) -> str:
-    """A model of a provider that there is. Raises ConfigError."""
+    """Return a model of a provider that there is. Raises ConfigError."""
     try:
         model = parse_model_name(text)
     except ModelNameError as error:
@@ -37,12 +37,12 @@ def named_model(text: str, config: UserConfig) -> str:
 
 
 def usual_model(config: UserConfig) -> str | None:
-    """The newest model of usual price, of the first provider for which there is a key."""
+    """Return the newest model of usual price, of the first provider for which there is a key."""
     return next((str(each) for each in _usual() if config.key_origin(each.provider)), None)
 
 
 def model_to_begin_with(config: UserConfig) -> str:
-    """The usual model. Without any key one whose key is missing, which the checks and a run say."""
+    """Return the usual model. Without any key one whose key is missing, which the checks and a run say."""
     return usual_model(config) or str(next(_usual()))
 
 

@@ -69,7 +69,7 @@ class DialectAgents(Struct, frozen=True):
     is_main: bool = False
 
     def definition(self, agent: DialectAgent, text: str) -> AgentDefinition:
-        """The meaning of an agent's file. Raises DefinitionError, and ConfigError for a refused file."""
+        """Return the meaning of an agent's file. Raises DefinitionError, and ConfigError for a refused file."""
         if agent.is_outside:
             shown = shown_path(agent.path)
             if self.dialect in IN_MARKDOWN:
@@ -93,7 +93,7 @@ class DialectAgents(Struct, frozen=True):
 
 
 def codex_agents(layers: Sequence[Path], home: Path | None, read: Read) -> DialectAgents:
-    """The roles of the `.codex` folders in `layers`, of which the last one wins.
+    """Return the roles of the `.codex` folders in `layers`, of which the last one wins.
 
     `home` is the user's own of these. All others may declare only files of their project, since the
     text of a role goes to a provider.
@@ -118,7 +118,7 @@ def codex_agents(layers: Sequence[Path], home: Path | None, read: Read) -> Diale
 
 
 def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
-    """The agents in folders, of which the first one wins."""
+    """Return the agents in folders, of which the first one wins."""
     found: dict[str, DialectAgent] = {}
     subagents = []
     for folder in folders:
@@ -182,7 +182,7 @@ def _markdown_files(layer: Path, program: Program) -> Iterator[Path]:
 
 
 def _name_by_path(path: Path, layer: Path, program: Program) -> str:
-    """The name of a file without a `name`: for opencode its path below the folder of agents."""
+    """Return the name of a file without a `name`: for opencode its path below the folder of agents."""
     if program is not OPENCODE:
         return stem_of(path.name)
     inside = path.relative_to(layer).with_suffix("")
@@ -205,7 +205,7 @@ def read_prompt(folders: Sequence[Path], read: Read, file: str) -> str:
 
 
 def _roles_of_layer(layer: Path, config: Mapping[str, Any], read: Read) -> Iterator[DialectAgent]:
-    """The roles that a layer declares, then those whose files stand alone; each name once."""
+    """Yield the roles that a layer declares, then those whose files stand alone; each name once."""
     declared, names = set(), set()
     for name, role in _table(config, "agents").items():
         if not isinstance(role, Mapping):
@@ -239,7 +239,7 @@ def _description(values: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _table(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """A table of a config.toml, empty if it has none."""
+    """Return a table of a config.toml, empty if it has none."""
     table = config.get(name)
     return table if isinstance(table, Mapping) else {}
 
@@ -250,7 +250,7 @@ def _name(values: Mapping[str, Any]) -> str:
 
 
 def _values(path: Path, read: Read) -> Mapping[str, Any] | None:
-    """The values of a file; None if it is not there or is no TOML."""
+    """Return the values of a file; None if it is not there or is no TOML."""
     try:
         return values_of(read(path))
     except (OSError, ValueError):
@@ -258,7 +258,7 @@ def _values(path: Path, read: Read) -> Mapping[str, Any] | None:
 
 
 def _files_in(folder: Path, program: Program, *, is_recursive: bool = False) -> Iterator[Path]:
-    """The agent files in a folder, in the order of their paths. A link to a folder is one, once."""
+    """Yield the agent files in a folder, in the order of their paths. A link to a folder is one, once."""
     waiting, seen = [folder], set()
     while waiting:
         path = waiting.pop()

@@ -52,7 +52,7 @@ class Execution(Struct, frozen=True):
 
 
 def execution(environment: Environment, on: str = "") -> Execution | None:
-    """The engine that is in force; None for copies on this machine. Raises ConfigError.
+    """Return the engine that is in force; None for copies on this machine. Raises ConfigError.
 
     `on` wins over config.toml: the name of an engine, `ssh://HOST` or `tls://HOST:PORT`.
     """

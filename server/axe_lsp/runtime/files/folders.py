@@ -19,7 +19,7 @@ _VARIABLE = r"\$(?:(\w+)|\{(\w+)\})"
 
 
 def working_folder() -> Path:
-    """The current folder. Raises ConfigError if it has been deleted."""
+    """Return the current folder. Raises ConfigError if it has been deleted."""
     try:
         return Path.cwd()
     except FileNotFoundError:
@@ -40,7 +40,7 @@ def config_folder(environment: Environment) -> Path:
 
 
 def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """The folders of the user's configuration of other dialects, with the dialect's name.
+    """Return the folders of the user's configuration of other dialects, with the dialect's name.
 
     Without a home folder there are only those that a variable names.
     """
@@ -103,7 +103,7 @@ def _part(variable: str, environment: Environment) -> str:
 
 
 def _absolute(environment: Environment, variable: str) -> str:
-    """The value of a variable, or "" if it depends on the current folder: a repository would be the user's folder.
+    """Return the value of a variable, or "" if it depends on the current folder: a repository would be the user's folder.
 
     For the variables of XDG their standard has it so, too.
     """
@@ -134,7 +134,7 @@ def _variable(environment: Environment, name: str, purpose: str) -> str:
 
 
 def skill_path(skill: str, environment: Environment) -> Path:
-    """Where a skill lies: a path, absolute or below the configuration folder, or a bare name.
+    """Return where a skill lies: a path, absolute or below the configuration folder, or a bare name.
 
     The name `review` also finds `skills/review/SKILL.md`.
     """

@@ -18,7 +18,7 @@ _BEGINNINGS = {
 
 
 def media_type(data: bytes) -> str:
-    """The media type of a picture that models take, "" for everything else."""
+    """Return the media type of a picture that models take, "" for everything else."""
     if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
         return "image/webp"
     found = (type_ for beginning, type_ in _BEGINNINGS.items() if data.startswith(beginning))
@@ -26,7 +26,7 @@ def media_type(data: bytes) -> str:
 
 
 def image_of(data: bytes) -> Image | None:
-    """The picture in a file; None if the file is no picture, or too large."""
+    """Return the picture in a file; None if the file is no picture, or too large."""
     type_ = media_type(data)
     if not type_ or len(data) > LARGEST_IMAGE:
         return None

@@ -41,13 +41,13 @@ class OpenFolder(Struct, frozen=True):
     descriptor: int | None
 
     def open(self, name: str, flags: int, mode: int = 0o666, *, waits: bool = False) -> int:
-        """A descriptor of a file, which is no link. Only one that `waits` waits for the other end of a pipe."""
+        """Return a descriptor of a file, which is no link. Only one that `waits` waits for the other end of a pipe."""
         flags |= _NO_LINK | _FLAGS | (0 if waits else _NO_WAITING)
         with _said_of(self.path / name):
             return os.open(self._at(name), flags, mode, dir_fd=self.descriptor)
 
     def status(self, name: str) -> os.stat_result | None:
-        """The status of a file, or of a link itself; None if there is none."""
+        """Return the status of a file, or of a link itself; None if there is none."""
         try:
             return os.stat(self._at(name), dir_fd=self.descriptor, follow_symlinks=False)
         except FileNotFoundError:
@@ -126,7 +126,7 @@ class OpenFolder(Struct, frozen=True):
             os.close(descriptor)
 
     def _is_at(self, name: str, descriptor: int) -> bool:
-        """Whether an open file still has its name."""
+        """Return whether an open file still has its name."""
         status = self.status(name)
         return status is not None and os.path.samestat(status, os.fstat(descriptor))
 
@@ -166,7 +166,7 @@ else:
 
 @contextmanager
 def opened_folder(place: Path, *, make: bool = False, mode: int = 0o777) -> Iterator[OpenFolder]:
-    """A folder without links, made with those above it if it is to be made. Raises OSError."""
+    """Provide a folder without links, made with those above it if it is to be made. Raises OSError."""
     if sys.platform == "win32":
         if make:
             place.mkdir(parents=True, exist_ok=True, mode=mode)
@@ -186,14 +186,14 @@ def opened_folder(place: Path, *, make: bool = False, mode: int = 0o777) -> Iter
 
 
 def open_place(place: Path, flags: int = os.O_RDONLY, mode: int = 0o666) -> int:
-    """A descriptor of what is at a place. Raises OSError."""
+    """Return a descriptor of what is at a place. Raises OSError."""
     with opened_folder(place.parent) as folder:
         return folder.open(place.name or ".", flags, mode)
 
 
 @contextmanager
 def opened_file(place: Path) -> Iterator[BinaryIO]:
-    """A regular file, to be read. Raises OSError; IsADirectoryError for a folder."""
+    """Provide a regular file, to be read. Raises OSError; IsADirectoryError for a folder."""
     with opened_folder(place.parent) as folder:
         status = folder.status(place.name or ".")
         if status is not None and not stat.S_ISLNK(status.st_mode):
@@ -205,7 +205,7 @@ def opened_file(place: Path) -> Iterator[BinaryIO]:
 
 
 def content_of(place: Path, most: int = -1) -> bytes | None:
-    """The content of a regular file, or its first bytes, `most` of them; None if there is nothing. Raises OSError."""
+    """Return the content of a regular file, or its first bytes, `most` of them; None if there is nothing. Raises OSError."""
     if is_nothing(place):
         return None
     with opened_file(place) as file:
@@ -213,7 +213,7 @@ def content_of(place: Path, most: int = -1) -> bytes | None:
 
 
 def names_in(place: Path) -> list[tuple[str, bool]]:
-    """The names in a folder, and which of them are folders themselves. Raises OSError."""
+    """Return the names in a folder, and which of them are folders themselves. Raises OSError."""
     if sys.platform == "win32":
         _require_no_link(place)
         return _listed(place)
@@ -230,7 +230,7 @@ def _listed(folder: Path | int) -> list[tuple[str, bool]]:
 
 
 def is_nothing(place: Path) -> bool:
-    """Whether there is nothing at a place. Raises OSError."""
+    """Return whether there is nothing at a place. Raises OSError."""
     try:
         with opened_folder(place.parent) as folder:
             return folder.status(place.name or ".") is None
@@ -251,7 +251,7 @@ def remove_folder(place: Path) -> None:
 
 
 def _entered(part: str, above: int, mode: int | None) -> int:
-    """A folder, which is made with this mode if there is one."""
+    """Return a folder, which is made with this mode if there is one."""
     try:
         return os.open(part, _ON_THE_WAY | _NO_LINK | _FLAGS, dir_fd=above)
     except FileNotFoundError:

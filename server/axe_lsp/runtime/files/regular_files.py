@@ -30,13 +30,13 @@ _NO_WAITING = (
 
 
 def read_file(path: Path, most: int = LARGEST_FILE) -> bytes:
-    """The content of a file. Raises OSError, also for a pipe, a device and more than `most` bytes."""
+    """Return the content of a file. Raises OSError, also for a pipe, a device and more than `most` bytes."""
     require_content(path.stat(), path)  # Nothing is done to a pipe, it is not even opened.
     return _content(os.open(path, os.O_RDONLY | _NO_WAITING), path, most)
 
 
 def real_path(path: Path) -> Path:
-    """The path without links, as far as it has none that lead in a circle. Nothing has to be there."""
+    """Return the path without links, as far as it has none that lead in a circle. Nothing has to be there."""
     try:
         return Path(os.path.realpath(path))
     except ValueError:  # A NUL in a name.
@@ -44,7 +44,7 @@ def real_path(path: Path) -> Path:
 
 
 def is_there(path: Path) -> bool:
-    """Whether something is at a path.
+    """Return whether something is at a path.
 
     Never raises, unlike `Path.exists`: neither for a path that no file can have, such as one with a name that is too
     long, nor for one in a folder that may not be searched.
@@ -53,17 +53,17 @@ def is_there(path: Path) -> bool:
 
 
 def is_folder(path: Path) -> bool:
-    """Whether a folder is at a path. Never raises."""
+    """Return whether a folder is at a path. Never raises."""
     return os.path.isdir(path)
 
 
 def is_file(path: Path) -> bool:
-    """Whether a regular file is at a path. Never raises."""
+    """Return whether a regular file is at a path. Never raises."""
     return os.path.isfile(path)
 
 
 def read_place(place: Path, most: int = LARGEST_FILE) -> bytes:
-    """The same for a path without links that was checked: one that has become a link meanwhile is not followed."""
+    """Return the same for a path without links that was checked: one that has become a link meanwhile is not followed."""
     with opened_folder(place.parent) as folder:
         status = folder.status(place.name or ".")
         if status is not None and not stat.S_ISLNK(status.st_mode):
@@ -73,7 +73,7 @@ def read_place(place: Path, most: int = LARGEST_FILE) -> bytes:
 
 
 def _content(descriptor: int, path: Path, most: int) -> bytes:
-    """The content of an open file, whose descriptor is closed."""
+    """Return the content of an open file, whose descriptor is closed."""
     try:
         status = os.fstat(descriptor)  # Another file may have taken its place.
         require_content(status, path)
@@ -92,12 +92,12 @@ def _content(descriptor: int, path: Path, most: int) -> bytes:
 
 
 def too_large(most: int) -> str:
-    """Why a file is not read."""
+    """Return why a file is not read."""
     return f"it is larger than {most // 2**20} MB"
 
 
 def rest_of(file: BinaryIO, most: int) -> bytes:
-    """The rest of an open file. Raises OSError if the file has more than `most` bytes."""
+    """Return the rest of an open file. Raises OSError if the file has more than `most` bytes."""
     status = os.fstat(file.fileno())
     data = file.read(most + 1) if status.st_size <= most else b""
     if status.st_size > most or len(data) > most:
@@ -106,7 +106,7 @@ def rest_of(file: BinaryIO, most: int) -> bytes:
 
 
 def require_content(status: os.stat_result, path: Path) -> None:
-    """Raises OSError for what can't be read or added to as a file."""
+    """Raise OSError for what can't be read or added to as a file."""
     mode = status.st_mode
     if stat.S_ISREG(mode):
         return

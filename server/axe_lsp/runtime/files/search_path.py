@@ -16,20 +16,20 @@ from axe_lsp.runtime.files.regular_files import is_file
 
 
 def search_path(environment: Environment) -> str:
-    """The value of `PATH` for a program of ours; "" if it has no such folder."""
+    """Return the value of `PATH` for a program of ours; "" if it has no such folder."""
     folders = environment.get("PATH", "").split(os.pathsep)
     return os.pathsep.join(each for each in folders if Path(each).is_absolute())
 
 
 def with_search_path(environment: Environment) -> dict[str, str]:
-    """The same variables with such a `PATH`; without one, if it would have no folder."""
+    """Return the same variables with such a `PATH`; without one, if it would have no folder."""
     path = search_path(environment)
     others = {name: value for name, value in environment.items() if name != "PATH"}
     return {**others, "PATH": path} if path else others
 
 
 def find_program(name: str, environment: Mapping[str, str]) -> str | None:
-    """The absolute path of a program; None if there is none."""
+    """Return the absolute path of a program; None if there is none."""
     endings = ("", *environment.get("PATHEXT", "").split(";")) if sys.platform == "win32" else ("",)
     for folder in (search_path(environment) or os.defpath).split(os.pathsep):
         for ending in endings:

@@ -108,7 +108,7 @@ _NO_PASSWORDS = ("x-oauth-basic", "x")
 
 @lru_cache(maxsize=256)
 def _in_address(secret: str) -> str:
-    """A secret as the query of an address has it."""
+    """Return a secret as the query of an address has it."""
     return quote(secret, safe="")
 
 
@@ -155,7 +155,7 @@ class UserConfig(Struct, frozen=True):
     allow: tuple[str, ...] = ()
 
     def provider(self, name: str) -> Provider | None:
-        """The provider of a name: a row of the table, changed or added by `[providers.NAME]`.
+        """Return the provider of a name: a row of the table, changed or added by `[providers.NAME]`.
 
         None for a name that is neither built in nor has a `wire` in config.toml.
         """
@@ -178,33 +178,33 @@ class UserConfig(Struct, frozen=True):
         return row
 
     def named_providers(self) -> tuple[str, ...]:
-        """The providers that the user has added."""
+        """Return the providers that the user has added."""
         return tuple(
             name for name in self.providers if name not in PROVIDERS and self.states_wire(name)
         )
 
     def states_wire(self, provider: str) -> bool:
-        """Whether config.toml says on which wire the provider is spoken to."""
+        """Return whether config.toml says on which wire the provider is spoken to."""
         return bool(self._setting(provider, "wire"))
 
     def api_key(self, provider: str) -> str:
-        """The key, or ""."""
+        """Return the key, or ""."""
         return self._value(self._key_variable(provider), provider, "api_key")
 
     def key_origin(self, provider: str) -> str:
-        """Where the key comes from: a variable, config.toml, or "" for nowhere."""
+        """Return where the key comes from: a variable, config.toml, or "" for nowhere."""
         return self._origin(self._key_variable(provider), provider, "api_key")
 
     def base_url(self, provider: str) -> str:
-        """Where the provider is, or "" for its usual place."""
+        """Return where the provider is, or "" for its usual place."""
         return self._value(address_variable(provider), provider, "base_url")
 
     def base_url_origin(self, provider: str) -> str:
-        """Where the address comes from: a variable, config.toml, or "" for the usual one."""
+        """Return where the address comes from: a variable, config.toml, or "" for the usual one."""
         return self._origin(address_variable(provider), provider, "base_url")
 
     def require_key(self, provider: str) -> str:
-        """The key. Raises MissingKeyError if the provider needs one and there is none."""
+        """Return the key. Raises MissingKeyError if the provider needs one and there is none."""
         key, row = self.api_key(provider), self.provider(provider)
         if not key and (row is None or row.needs_key):
             variable = row.key_variable if row else default_key_variable(provider)
@@ -216,7 +216,7 @@ class UserConfig(Struct, frozen=True):
         return key
 
     def setting(self, provider: str, key: str) -> str:
-        """A text of `[providers.NAME]`, without white space around it, or ""."""
+        """Return a text of `[providers.NAME]`, without white space around it, or ""."""
         return self._setting(provider, key).strip()
 
     def table(self, provider: str, key: str) -> dict[str, str]:
@@ -229,21 +229,21 @@ class UserConfig(Struct, frozen=True):
         return {name: self._expanded(text, f"{where}.{name}") for name, text in table.items()}
 
     def max_concurrent(self, provider: str) -> int:
-        """The most requests to the provider that are on their way at once; 0 means any number."""
+        """Return the most requests to the provider that are on their way at once; 0 means any number."""
         return int(self.providers.get(provider, {}).get("max_concurrent", 0))
 
     def key_variables(self) -> frozenset[str]:
-        """The names of all variables that may hold a provider's key, whether or not they are set."""
+        """Return the names of all variables that may hold a provider's key, whether or not they are set."""
         return self._read.key_variables
 
     def provider_secrets(self) -> frozenset[str]:
-        """The keys of all providers, in the configuration and in the environment."""
+        """Return the keys of all providers, in the configuration and in the environment."""
         variables = {self.environment.get(name, "") for name in self.key_variables()}
         found = {each.strip() for each in variables} | self._read.written_secrets
         return frozenset(each for each in found if len(each) >= _SHORTEST)
 
     def secrets(self) -> frozenset[str]:
-        """Every key in the configuration, and all that the environment calls a secret, also as addresses have it."""
+        """Return every key in the configuration, and all that the environment calls a secret, also as addresses have it."""
         keys = self.key_variables() - {"AWS_ACCESS_KEY_ID"}  # An id, which logs may show.
         plain = set(self._read.written_secrets)
         for name, value in self.environment.items():
@@ -271,7 +271,7 @@ class UserConfig(Struct, frozen=True):
         return re.sub(_VARIABLE, value, text)
 
     def _key_variable(self, provider: str) -> str:
-        """The variable that the key is taken from: the first that is set, else the first."""
+        """Return the variable that the key is taken from: the first that is set, else the first."""
         row = self.provider(provider)
         variables = row.key_variables if row else (default_key_variable(provider),)
         return next((each for each in variables if self.environment.get(each)), variables[0])
@@ -290,7 +290,7 @@ class UserConfig(Struct, frozen=True):
 
 
 def wire_of(model: ModelName, environment: Environment) -> Wire:
-    """The wire on which a request to the model would travel.
+    """Return the wire on which a request to the model would travel.
 
     A provider that can't be found has the chat wire here: what is wrong with it, or with
     config.toml, is said when a request is about to be sent.
@@ -325,7 +325,7 @@ def _content(path: Path) -> bytes:
 
 
 def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:
-    """The settings in config.toml at `path` with the content `data`. Raises ConfigError."""
+    """Return the settings in config.toml at `path` with the content `data`. Raises ConfigError."""
     try:
         providers, retry, allow = _settings(data)
         return UserConfig(providers, environment, retry, allow)
@@ -338,18 +338,18 @@ def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig
 
 
 def known_secrets(environment: Environment) -> frozenset[str]:
-    """Every key that is known; a broken config.toml does not hide those of the environment."""
+    """Return every key that is known; a broken config.toml does not hide those of the environment."""
     return usable_config(environment).secrets()
 
 
 def key_variables(environment: Environment) -> frozenset[str]:
-    """The names of all variables that may hold a key, likewise."""
+    """Return the names of all variables that may hold a key, likewise."""
     secrets = {name for name in environment if is_secret_variable(name)}
     return usable_config(environment).key_variables() | secrets
 
 
 def usable_config(environment: Environment) -> UserConfig:
-    """The settings, without those of a broken config.toml."""
+    """Return the settings, without those of a broken config.toml."""
     try:
         return load_user_config(environment)
     except ConfigError:

@@ -37,7 +37,7 @@ _NEVER_ENTERED = frozenset(
 def workplace(
     folder: Path | None, roots: Sequence[Path], user_folders: Sequence[Path] = ()
 ) -> Path:
-    """The workspace of the agents in `folder`: the root that holds it, else its project.
+    """Return the workspace of the agents in `folder`: the root that holds it, else its project.
 
     The user's own agents, and those without a folder, belong to the first root, else to the current
     folder. Raises ConfigError if that has been deleted.
@@ -51,7 +51,7 @@ def workplace(
 
 
 def workspace_above(folder: Path, environment: Environment) -> Path:
-    """The workspace of a process in `folder`: the nearest folder from there upwards with agents.
+    """Return the workspace of a process in `folder`: the nearest folder from there upwards with agents.
 
     If there is none, `folder` itself. The search ends at the top of a repository, below the home folder,
     and where agents belong to another user of the machine, who could put them there for others.
@@ -68,19 +68,19 @@ def workspace_above(folder: Path, environment: Environment) -> Path:
 
 
 def is_agents_folder(folder: Path) -> bool:
-    """Whether agents are found in a folder of this name."""
+    """Return whether agents are found in a folder of this name."""
     name = folder.as_posix()
     return name.endswith(_ENDINGS) or project_of_program(name) is not None
 
 
 def project_of_tests(folder: Path) -> Path | None:
-    """The project whose tests a folder holds, None if its name is not that of a folder of tests."""
+    """Return the project whose tests a folder holds, None if its name is not that of a folder of tests."""
     is_one = folder.as_posix().endswith(tuple(f"/{each}" for each in TEST_FOLDERS))
     return folder.parent.parent if is_one else None
 
 
 def project_of(folder: Path) -> Path:
-    """The project whose agents a folder holds; the folder itself if its name is not that of one."""
+    """Return the project whose agents a folder holds; the folder itself if its name is not that of one."""
     name = folder.as_posix()
     if name.endswith(_ENDINGS):
         return folder.parent.parent
@@ -108,7 +108,7 @@ def _is_marked(folder: Path, marker: str) -> bool:
 
 
 def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[Path]:
-    """The folders of axe's agents in a workspace folder, near ones first, and those of `others`.
+    """Yield the folders of axe's agents in a workspace folder, near ones first, and those of `others`.
 
     Hidden folders other than `.axe` and the layers of `others`, folders of dependencies and linked folders
     are not entered. The root of a file system is not searched below its own agent folders, which would take minutes.
@@ -134,7 +134,7 @@ def agent_folders_below(root: Path, others: Sequence[Program] = ()) -> Iterator[
 
 
 def files_below(folder: Path, *suffixes: str) -> Iterator[Path]:
-    """The files in a folder and below it, where agents are searched: not in hidden folders or dependencies."""
+    """Yield the files in a folder and below it, where agents are searched: not in hidden folders or dependencies."""
     most = 1 if folder == folder.parent else MOST_FOLDERS
     for place, folders, names in islice(os.walk(folder), most):
         folders[:] = sorted(filter(_is_entered, folders))
@@ -143,7 +143,7 @@ def files_below(folder: Path, *suffixes: str) -> Iterator[Path]:
 
 
 def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
-    """The folder of a program itself, which has its settings, and those in it that hold agents.
+    """Yield the folder of a program itself, which has its settings, and those in it that hold agents.
 
     Hidden and linked folders count (Codex 0.169).
     """
@@ -164,7 +164,7 @@ def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
 
 
 def is_entered(folder: Path, root: Path) -> bool:
-    """Whether a search below `root` gets as far as `folder`."""
+    """Return whether a search below `root` gets as far as `folder`."""
     if root != folder and root not in folder.parents:
         return False
     return all(map(_is_entered, folder.relative_to(root).parts))

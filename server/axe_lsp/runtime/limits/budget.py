@@ -193,12 +193,12 @@ class Ledger:
         return f"used {used} of {most} tool calls, {calls} more asked for"
 
     def _lineage(self) -> Iterator[Ledger]:
-        """The ledger itself and those above."""
+        """Yield the ledger itself and those above."""
         ledger: Ledger | None = self
         while ledger is not None:
             yield ledger
             ledger = ledger._caller
 
     def _callers(self) -> Iterator[Ledger]:
-        """The ledgers above."""
+        """Return the ledgers above."""
         return self._caller._lineage() if self._caller is not None else iter(())

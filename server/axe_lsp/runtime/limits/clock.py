@@ -110,7 +110,7 @@ class Clock:
         self._set()
 
     def close(self) -> None:
-        """The work is over, and nothing is cancelled any more."""
+        """Take note that the work is over, and nothing is cancelled any more."""
         if self._alarm is not None:
             self._alarm.cancel()
             self._alarm = None
@@ -124,7 +124,7 @@ class Clock:
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
-        """The run waits for what has a limit of its own."""
+        """Stop the clock while the run waits for what has a limit of its own."""
         self._waits += 1
         self._set()
         try:
@@ -136,7 +136,7 @@ class Clock:
 
     @contextmanager
     def silence(self) -> Iterator[None]:
-        """The run waits for something of which nothing is heard until it is there."""
+        """Allow silence while the run waits for something of which nothing is heard until it is there."""
         self._silent += 1
         self._set()
         try:
@@ -148,7 +148,7 @@ class Clock:
 
     @contextmanager
     def stopped(self) -> Iterator[None]:
-        """A question is open: the clocks of all runs that wait for its answer are stopped."""
+        """Stop the clocks of all runs that wait for the answer to a question while it is open."""
         self._hold()
         try:
             yield
@@ -157,7 +157,7 @@ class Clock:
 
     @contextmanager
     def stopped_alone(self) -> Iterator[None]:
-        """The run waits for its caller, whose clock goes on."""
+        """Stop the clock while the run waits for its caller, whose clock goes on."""
         self._stop()
         try:
             yield
@@ -166,7 +166,7 @@ class Clock:
 
     @contextmanager
     def waiting_for_side_runs(self) -> Iterator[None]:
-        """The run waits for its side runs, whose questions stop this clock as well."""
+        """Follow the side runs for which the run waits: their questions stop this clock as well."""
         self._side_waits += 1
         self._follow_side_runs()
         try:
@@ -305,11 +305,11 @@ class RunScope:
             self.clock.watch()
 
     def overtime(self) -> str:
-        """Why the time is over; "" if it is not, or if the run was stopped."""
+        """Return why the time is over; "" if it is not, or if the run was stopped."""
         return str(self.interruption()) if self.clock.is_over and not self._stopped else ""
 
     def interruption(self) -> RunError:
-        """Why the work ends, if it is ended now."""
+        """Return why the work ends, if it is ended now."""
         if self._stopped:
             return RunCancelledError()
         if self.clock.is_idle:

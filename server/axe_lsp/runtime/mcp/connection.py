@@ -178,7 +178,7 @@ class Connection:
         link.task.add_done_callback(_look_at)
 
     async def tools(self) -> tuple[ServerTool, ...]:
-        """The tools of the server, as soon as it has listed them. Raises McpError."""
+        """Return the tools of the server, as soon as it has listed them. Raises McpError."""
         return await self._within_limit(self._listed_tools())
 
     async def _listed_tools(self) -> tuple[ServerTool, ...]:
@@ -195,7 +195,7 @@ class Connection:
             raise McpError(self.explained(reason)) from None
 
     async def newest_tools(self) -> tuple[ServerTool, ...]:
-        """The tools, listed once more if the server has said that they have changed. Raises McpError.
+        """Return the tools, listed once more if the server has said that they have changed. Raises McpError.
 
         Without a connection they are those that were listed last.
         """
@@ -264,7 +264,7 @@ class Connection:
         self.start()
 
     async def _answer_of(self, tool: str, arguments: dict[str, Json]) -> Any:
-        """The result of a call, which is repeated once if the user has to visit an address before."""
+        """Return the result of a call, which is repeated once if the user has to visit an address before."""
         from mcp import MCPError
         from mcp.types import ElicitRequestURLParams
 
@@ -293,7 +293,7 @@ class Connection:
             heard()
 
     async def _ask(self, params: Any) -> Any:
-        """The user's answer to a question of the server. One is asked at a time, and only during a call."""
+        """Return the user's answer to a question of the server. One is asked at a time, and only during a call."""
         from mcp.types import ElicitResult
 
         if not self._calls:
@@ -418,7 +418,7 @@ class Connection:
             pause = min(2 * pause, _LONGEST_PAUSE)
 
     async def _while_connected(self, work: Awaitable[_Result]) -> _Result:
-        """The result of `work`, which is given up when the connection ends."""
+        """Return the result of `work`, which is given up when the connection ends."""
         serving = self._link.task
         assert serving is not None
         task = self._tasks.start(_awaited(work), f"asking MCP server {self.server.name}")
@@ -452,7 +452,7 @@ class Connection:
             link.is_lost |= await _says_session_is_lost(response)
 
     def explained(self, reason: str) -> str:
-        """The reason for a fault: the SDK does not always tell the status, and never what a process has said about its end."""
+        """Return the reason for a fault: the SDK does not always tell the status, and never what a process has said about its end."""
         if self._process is not None:
             code, errors = self._process.exit_code, self._process.errors
             ended = f", it has exited with code {code}" if code is not None else ""
@@ -529,7 +529,7 @@ def _import_sdk() -> None:
 
 @cache
 def _limited() -> Any:
-    """The class of bodies that are not read beyond the limit. The SDK limits only events."""
+    """Return the class of bodies that are not read beyond the limit. The SDK limits only events."""
     from httpx2 import AsyncByteStream, StreamError
 
     class Limited(AsyncByteStream):
@@ -586,7 +586,7 @@ async def _connected(
 async def _client_of(
     process: ServerProcess, mode: str, options: Mapping[str, Any]
 ) -> AsyncIterator[Any]:
-    """A client of a process, which others end."""
+    """Provide a client of a process, which others end."""
     from mcp import Client
     from mcp.shared.message import SessionMessage
 
@@ -650,7 +650,7 @@ def _take_results_as_they_are(client: Any) -> None:
 
 
 def _message_in(line: bytes) -> Any:
-    """The message in a line; None for one that belongs on standard error. Raises McpError.
+    """Return the message in a line; None for one that belongs on standard error. Raises McpError.
 
     An answer that can't be read is an error, for which nobody waits in vain. Half a character, which some servers
     leave where they cut a text, is replaced. Lines of a log may be JSON with an `id`, or contain messages.
@@ -674,7 +674,7 @@ def _message_in(line: bytes) -> Any:
 
 
 def _with_flat_tools(message: Json) -> Json:
-    """A message whose tools the SDK takes. For one that is nested too deeply it would refuse all."""
+    """Return a message whose tools the SDK takes. For one that is nested too deeply it would refuse all."""
     result = message.get("result") if isinstance(message, dict) else None
     if isinstance(result, dict) and isinstance(result.get("tools"), list):
         result["tools"] = [
@@ -687,7 +687,7 @@ def _with_flat_tools(message: Json) -> Json:
 
 
 def _tells_of_changes(client: Any) -> bool:
-    """Whether it has to be asked to tell of changes. Older servers tell without being asked."""
+    """Return whether it has to be asked to tell of changes. Older servers tell without being asked."""
     from mcp.types.version import MODERN_PROTOCOL_VERSIONS
 
     tools = client.server_capabilities.tools
@@ -696,7 +696,7 @@ def _tells_of_changes(client: Any) -> bool:
 
 
 def _with_type(tool: Json) -> Json:
-    """A tool whose schema has the type that all schemas of tools have. Some servers leave it out."""
+    """Return a tool whose schema has the type that all schemas of tools have. Some servers leave it out."""
     if not isinstance(tool, dict):
         return tool
     schema = tool.get("inputSchema") or {}
@@ -731,7 +731,7 @@ def _name_of(tool: Json) -> str:
 
 
 async def _says_session_is_lost(response: Any) -> bool:
-    """Whether a server refuses a request because it does not know its session. Many say so with the status 400."""
+    """Return whether a server refuses a request because it does not know its session. Many say so with the status 400."""
     if response.status_code == _NO_SESSION:
         return True
     if response.status_code != _BAD_REQUEST:
@@ -755,7 +755,7 @@ def _answer(result: Any) -> Answer:
 
 
 def _image(block: Any) -> Image | None:
-    """The picture in a content block, if models take such a one, whatever media type its server gives it."""
+    """Return the picture in a content block, if models take such a one, whatever media type its server gives it."""
     if block.type != "image" or _size(block.data) > LARGEST_IMAGE:
         return None
     try:
@@ -765,7 +765,7 @@ def _image(block: Any) -> Image | None:
 
 
 def _text_of(block: Any) -> str:
-    """The text of a content block, or its name if models do not get it."""
+    """Return the text of a content block, or its name if models do not get it."""
     if block.type == "text":
         return str(block.text)
     if block.type in ("image", "audio"):
@@ -782,7 +782,7 @@ def _named(what: str, data: str) -> str:
 
 
 def _size(data: str) -> int:
-    """The bytes of a text in Base64, about."""
+    """Return the bytes of a text in Base64, about."""
     return len(data) * 3 // 4
 
 
@@ -797,7 +797,7 @@ def _look_at(task: asyncio.Task[Any]) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """Why something failed, in a line: the first of all that failed together."""
+    """Return why something failed, in a line: the first of all that failed together."""
     while nested := getattr(error, "exceptions", None):
         error = nested[0]
     if faults := getattr(error, "errors", None):  # A message that is not as the protocol wants it.
@@ -807,7 +807,7 @@ def _reason(error: BaseException) -> str:
 
 
 def _place_of(fault: Mapping[str, Any]) -> str:
-    """Where pydantic finds a fault, and which: `tools.1.inputSchema: Field required`."""
+    """Return where pydantic finds a fault, and which: `tools.1.inputSchema: Field required`."""
     place = [*takewhile(lambda part: not str(part)[:1].isupper(), fault["loc"])]
     where = ".".join(map(str, place))
     # Behind the name of a class is the first one that was tried.

@@ -82,7 +82,7 @@ class Elicitor:
         self._requests = 0
 
     async def __call__(self, asked: Elicitation) -> Reply:
-        """The answer. To cancel this takes the question back."""
+        """Return the answer. To cancel this takes the question back."""
         self._requests += 1
         try:
             return await self._asked(asked)
@@ -133,7 +133,7 @@ class Elicitor:
         return Reply("accept")
 
     async def _value(self, begin: str, asked: _Field) -> tuple[str, Json]:
-        """The typed text, and its value; None if the property is left out."""
+        """Return the typed text, and its value; None if the property is left out."""
         fault = ""
         for _ in range(_ATTEMPTS):
             answer = await self._answer(f"{fault}{begin}{asked.text}", asked.choices)
@@ -210,7 +210,7 @@ class _Field(Struct, frozen=True):
         return (*default, *own, *(() if self.is_required else (_LEAVE_OUT,)))
 
     def read(self, answer: str) -> Json:
-        """The value that an answer means. Raises _MisfitError."""
+        """Return the value that an answer means. Raises _MisfitError."""
         if self.takes_several:
             parts = [part.strip() for part in answer.split(",") if part.strip()]
             self._check(len(parts), "choices")
@@ -248,7 +248,7 @@ class _Field(Struct, frozen=True):
 
 
 def _fields(schema: Mapping[str, Json]) -> list[_Field]:
-    """The properties of a form. Raises _UnfitError."""
+    """Return the properties of a form. Raises _UnfitError."""
     properties = schema.get("properties")
     required = schema.get("required")
     if not isinstance(properties, dict) or len(properties) > _MOST_FIELDS:
@@ -290,7 +290,7 @@ def _field(name: str, written: Json, *, is_required: bool) -> _Field:
 
 
 def _default(value: Json, options: Mapping[str, Json]) -> str:
-    """The default that a server proposes, as an answer."""
+    """Return the default that a server proposes, as an answer."""
     if isinstance(value, list):
         return ", ".join(_default(each, options) for each in value)
     label = next((each for each, option in options.items() if option == value), None)
@@ -298,7 +298,7 @@ def _default(value: Json, options: Mapping[str, Json]) -> str:
 
 
 def _without_null(table: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The schema of a property, where generators write `anyOf` for one that may be null."""
+    """Return the schema of a property, where generators write `anyOf` for one that may be null."""
     either = table.get("anyOf")
     if not isinstance(either, list) or "type" in table:
         return table
@@ -307,7 +307,7 @@ def _without_null(table: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def _options(table: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
-    """The labels of the only values, and these. Raises _UnfitError."""
+    """Yield the labels of the only values, and these. Raises _UnfitError."""
     titled = table.get("oneOf") or table.get("anyOf")
     values, names = table.get("enum"), table.get("enumNames")
     pairs: list[tuple[Json, Json]] = []
@@ -324,7 +324,7 @@ def _options(table: Mapping[str, Json]) -> Iterator[tuple[str, Json]]:
 
 
 def _host(url: str) -> str:
-    """The host of an address that a person may be sent to. Raises _UnfitError."""
+    """Return the host of an address that a person may be sent to. Raises _UnfitError."""
     try:
         parts = urlsplit(url)
         host, user = parts.hostname or "", parts.username
@@ -343,7 +343,7 @@ def _host(url: str) -> str:
 
 
 def _line(value: Json, longest: int = _LONGEST_LABEL) -> str:
-    """The message of a server, in a line."""
+    """Return the message of a server, in a line."""
     return "" if value is None else _short(" ".join(escaped(str(value)).split()), longest)
 
 

@@ -98,7 +98,7 @@ _SHOWN_DESCRIPTION = 1000
 
 
 def request_to_start(server: McpServer, run: RunIds, secrets: Collection[str]) -> ApprovalRequest:
-    """The request to start a server, with the line that others may see."""
+    """Return the request to start a server, with the line that others may see."""
     line = redact(server.shown_place, secrets)
 
     async def rehearse() -> Rehearsal:
@@ -109,14 +109,14 @@ def request_to_start(server: McpServer, run: RunIds, secrets: Collection[str]) -
 
 
 def _address(server: McpServer) -> str:
-    """The name of a server in rules."""
+    """Return the name of a server in rules."""
     return f"{START}({server.line})" if server.is_command else server.url
 
 
 def request_to_call(
     call: ToolCall, remote: RemoteTool, run: RunIds, secrets: Collection[str]
 ) -> ApprovalRequest:
-    """The request to call a tool, named `server/tool`, with its arguments as others may see them.
+    """Return the request to call a tool, named `server/tool`, with its arguments as others may see them.
 
     What was allowed for a tool is not allowed for one of which its server says something else.
     """

@@ -133,7 +133,7 @@ def agree(environment: Environment, workspace: Path, place: str, name: str, dige
 
 
 def recall(environment: Environment, workspace: Path, place: str) -> SeenServer | None:
-    """The tools of a server in the last run; None without one, or if the file can't be read."""
+    """Return the tools of a server in the last run; None without one, or if the file can't be read."""
     with contextlib.suppress(ConfigError):
         stored = _read(_file(environment, workspace, place))
         if stored is not None:
@@ -149,7 +149,7 @@ def _file(environment: Environment, workspace: Path, place: str) -> Path:
 
 
 def _read(path: Path) -> _Stored | None:
-    """The content of a file; None if there is none, or if it can't be read."""
+    """Return the content of a file; None if there is none, or if it can't be read."""
     try:
         return from_json(_Stored, json.loads(read_file(path)))
     except (OSError, ValueError):

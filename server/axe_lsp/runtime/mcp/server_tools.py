@@ -147,7 +147,7 @@ async def remote_tools(
 
 
 async def _usable(definition: AgentDefinition, around: RunAround) -> tuple[McpServer, ...]:
-    """The servers, if there is the SDK. Raises ConfigError if those of the file lack it."""
+    """Return the servers, if there is the SDK. Raises ConfigError if those of the file lack it."""
     servers = (*definition.mcp_servers, *around.of_client)
     if servers:
         try:
@@ -184,7 +184,7 @@ async def _begin(connection: Connection, around: RunAround, secrets: Collection[
 
 
 async def _admit(server: McpServer, around: RunAround, secrets: Collection[str]) -> None:
-    """Raises McpServerError if the user does not want the server to start."""
+    """Ask whether a server may start. Raises McpServerError if the user does not want it to."""
     refusal = await around.approve(request_to_start(server, around.ids, secrets))
     if refusal == NOBODY.why:
         line = redact(server.shown_place, secrets)
@@ -224,7 +224,7 @@ async def call_remote(
 
 
 def access_to(server: McpServer, workplace: Workplace) -> Access:
-    """The way to a server, with `${VAR}` filled in. Raises ConfigError."""
+    """Return the way to a server, with `${VAR}` filled in. Raises ConfigError."""
     outside = with_search_path(workplace.environment)
     headers = _expanded(server, server.headers, outside)
     if not server.is_command:
@@ -283,7 +283,7 @@ async def _executed(
 
 
 def _secrets(server: McpServer, environment: Environment) -> Iterator[str]:
-    """The secret values of headers and environments: variables in headers, and values with the name of a key."""
+    """Yield the secret values of headers and environments: variables in headers, and values with the name of a key."""
     for name, value in server.headers.items():
         variables = server.variables_of(value)
         yield from (environment[each] for each in variables)
@@ -365,7 +365,7 @@ class _Collector:
             )
 
     async def newest(self) -> Mapping[str, RemoteTool]:
-        """The tools as the servers have them now. A fault leaves them as they were."""
+        """Return the tools as the servers have them now. A fault leaves them as they were."""
         changes = [await self._has_changed(each) for each in self._lists]
         if any(changes):
             before, self.tools = self.tools, {}
@@ -414,7 +414,7 @@ class _Collector:
     def _usable(
         self, connection: Connection, found: Collection[ServerTool]
     ) -> Iterator[ServerTool]:
-        """The tools that a model may have."""
+        """Yield the tools that a model may have."""
         server = quoted(connection.server.name)
         for name, fault in connection.unusable_tools.items():
             self._warn_once(f"tool {quoted(name)} of MCP server {server} is left out: {fault}")
@@ -472,7 +472,7 @@ class _Collector:
         )
 
     async def _agree(self, connection: Connection, name: str, definition: str) -> None:
-        """The user has allowed a call: what the server says is known in later runs, or from now on."""
+        """Take note that the user has allowed a call: what the server says is known in later runs, or from now on."""
         try:
             await asyncio.to_thread(agree, *self._where(connection.server), name, definition)
         except (OSError, ConfigError) as error:
@@ -513,7 +513,7 @@ class _Collector:
 
 
 def _can_be_sent(schema: Mapping[str, Json]) -> bool:
-    """Whether a schema is without NaN, which the SDK reads, and can be written."""
+    """Return whether a schema is without NaN, which the SDK reads, and can be written."""
     try:
         json.dumps(schema, allow_nan=False)
     except (ValueError, RecursionError):
@@ -522,5 +522,5 @@ def _can_be_sent(schema: Mapping[str, Json]) -> bool:
 
 
 def _digest(tool: ServerTool) -> str:
-    """A short name for all that a server says of a tool."""
+    """Return a short name for all that a server says of a tool."""
     return digest_of(json.dumps([tool.description, tool.schema, tool.only_reads], sort_keys=True))

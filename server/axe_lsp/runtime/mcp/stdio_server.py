@@ -57,7 +57,7 @@ class ServerProcess:
             del self._errors[:-_KEPT_ERRORS]
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The lines of its standard output. Raises LineTooLongError."""
+        """Yield the lines of its standard output. Raises LineTooLongError."""
         assert self._kept.process.stdout is not None
         unfinished = bytearray()
         try:

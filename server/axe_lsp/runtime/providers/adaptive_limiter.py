@@ -173,5 +173,5 @@ class AdaptiveLimiter:
 
 
 def is_crowded(error: ProviderError) -> bool:
-    """Whether a request was refused since there were too many, of this user or of all."""
+    """Return whether a request was refused since there were too many, of this user or of all."""
     return error.category in ("rate_limit", "overloaded") or error.status == _UNAVAILABLE

@@ -41,7 +41,7 @@ class AwsKeys(Struct, frozen=True):
 
 
 def region_of(config: UserConfig, provider: str, base_url: str) -> str:
-    """The region: from the environment, config.toml or the address. Raises ConfigError if in none.
+    """Return the region: from the environment, config.toml or the address. Raises ConfigError if in none.
 
     The region of a provider that the user has named is its own, whatever the environment says: there is
     one for each region.
@@ -66,7 +66,7 @@ def region_of(config: UserConfig, provider: str, base_url: str) -> str:
 
 
 def find_keys(environment: Environment, provider: str) -> AwsKeys:
-    """The keys in the environment, or else those of the user's profile. Raises MissingKeyError."""
+    """Return the keys in the environment, or else those of the user's profile. Raises MissingKeyError."""
     keys = _keys_in(
         {
             "aws_access_key_id": environment.get("AWS_ACCESS_KEY_ID", ""),
@@ -92,7 +92,7 @@ def signed_headers(
     *,
     now: datetime | None = None,
 ) -> dict[str, str]:
-    """The headers that sign a POST of `body` with these headers, `now` in UTC.
+    """Return the headers that sign a POST of `body` with these headers, `now` in UTC.
 
     The content type is signed as well. Other headers are not: proxies change them.
     """
@@ -151,7 +151,7 @@ def _keys_in(values: Mapping[str, str]) -> AwsKeys | None:
 
 
 def _profile(environment: Environment) -> Mapping[str, str]:
-    """The user's profile in AWS's file of credentials, empty if there is none. Raises ConfigError."""
+    """Return the user's profile in AWS's file of credentials, empty if there is none. Raises ConfigError."""
     named = environment.get("AWS_SHARED_CREDENTIALS_FILE")
     path = Path(expand_path(named or "~/.aws/credentials", environment))
     profile = environment.get("AWS_PROFILE") or "default"

@@ -27,7 +27,7 @@ def encode_body(
     stream: bool,
     restrictions: Restrictions | None = None,
 ) -> bytes:
-    """The body of a request."""
+    """Return the body of a request."""
     kept = request.kept.setdefault(wire_format.path("", False), _Pieces(wire_format))
     pieces: _Pieces = kept
     return pieces.body(request, stream, restrictions or Restrictions())
@@ -57,7 +57,7 @@ class _Pieces:
         return b",".join(messages)
 
     def _beginning(self, request: Request, stream: bool, restrictions: Restrictions) -> bytes:
-        """All up to the first message. It stays the same but for what restrictions and turns change."""
+        """Return all up to the first message. It stays the same but for what restrictions and turns change."""
         said = (
             *(request.model, request.system, request.tools, request.response_format),
             request.continuation,
@@ -121,7 +121,7 @@ def forget_originals(request: Request) -> bool:
 
 
 def with_readable(request: Request) -> Request:
-    """The request without the originals that were forgotten."""
+    """Return the request without the originals that were forgotten."""
     told = _told(request)
     if not told:
         return request

@@ -142,7 +142,7 @@ def refusal(
     headers: Mapping[str, str] | None = None,
     now: datetime | None = None,
 ) -> ProviderError:
-    """The error that an HTTP status, which is no success, its headers and its body mean.
+    """Return the error that an HTTP status, which is no success, its headers and its body mean.
 
     `otherwise` is added if the body has no message. Names of `headers` are in lower case, or their
     case is ignored; `now` is the moment from which a date in them is counted.
@@ -168,7 +168,7 @@ def refusal(
 
 
 def reported(body: Json) -> ProviderError | None:
-    """The error that an answer with a status of success holds, or an event of a stream; None if none."""
+    """Return the error that an answer with a status of success holds, or an event of a stream; None if none."""
     is_error = (
         isinstance(body, dict) and body.get("object") == "error"
     )  # vLLM's, in no field of its own.
@@ -199,7 +199,7 @@ def raise_reported(body: Json) -> None:
 def _may_pass(
     status: int, category: ProviderErrorCategory, headers: Mapping[str, str], wait: float | None
 ) -> bool:
-    """Whether the same request may be sent again. What the service itself says wins, but of one that is too large."""
+    """Return whether the same request may be sent again. What the service itself says wins, but of one that is too large."""
     if category == "context_overflow":  # It would be too large again.
         return False
     told = headers.get("x-should-retry", "").strip().lower()
@@ -225,7 +225,7 @@ def _wait(
 
 
 def _decided(fault: _Fault, kinds: Collection[str]) -> ProviderErrorCategory | None:
-    """The kind of an error whose words say it without doubt."""
+    """Return the kind of an error whose words say it without doubt."""
     if fault.is_moderated:
         return "bad_request"
     words = "\n".join((fault.message, *kinds))
@@ -239,7 +239,7 @@ def _is_garbled_call(message: str, kinds: Collection[str]) -> bool:
 
 
 def _general(kinds: Collection[str]) -> ProviderErrorCategory:
-    """The kind of an error that has no status."""
+    """Return the kind of an error that has no status."""
     known = (_WITHOUT_STATUS[kind] for kind in kinds if kind in _WITHOUT_STATUS)
     return next(known, "server")
 
@@ -254,7 +254,7 @@ def _explained(message: str, fault: _Fault) -> str:
 
 
 def _fault_in(body: Json, *, refused: bool = False) -> _Fault:
-    """The error in a body, which Gemini's OpenAI endpoint puts into a list.
+    """Return the error in a body, which Gemini's OpenAI endpoint puts into a list.
 
     Of a request that was `refused`, the body itself is the error where it has no field for it.
     """
@@ -291,7 +291,7 @@ _MESSAGES = ("message", "Message", "detail", "msg", "errors")
 
 
 def _text_of(value: Json, levels: int = 5) -> str:
-    """The message in an error. Servers made with FastAPI, such as Mistral's, write a list of faults."""
+    """Return the message in an error. Servers made with FastAPI, such as Mistral's, write a list of faults."""
     if isinstance(value, str) or not levels:
         return value if isinstance(value, str) else ""
     if isinstance(value, list):
@@ -305,7 +305,7 @@ def _text_of(value: Json, levels: int = 5) -> str:
 
 
 def _kinds(error: Mapping[str, Json]) -> Iterator[str]:
-    """The words by which programs tell errors apart."""
+    """Yield the words by which programs tell errors apart."""
     inner = error.get("innererror")
     places = [error, *([inner] if isinstance(inner, dict) else [])]
     details = error.get("details")
@@ -328,7 +328,7 @@ def _headers_in(value: Json) -> Mapping[str, str]:
 
 
 def _raw_message(raw: Json) -> str:
-    """The answer of the service behind OpenRouter: the message in it, or the text itself."""
+    """Return the answer of the service behind OpenRouter: the message in it, or the text itself."""
     if not isinstance(raw, str):
         return ""
     return _fault_in(_json(raw.encode()), refused=True).message or raw.strip()

@@ -104,11 +104,11 @@ class HttpAnswer:
         self._body = response.aiter_stream()
 
     async def read(self) -> bytes:
-        """The whole body."""
+        """Return the whole body."""
         return b"".join([chunk async for chunk in self.chunks()])
 
     async def lines(self) -> AsyncIterator[bytes]:
-        """The lines of the body as they arrive, without their ends.
+        """Yield the lines of the body as they arrive, without their ends.
 
         They end at LF, CR LF or CR (HTML standard, 9.2.6), and not at U+2028 and others, which may stand
         in the JSON of an event. A byte order mark before the first one is none of its text.
@@ -131,7 +131,7 @@ class HttpAnswer:
             yield b"".join(pending).removeprefix(mark)
 
     async def chunks(self) -> AsyncIterator[bytes]:
-        """The bytes of the body as they arrive, decompressed. Raises NoAnswerError."""
+        """Yield the bytes of the body as they arrive, decompressed. Raises NoAnswerError."""
         size = 0
         encoding = self.headers.get("content-encoding", "").strip().lower()
         is_plain = encoding in ("", "identity")
@@ -234,7 +234,7 @@ class _Server:
         return httpcore2.AsyncHTTP11Connection(self._origin, stream, _IDLE_SECONDS)
 
     async def _kept(self) -> _Connection | None:
-        """A connection that is still open, as far as one can tell."""
+        """Return a connection that is still open, as far as one can tell."""
         while self._idle:
             connection = self._idle.pop()
             if not connection.has_expired():
@@ -265,7 +265,7 @@ class _Route(Struct, frozen=True):
     server: _Server
 
     def request(self, headers: Mapping[str, str], body: bytes) -> httpcore2.Request:
-        """A request with these headers, which replace those of the route."""
+        """Return a request with these headers, which replace those of the route."""
         named = {name.lower(): value for name, value in headers.items()}
         whole = {**self.headers, **named, "content-length": str(len(body))}
         encoded = [(name.encode(), value.encode()) for name, value in whole.items()]
@@ -347,7 +347,7 @@ async def _closed_all(steps: Sequence[Callable[[], Awaitable[object]]]) -> None:
 
 
 async def _asked(connection: _Connection, request: httpcore2.Request) -> httpcore2.Response:
-    """The head of the answer. A caller that is cancelled meanwhile leaves no connection open."""
+    """Return the head of the answer. A caller that is cancelled meanwhile leaves no connection open."""
     try:
         return await connection.handle_async_request(request)
     except BaseException:
@@ -372,7 +372,7 @@ def _host_header(origin: httpcore2.Origin) -> str:
 
 
 def _environment_proxies() -> Mapping[str, str]:
-    """The proxies that the environment names, or else the system, each by its scheme, `all` or `no`."""
+    """Return the proxies that the environment names, or else the system, each by its scheme, `all` or `no`."""
     asks_system = sys.platform in ("darwin", "win32")
     if not asks_system and not any(name.lower().endswith("_proxy") for name in os.environ):
         return {}
@@ -391,7 +391,7 @@ def _as_proxy(address: str) -> httpcore2.Proxy:
 
 
 def _basic_login(url: SplitResult) -> dict[str, str]:
-    """The user and the password in an address as a header, which gives way to a key's."""
+    """Return the user and the password in an address as a header, which gives way to a key's."""
     return {} if url.username is None else {"authorization": _basic(url)}
 
 
@@ -401,7 +401,7 @@ def _basic(url: SplitResult) -> str:
 
 
 async def _decompressed(body: AsyncIterator[bytes], encoding: str) -> AsyncGenerator[bytes, None]:
-    """A body without its compression, in pieces of which none fills the memory."""
+    """Yield a body without its compression, in pieces of which none fills the memory."""
     if encoding not in ("gzip", "x-gzip", "deflate"):
         raise NoAnswerError(
             "server", f"the answer is compressed with {quoted(encoding)}, which was not asked for"
@@ -419,7 +419,7 @@ async def _decompressed(body: AsyncIterator[bytes], encoding: str) -> AsyncGener
 
 
 def _reason(error: Exception, is_proxied: bool) -> str:
-    """Why no answer came, in words. Errors of the transport may hold the key and have few words."""
+    """Return why no answer came, in words. Errors of the transport may hold the key and have few words."""
     if isinstance(error, (httpcore2.ConnectError, httpcore2.ConnectTimeout)):
         return _not_connected(_root(error), "the proxy" if is_proxied else "")
     if isinstance(error, httpcore2.ProxyError):
@@ -458,7 +458,7 @@ def _not_connected(error: BaseException | None, whose: str) -> str:
 
 
 def _broken_off(error: Exception) -> str:
-    """The fault of an answer that had begun."""
+    """Return the fault of an answer that had begun."""
     if isinstance(error, zlib.error):
         return "the answer can't be decompressed"
     is_invalid = isinstance(error, httpcore2.RemoteProtocolError)
@@ -473,7 +473,7 @@ def _invalid(error: Exception) -> str:
 
 
 def _was_closed(error: Exception) -> bool:
-    """Whether there was a connection, and it ended before an answer began.
+    """Return whether there was a connection, and it ended before an answer began.
 
     Of what breaks the protocol, only an end that comes too early is found by httpcore2 itself, and the rest
     by h11, whose error is the cause.
@@ -484,7 +484,7 @@ def _was_closed(error: Exception) -> bool:
 
 
 def _root(error: BaseException) -> BaseException:
-    """The first cause of an error. anyio has one error for each address of a host, in a group."""
+    """Return the first cause of an error. anyio has one error for each address of a host, in a group."""
     for cause in (*getattr(error, "exceptions", ()), error.__cause__):
         if cause is not None:
             return _root(cause)

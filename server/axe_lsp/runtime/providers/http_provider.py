@@ -114,11 +114,11 @@ class Service(Struct, frozen=True):
         return service_traits(self.wire, self.provider, self.base_url)
 
     def origin(self, model: str) -> str:
-        """The origin of a model's answers."""
+        """Return the origin of a model's answers."""
         return f"{self.wire} {self.provider}/{model}"
 
     def call_rules(self, model: str) -> CallRules:
-        """The rules for tool calls of former turns."""
+        """Return the rules for tool calls of former turns."""
         wire, ids = WIRES[self.wire], self.traits.call_ids
         return CallRules(
             origin=self.origin(model),
@@ -147,13 +147,13 @@ class Service(Struct, frozen=True):
         return news
 
     def url(self, model: str, stream: bool) -> str:
-        """Where a request goes."""
+        """Return where a request goes."""
         wire_format = self.wire_format
         path = wire_format.path(model, stream)
         return address(self.base_url, path, wire_format.SHAPE.any_version, self.query)
 
     def proof(self, url: str, headers: Mapping[str, str], body: bytes) -> Mapping[str, str]:
-        """The headers that show who asks."""
+        """Return the headers that show who asks."""
         if self.sign is not None:
             return self.sign(url, headers, body)
         if self.auth == "none" or not self.key:
@@ -162,7 +162,7 @@ class Service(Struct, frozen=True):
         return {"authorization": f"Bearer {self.key}"} if is_bearer else {self.auth: self.key}
 
     def explained(self, error: ProviderError, model: str) -> ProviderError:
-        """The error with what the user needs to know, and without any key."""
+        """Return the error with what the user needs to know, and without any key."""
         from axe_lsp.runtime.providers.next_steps import Asked, next_step
 
         message = redact(error.message, self.config.secrets())
@@ -245,7 +245,7 @@ class HttpProvider:
         self._connected()  # Importing its client takes a while, which no run should be charged for.
 
     def window(self, model: ModelName) -> int | None:
-        """The tokens of a model's context window, if its server has told them in a refusal."""
+        """Return the tokens of a model's context window, if its server has told them in a refusal."""
         if not self._windows:
             return None
         return self._windows.get((self._service(model).base_url, model))
@@ -395,7 +395,7 @@ class HttpProvider:
 
 
 def _in_addition(response: Response, spent: Response) -> Response:
-    """The answer with the tokens of another one that was paid for as well, and its cost if the service states it."""
+    """Return the answer with the tokens of another one that was paid for as well, and its cost if the service states it."""
     costs = (response.cost, spent.cost)
     return replace(
         response,
@@ -416,7 +416,7 @@ def _entry(service: Service, exchange: Exchange) -> Entry:
 
 
 def _priced(response: Response, name: ModelName, wire: Wire) -> Response:
-    """The answer with the model's name and its cost: what the provider says, else by known prices."""
+    """Return the answer with the model's name and its cost: what the provider says, else by known prices."""
     if not WIRES[wire].names_model:
         response = replace(response, model=name.name)
     if response.cost is not None:
@@ -483,7 +483,7 @@ def _unsupported_provider(name: str, config: UserConfig) -> AgentError:
 
 
 def _unsupported(wire: Wire, model: str) -> frozenset[Field]:
-    """Some models refuse to be told what to cache, or read text only."""
+    """Return the fields that the model refuses: some refuse to be told what to cache, or read text only."""
     caches = re.search(WIRES[wire].caching_models, model)
     refused: dict[Field, bool] = {"cache_control": not caches, "images": not takes_pictures(model)}
     return frozenset(field for field, is_refused in refused.items() if is_refused)
@@ -491,7 +491,7 @@ def _unsupported(wire: Wire, model: str) -> frozenset[Field]:
 
 @cache
 def format_of(wire: Wire) -> WireFormat:
-    """The module of a wire, imported when it is used: hardly anybody uses two."""
+    """Return the module of a wire, imported when it is used: hardly anybody uses two."""
     name = wire.replace("-", "_")
     return cast("WireFormat", import_module(f"axe_lsp.runtime.providers.wires.{name}"))
 
@@ -507,7 +507,7 @@ def _require_sendable(row: Provider, key: str) -> None:
 
 @lru_cache(maxsize=32)
 def _require_address(provider: str, base_url: str) -> None:
-    """Raises ConfigError if a base URL is not an address. Each one is checked once."""
+    """Raise ConfigError if a base URL is not an address. Each one is checked once."""
     if not is_http_address(base_url):
         raise ConfigError(
             f"base URL {quoted(_shown(base_url))} of provider {quoted(provider)} is not an "
@@ -516,19 +516,19 @@ def _require_address(provider: str, base_url: str) -> None:
 
 
 def _lacks_path(error: ProviderError, request: Request) -> bool:
-    """Whether a server does not know the address, rather than the model or an item of the request."""
+    """Return whether a server does not know the address, rather than the model or an item of the request."""
     is_first = all(message.original is None for message in request.messages)
     return error.status in _NO_SUCH_PATH and is_first and request.model not in error.message
 
 
 def _sent_fields(service: Service, request: Request) -> set[str]:
-    """The names of the fields of all messages of a request."""
+    """Return the names of the fields of all messages of a request."""
     encode = service.wire_format.encode_message
     return fields_of([item for message in request.messages for item in encode(message, False)])
 
 
 def _is_unreadable(error: ProviderError) -> bool:
-    """Whether a service refuses the thoughts of its own model that a request brings back."""
+    """Return whether a service refuses the thoughts of its own model that a request brings back."""
     if error.category != "bad_request":
         return False
     return _UNREADABLE_CODE in error.codes or bool(re.search(_UNREADABLE, error.message))
@@ -543,7 +543,7 @@ def _asks_chat(service: Service) -> str:
 
 
 def _about_address(answer: HttpAnswer, url: str) -> str:
-    """The hint for statuses that a wrong base URL causes."""
+    """Return the hint for statuses that a wrong base URL causes."""
     if 300 <= answer.status < 400:
         location = answer.headers.get("location")
         target = f" to {_shown(location)}" if location else ""
@@ -552,7 +552,7 @@ def _about_address(answer: HttpAnswer, url: str) -> str:
 
 
 def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
-    """The content in place of an answer, for example the page of a proxy."""
+    """Return the content in place of an answer, for example the page of a proxy."""
     what = answer.media_type or "no content type"
     told = f"status {answer.status}, {what} from {_shown(url)}"
     beginning = _beginning(decode(answer.beginning), service)
@@ -560,7 +560,7 @@ def _what_came(answer: HttpAnswer, url: str, service: Service) -> str:
 
 
 def _about_page(answer: HttpAnswer, url: str, service: Service) -> str:
-    """The text of a refusal that is not the provider's, such as the page of a proxy or a firewall."""
+    """Return the text of a refusal that is not the provider's, such as the page of a proxy or a firewall."""
     text = decode(answer.beginning).strip()
     if answer.media_type not in ("text/html", "text/plain") or text[:1] in ("{", "["):
         return ""
@@ -573,14 +573,14 @@ _TAGS = r"(?is)<(style|script)\b.*?(</\1\s*>|$)|<[^>]*(>|$)"
 
 
 def _beginning(text: str, service: Service) -> str:
-    """The beginning of a text in quotes, on one line and without keys."""
+    """Return the beginning of a text in quotes, on one line and without keys."""
     # Before it is cut: of half a key nobody would know that it is one.
     whole = redact(" ".join(text.split()), service.config.secrets())
     return quoted(whole[:_SHOWN]) if whole else ""
 
 
 def _shown(address: str) -> str:
-    """An address, or what was meant to be one, without anything in it that may be secret."""
+    """Return an address, or what was meant to be one, without anything in it that may be secret."""
     scheme, separator, rest = address.partition("://")
     if not separator or "@" in scheme:
         scheme, separator, rest = "", "", address

@@ -55,7 +55,7 @@ class Asked(Struct, frozen=True):
 
 
 def next_step(error: ProviderError, asked: Asked) -> str:
-    """What helps, "" if nothing is known."""
+    """Return what helps, "" if nothing is known."""
     if error.status == _WHO_ASKS or (error.status == _BAD_REQUEST and error.category == "auth"):
         return _about_key(asked)
     if error.is_garbled_call:
@@ -76,7 +76,7 @@ _IS_NO_ID = "is not a valid model ID"
 
 
 def _names_model(error: ProviderError, model: str) -> bool:
-    """Whether an error is about the model."""
+    """Return whether an error is about the model."""
     is_told = error.status == _NOT_FOUND or _IS_NO_ID in error.message
     return is_told and bool(re.search(rf"(?<!\w){re.escape(model)}(?!\w)", error.message))
 

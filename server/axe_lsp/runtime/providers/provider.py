@@ -67,7 +67,7 @@ class Provider(Protocol):
         """Get ready to send; raise RunError if a request to `model` could not even be sent."""
 
     def window(self, model: ModelName) -> int | None:
-        """The tokens of a model's context window, if a refusal has told them; None otherwise."""
+        """Return the tokens of a model's context window, if a refusal has told them; None otherwise."""
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Answer a request. With `on_delta` the answer is streamed where that is possible.
@@ -83,15 +83,15 @@ class InFront:
         self._provider = provider
 
     def check(self, model: ModelName, workdir: Path) -> None:
-        """The other one has to be ready."""
+        """Check that the other one is ready."""
         self._provider.check(model, workdir)
 
     def window(self, model: ModelName) -> int | None:
-        """The context window that the other one knows."""
+        """Return the context window that the other one knows."""
         return self._provider.window(model)
 
     def recorded(self, model: ModelName) -> Any:
-        """The recording from which the other one answers, None if it answers from none."""
+        """Return the recording from which the other one answers, None if it answers from none."""
         find = getattr(self._provider, "recorded", None)
         return find(model) if find is not None else None
 
@@ -121,7 +121,7 @@ class LimiterKey(JsonStruct, frozen=True):
 
 
 def limiter_key(provider: str, base_url: str, api_key: str) -> LimiterKey:
-    """The key of a limiter. Two API keys of one service have different sums, or share a limiter by chance."""
+    """Return the key of a limiter. Two API keys of one service have different sums, or share a limiter by chance."""
     return LimiterKey(provider, base_url, zlib.crc32(api_key.encode()))
 
 

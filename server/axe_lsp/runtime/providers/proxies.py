@@ -18,7 +18,7 @@ _ASKS_SYSTEM = sys.platform in ("darwin", "win32")
 
 
 def proxy_for(url: SplitResult, proxies: Mapping[str, str]) -> str:
-    """The proxy for an address, or "". This machine itself is never asked through one, as for axe."""
+    """Return the proxy for an address, or "". This machine itself is never asked through one, as for axe."""
     scheme = next((each for each in (url.scheme, "all") if proxies.get(each)), "")
     if not scheme or _is_this_machine(url.hostname or "") or _is_bypassed(url, proxies):
         return ""
@@ -37,7 +37,7 @@ def _is_this_machine(host: str) -> bool:
 
 
 def _is_bypassed(url: SplitResult, proxies: Mapping[str, str]) -> bool:
-    """Whether the environment or the system wants no proxy for an address."""
+    """Return whether the environment or the system wants no proxy for an address."""
     if any(_is_named(each.strip().lower(), url) for each in proxies.get("no", "").split(",")):
         return True
     from urllib.request import proxy_bypass
@@ -46,7 +46,7 @@ def _is_bypassed(url: SplitResult, proxies: Mapping[str, str]) -> bool:
 
 
 def _is_named(name: str, url: SplitResult) -> bool:
-    """Whether an entry of NO_PROXY means an address: as for httpx, and with default ports as for curl.
+    """Return whether an entry of NO_PROXY means an address: as for httpx, and with default ports as for curl.
 
     It is a domain with all below it, or only those with a dot before it; an address, or a network such as
     10.0.0.0/8; each with a scheme or a port, if it means these alone; or `*` for all.

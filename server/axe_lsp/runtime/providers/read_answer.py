@@ -79,7 +79,7 @@ def _unshown(_delta: Delta) -> None:
 
 
 def _begins_stream(first: bytes, shape: Shape, *, is_stream_type: bool) -> bool:
-    """Whether an answer is a stream by its first bytes that are not blank, else by its media type.
+    """Return whether an answer is a stream by its first bytes that are not blank, else by its media type.
 
     A stream in lines of JSON (Ollama) begins as one body does, so its media type decides.
     """
@@ -100,7 +100,7 @@ _JSON = (b"{", b"[")
 
 
 async def _beginning(pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
-    """The pieces up to the first one that holds something."""
+    """Yield the pieces up to the first one that holds something."""
     async for piece in pieces:
         yield piece
         if piece.strip():
@@ -115,7 +115,7 @@ async def _chain(begun: Sequence[bytes], rest: AsyncIterator[bytes]) -> AsyncIte
 
 
 def _ready(response: Response, shape: Shape, key: str, model: str) -> Response:
-    """The answer without thoughts in its text, and without the key."""
+    """Return the answer without thoughts in its text, and without the key."""
     if shape.has_tags:
         response = without_tagged_thoughts(response, model)
     content, thoughts = without(response.content, key), without(response.thoughts, key)
@@ -161,7 +161,7 @@ class _Reader:
         self._latest = inf
 
     async def read(self, pieces: AsyncIterator[bytes]) -> Response:
-        """The whole answer. When it breaks off, what was held back of a text that was shown is shown, too."""
+        """Return the whole answer. When it breaks off, what was held back of a text that was shown is shown, too."""
         try:
             return await self._read(pieces)
         except BaseException:
@@ -190,7 +190,7 @@ class _Reader:
         return response
 
     def _last_moment(self, piece: bytes, before: float) -> float:
-        """How long to wait on after a piece near the end. One that says nothing only keeps the connection open."""
+        """Return how long to wait on after a piece near the end. One that says nothing only keeps the connection open."""
         now = current_time()
         if not self._decoder.is_ending:
             return inf  # The model goes on, whatever was said.
@@ -207,7 +207,7 @@ class _Reader:
         self._redact(delta if self._tags is None else self._split(delta, self._tags))
 
     def _split(self, delta: Delta, tags: TagSplitter) -> Delta:
-        """The piece without tags. Where a server writes the thoughts twice, those in the text are left out."""
+        """Return the piece without tags. Where a server writes the thoughts twice, those in the text are left out."""
         if delta.thought and not self._has_thoughts:
             self._has_thoughts = True
             tags.expect_tags()

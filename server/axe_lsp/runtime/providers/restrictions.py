@@ -57,7 +57,7 @@ class Restrictions(Struct, frozen=True):
 
 
 def accepted(request: Request, restrictions: Restrictions) -> Request:
-    """The request as it is sent: without what may be left out and was refused, and with one system prompt."""
+    """Return the request as it is sent: without what may be left out and was refused, and with one system prompt."""
     params = request.params
     if request.server_instructions:
         system = request.system + request.server_instructions
@@ -87,7 +87,7 @@ def accepted(request: Request, restrictions: Restrictions) -> Request:
 
 
 def brings_pictures(request: Request) -> bool:
-    """Whether there are pictures in the newest message."""
+    """Return whether there are pictures in the newest message."""
     return _shows(request.messages[-1])
 
 
@@ -101,7 +101,7 @@ def _shows(message: Message) -> bool:
 
 @lru_cache(maxsize=256)
 def _without_images(message: Message) -> Message:
-    """The message with a sentence in place of its pictures. The same one again for the same one."""
+    """Return the message with a sentence in place of its pictures. The same one again for the same one."""
     results = tuple(
         replace(result, content=_told(result.content, len(result.images)), images=())
         for result in message.tool_results
@@ -123,7 +123,7 @@ def left_out_tools(request: Request, restrictions: Restrictions) -> tuple[str, .
 
 
 def caches(request: Request, restrictions: Restrictions) -> bool:
-    """Whether to say what is worth caching.
+    """Return whether to say what is worth caching.
 
     A stand-in is told only when a run has become long: some know nothing of caching, and writing to
     a cache costs more than it saves in a run of two turns.
@@ -133,7 +133,7 @@ def caches(request: Request, restrictions: Restrictions) -> bool:
 
 
 def marked_messages(request: Request, restrictions: Restrictions) -> Collection[int]:
-    """The messages up to which all is cached, by index: the last two that the model is sent.
+    """Return the messages up to which all is cached, by index: the last two that the model is sent.
 
     The next turn begins with what ends at the last one. The one before is where this turn finds
     what the last turn has written, however many results there are in between.
@@ -145,7 +145,7 @@ def marked_messages(request: Request, restrictions: Restrictions) -> Collection[
 
 
 def _effort(asked: str, restrictions: Restrictions) -> str:
-    """The effort that a request asks for: the next lower one that the model takes, "" for none of them."""
+    """Return the effort that a request asks for: the next lower one that the model takes, "" for none of them."""
     if restrictions.refused & {"effort", "think"}:
         return ""
     if not restrictions.efforts or asked in restrictions.efforts:
@@ -164,7 +164,7 @@ def learnt(
     restrictions: Restrictions,
     sent_fields: Callable[[], Collection[str]] = tuple,
 ) -> Restrictions | None:
-    """The restrictions with what the error says of them, if the server may be asked again in another way.
+    """Return the restrictions with what the error says of them, if the server may be asked again in another way.
 
     `sent_fields` returns the names of the fields of the request's messages.
     """
@@ -269,7 +269,7 @@ _ESSENTIAL = frozenset(
 def _learnt_about_messages(
     said: str, sent_fields: Callable[[], Collection[str]], restrictions: Restrictions
 ) -> Restrictions | None:
-    """The restrictions with another way to write messages."""
+    """Return the restrictions with another way to write messages."""
     if not restrictions.separates_results and re.search(_USER_AFTER_RESULT, said):
         return replace(restrictions, separates_results=True)
     return _learnt_fields(said, sent_fields, restrictions)
@@ -278,7 +278,7 @@ def _learnt_about_messages(
 def _learnt_fields(
     said: str, sent_fields: Callable[[], Collection[str]], restrictions: Restrictions
 ) -> Restrictions | None:
-    """The restrictions with a field of messages that the server requires, or fields that it refuses."""
+    """Return the restrictions with a field of messages that the server requires, or fields that it refuses."""
     required = restrictions.required_fields
     missing = {
         name
@@ -320,7 +320,7 @@ _UNKNOWN_FIELD = (
 
 
 def _named(name: str) -> str:
-    """A pattern of a field's name in an error: a part of a path or in quotes, unless it can be no word."""
+    """Return a pattern of a field's name in an error: a part of a path or in quotes, unless it can be no word."""
     end = r"(?![\w-])"
     if "_" in name or name != name.lower():
         return rf"(?<![\w-]){name}{end}"
@@ -329,7 +329,7 @@ def _named(name: str) -> str:
 
 
 def _efforts_in(said: str, restrictions: Restrictions) -> Collection[str]:
-    """The efforts that a refusal lists, the lowest first. Of two refusals the second takes one away."""
+    """Return the efforts that a refusal lists, the lowest first. Of two refusals the second takes one away."""
     if restrictions.efforts:
         return restrictions.efforts
     levels = WIRES[restrictions.wire].efforts
@@ -425,7 +425,7 @@ def param_value(request: Request, name: str) -> Any:
 
 
 def window_told(error: ProviderError, request: Request, size: int) -> int | None:
-    """The tokens of a model's context window, after an error that says a request of `size` is too long.
+    """Return the tokens of a model's context window, after an error that says a request of `size` is too long.
 
     Most name the number. The others say no more than that it is below `size`; 0 is not known. The size
     of pictures is not, so nothing is learnt from a request that has some.
@@ -456,7 +456,7 @@ _WINDOW = (
 
 
 def left_out(request: Request, restrictions: Restrictions) -> list[str]:
-    """The notes for the user about a request."""
+    """Return the notes for the user about a request."""
     model, wanted, params = request.model, request.response_format, request.params
     asked: dict[Field, bool] = {
         **_asked(request),
@@ -513,7 +513,7 @@ WIRE_ADVICE = (
 
 
 def told_of(request: Request, response: Response, traits: WireTraits) -> list[str]:
-    """The notes for the user about an answer."""
+    """Return the notes for the user about an answer."""
     window = request.params.num_ctx if "num_ctx" in traits.params else None
     if window is None or response.input_tokens < window - 1:
         return []

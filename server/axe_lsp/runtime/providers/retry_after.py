@@ -41,7 +41,7 @@ _NUMBER = r"\d{1,400}(?:\.\d{1,400})?"
 def told_wait(
     headers: Mapping[str, str], details: Json, message: str, now: datetime, *, is_limited: bool
 ) -> float | None:
-    """The seconds that a refusal asks for, None if it names none.
+    """Return the seconds that a refusal asks for, None if it names none.
 
     `headers` have names in lower case or ignore the case. `details` is the list of that name in a
     Gemini error. Rate limit headers come with every answer of some services: they ask for a wait
@@ -60,7 +60,7 @@ def told_wait(
 
 
 def jittered(seconds: float, chance: Callable[[], float] = random.random) -> float:
-    """A wait with up to a quarter more: those that were refused together do not come back together."""
+    """Return a wait with up to a quarter more: those that were refused together do not come back together."""
     return seconds * (1 + _JITTER * chance())
 
 
@@ -70,7 +70,7 @@ def last_moment(deadline: float) -> float:
 
 
 def too_late(refusal: ProviderError, wait: float, left: float) -> ProviderError:
-    """The refusal of a request for which there is no time to send it again, which says so."""
+    """Return the refusal of a request for which there is no time to send it again, which says so."""
     return refusal.reworded(
         f"{refusal.message} (it could be sent again in {_shown(wait)}, "
         f"and this run may wait no longer than {_shown(left)})"
@@ -82,7 +82,7 @@ def _shown(seconds: float) -> str:
 
 
 def retry_after(header: str, now: datetime) -> float | None:
-    """The seconds that a `Retry-After` header asks for (RFC 9110, 10.2.3), None if there are none.
+    """Return the seconds that a `Retry-After` header asks for (RFC 9110, 10.2.3), None if there are none.
 
     It holds seconds, of some services with a fraction, or a date in UTC. A past date asks for no wait.
     """
@@ -119,7 +119,7 @@ def _retry_delay(details: Json) -> float | None:
 
 
 def _reset(headers: Mapping[str, str]) -> float | None:
-    """When the limits are reset that are used up; the later of both if the headers don't say which."""
+    """Return when the limits are reset that are used up; the later of both if the headers don't say which."""
     names = {kind: headers.get(f"x-ratelimit-reset-{kind}") for kind in ("requests", "tokens")}
     resets = {k: wait for k, text in names.items() if (wait := _duration(text)) is not None}
     used_up = [kind for kind in resets if headers.get(f"x-ratelimit-remaining-{kind}") == "0"]
@@ -127,7 +127,7 @@ def _reset(headers: Mapping[str, str]) -> float | None:
 
 
 def _moment_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The same of Anthropic's headers, which name a moment (RFC 3339)."""
+    """Return the same of Anthropic's headers, which name a moment (RFC 3339)."""
     prefix = "anthropic-ratelimit-"
     waits = []
     for kind in ("requests", "tokens", "input-tokens", "output-tokens"):
@@ -144,7 +144,7 @@ _MILLISECONDS = re.compile(r"[0-9]{13}")
 
 
 def _second_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
-    """The same of OpenRouter, which names a moment in milliseconds since 1970."""
+    """Return the same of OpenRouter, which names a moment in milliseconds since 1970."""
     text = headers.get("x-ratelimit-reset", "").strip()
     if headers.get("x-ratelimit-remaining") != "0" or not _MILLISECONDS.fullmatch(text):
         return None

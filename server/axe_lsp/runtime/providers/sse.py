@@ -37,10 +37,10 @@ class SseStream(StreamDecoder):
         raise NotImplementedError
 
     def _end(self) -> None:
-        """The end mark of OpenAI has come, which says nothing where the wire has another one."""
+        """Take the end mark of OpenAI, which says nothing where the wire has another one."""
 
     def _completed_by(self, line: bytes) -> str:
-        """The data of the event that a line completes, or "".
+        """Return the data of the event that a line completes, or "".
 
         An empty line completes what has come, also at the end of a stream whose last line lacks it.
         Between an event and JSON as it is, there may be none.

@@ -51,12 +51,12 @@ _FENCE = "```"
 
 
 def has_tags(text: str) -> bool:
-    """Whether there may be thoughts in a text."""
+    """Return whether there may be thoughts in a text."""
     return any(tag in text for tag in _CLOSING.values())
 
 
 def without_tagged_thoughts(response: Response, model: str) -> Response:
-    """The answer of a model without the thoughts that stand in its text."""
+    """Return the answer of a model without the thoughts that stand in its text."""
     text = response.content
     splitter = TagSplitter("" if response.thoughts else model)
     thought, answer = _split(text, splitter, model, is_whole=is_whole(response))
@@ -66,12 +66,12 @@ def without_tagged_thoughts(response: Response, model: str) -> Response:
 
 
 def is_whole(response: Response) -> bool:
-    """Whether the text must be an answer, since the model neither calls a tool nor was cut off."""
+    """Return whether the text must be an answer, since the model neither calls a tool nor was cut off."""
     return not response.tool_calls and response.incomplete is None
 
 
 def _split(text: str, splitter: TagSplitter, model: str, *, is_whole: bool) -> tuple[str, str]:
-    """The thoughts in a text and the answer."""
+    """Return the thoughts in a text and the answer."""
     parts = splitter.feed(text), splitter.rest(is_whole=is_whole)
     thought, answer = "".join(part.thought for part in parts), "".join(part.text for part in parts)
     may_end = answer == text and has_tags(text) and not text.lstrip().startswith(_JSON)
@@ -104,7 +104,7 @@ class TagSplitter:
         self._is_closed = self._has_thought = False
 
     def expect_tags(self) -> None:
-        """The thoughts come elsewhere, so a text without an opening tag has none."""
+        """Take note that the thoughts come elsewhere, so a text without an opening tag has none."""
         self._model = ""
 
     def feed(self, text: str) -> Delta:
@@ -120,7 +120,7 @@ class TagSplitter:
         return self._inside() if self._closing else self._before()
 
     def rest(self, *, is_whole: bool) -> Delta:
-        """What was held back at the end of the text.
+        """Return what was held back at the end of the text.
 
         A text `is_whole` that has no closing tag is an answer about the tag, or the model has forgotten to
         close it: all of it is the answer, as for LiteLLM. So is any text without a tag.
@@ -147,7 +147,7 @@ class TagSplitter:
         return Delta(held)
 
     def _inside(self) -> Delta:
-        """The space around thoughts is none of them: models that do not think write empty tags."""
+        """Return the thoughts without the space around them: models that do not think write empty tags."""
         thought, closing, answer = "".join(self._held).partition(self._closing)
         if not self._has_thought:
             thought = thought.lstrip()
@@ -162,12 +162,12 @@ class TagSplitter:
         return Delta(self._answer(answer) if closing else "", shown)
 
     def _answer(self, text: str) -> str:
-        """A piece behind the closing tag, without the blank lines between."""
+        """Return a piece behind the closing tag, without the blank lines between."""
         answer = text.lstrip()
         self.is_behind = bool(answer)
         return answer
 
 
 def _overlap(text: str, tag: str) -> int:
-    """How many characters at the end of a text may be the beginning of a tag."""
+    """Return how many characters at the end of a text may be the beginning of a tag."""
     return next((n for n in range(len(tag) - 1, 0, -1) if text.endswith(tag[:n])), 0)

@@ -266,7 +266,7 @@ _PLAIN = frozenset(
 
 
 def _is_plain(*schemas: Schema) -> bool:
-    """Whether schemas of objects can be put together without a loss: no two say something of one property."""
+    """Return whether schemas of objects can be put together without a loss: no two say something of one property."""
     names = [name for each in schemas for name in each["properties"]]
     # What a description says here may be a condition.
     said = any(str(each.get("description", "")).startswith(_ALSO) for each in schemas[1:])
@@ -308,7 +308,7 @@ class RefusedTool(Struct, frozen=True):
     reason: str
 
     def is_for(self, tool: Tool) -> bool:
-        """Whether the provider would refuse this tool as well."""
+        """Return whether the provider would refuse this tool as well."""
         return self.name == tool.name and self.definition == _definition_of(tool)
 
 

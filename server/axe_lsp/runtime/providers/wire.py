@@ -72,7 +72,7 @@ class StreamDecoder(Protocol):
         """
 
     def finish(self) -> Response:
-        """The whole answer, equal to the unstreamed one. Raises WireError if it is incomplete."""
+        """Return the whole answer, equal to the unstreamed one. Raises WireError if it is incomplete."""
 
 
 BUDGET_ONLY = "params.effort is not sent: of the two, the model gets params.thinking_budget"
@@ -80,7 +80,7 @@ BUDGET_ONLY = "params.effort is not sent: of the two, the model gets params.thin
 
 
 def without_budget(model: str) -> str:
-    """The warning about a model that takes no budget."""
+    """Return the warning about a model that takes no budget."""
     return (
         f"params.thinking_budget is not sent: the model {model} decides itself how long it thinks, "
         "and params.effort says how much"
@@ -124,26 +124,26 @@ class WireFormat(Protocol):
     SHAPE: Shape
 
     def path(self, model: str, stream: bool) -> str:
-        """Where requests go, below the base URL. The first part is left out if the base has a version."""
+        """Return where requests go, below the base URL. The first part is left out if the base has a version."""
 
     def head(self, request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
-        """The body of a request without its messages."""
+        """Return the body of a request without its messages."""
 
     def dropped(self, request: Request, restrictions: Restrictions) -> list[str]:
-        """The parameters that others exclude, so they are not sent: a sentence for each."""
+        """Return the parameters that others exclude, so they are not sent: a sentence for each."""
 
     def encode_message(self, message: Message, marked: bool) -> list[Json]:
-        """A message, which may become several. `marked`: the provider shall cache all up to it."""
+        """Return a message, which may become several. `marked`: the provider shall cache all up to it."""
 
     def decode(self, body: Json) -> Response:
-        """The answer in a whole body. Raises WireError or ProviderError."""
+        """Return the answer in a whole body. Raises WireError or ProviderError."""
 
     def stream_decoder(self) -> StreamDecoder:
-        """A decoder for one streamed answer."""
+        """Return a decoder for one streamed answer."""
 
 
 def has_content(message: Message) -> bool:
-    """Whether a message has more than the texts that are given with it."""
+    """Return whether a message has more than the texts that are given with it."""
     return bool(message.content or message.images or message.tool_calls or not message.given)
 
 
@@ -173,13 +173,13 @@ class Node:
         return Node(member, "." + key, self)
 
     def text(self) -> str:
-        """A string."""
+        """Return a string."""
         if self.value is None:
             return ""
         return self.value if isinstance(self.value, str) else self._fail("a string")
 
     def integer(self) -> int:
-        """A whole number."""
+        """Return a whole number."""
         if self.value is None:
             return 0
         if isinstance(self.value, int) and not isinstance(self.value, bool):
@@ -189,13 +189,13 @@ class Node:
         return self._fail("an integer")
 
     def table(self) -> dict[str, Json]:
-        """An object."""
+        """Return an object."""
         if self.value is None:
             return {}
         return self.value if isinstance(self.value, dict) else self._fail("an object")
 
     def items(self) -> list[Node]:
-        """The elements of an array."""
+        """Return the elements of an array."""
         if self.value is None:
             return []
         if not isinstance(self.value, list):
@@ -224,7 +224,7 @@ def parse_json(data: bytes | str) -> Json:
 
 
 def read_call(id_: str, name: str, arguments: Node, *, is_whole: bool = True) -> ToolCall:
-    """A call whose arguments are a JSON text, or the object itself, as some servers write them. No text means none."""
+    """Return a call whose arguments are a JSON text, or the object itself, as some servers write them. No text means none."""
     if isinstance(arguments.value, dict):
         return ToolCall(id_, name, usable_arguments(arguments.value), is_broken=not is_whole)
     text = arguments.text()
@@ -233,7 +233,7 @@ def read_call(id_: str, name: str, arguments: Node, *, is_whole: bool = True) ->
 
 
 def parse_arguments(text: str) -> Mapping[str, Json]:
-    """The arguments of a tool call in a JSON text; none if it is no JSON object (001-3.4)."""
+    """Return the arguments of a tool call in a JSON text; none if it is no JSON object (001-3.4)."""
     try:
         value = parse_json(text)
     except WireError:
@@ -242,7 +242,7 @@ def parse_arguments(text: str) -> Mapping[str, Json]:
 
 
 def with_arguments(call: dict[str, Json], name: str) -> dict[str, Json]:
-    """A call as the provider wants it back: its arguments are an object, also if they came as a JSON text."""
+    """Return a call as the provider wants it back: its arguments are an object, also if they came as a JSON text."""
     given = call.get(name)
     return {**call, name: dict(parse_arguments(given))} if isinstance(given, str) else call
 
@@ -265,7 +265,7 @@ def returned_parts(
 
 
 def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The arguments; none if a model that went astray has nested them as no tool wants them.
+    """Return the arguments; none if a model that went astray has nested them as no tool wants them.
 
     So the tool says what is missing, as for text that is no JSON, and the run goes on.
     """
@@ -273,7 +273,7 @@ def usable_arguments(arguments: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def is_deeper(value: Json, levels: int) -> bool:
-    """Whether a value is nested in more levels."""
+    """Return whether a value is nested in more levels."""
     level = [value]
     for _ in range(levels):
         level = [item for each in level for item in _items_of(each)]
@@ -285,7 +285,7 @@ def is_deeper(value: Json, levels: int) -> bool:
 def returnable(
     parts: Iterable[dict[str, Json]], call: str, arguments: str
 ) -> Iterable[dict[str, Json]]:
-    """The parts of an answer that can be sent back to the model: without those that are nested too deeply.
+    """Yield the parts of an answer that can be sent back to the model: without those that are nested too deeply.
 
     A part with a tool call in the member `call` stays, without the `arguments` of the call.
     """
@@ -326,7 +326,7 @@ def sampling_of(request: Request, wire: Wire) -> list[str]:
 
 
 def stated(fields: Mapping[str, Json]) -> dict[str, Json]:
-    """The fields of a body that have a value."""
+    """Return the fields of a body that have a value."""
     return {name: value for name, value in fields.items() if value is not None}
 
 
@@ -341,7 +341,7 @@ def address(
     any_version: bool = False,
     query: Mapping[str, str] | None = None,
 ) -> str:
-    """Where requests go. A base that already ends in the path's first part (`/v1`) is as good.
+    """Return where requests go. A base that already ends in the path's first part (`/v1`) is as good.
 
     So is, with `any_version`, one that has a version of its own (`/api/v3`, `/v1beta/openai`), or that
     names a deployment of Azure. What a base has behind a `?` goes behind the path, before `query`. A base
@@ -364,7 +364,7 @@ def address(
 
 
 def is_http_address(url: str) -> bool:
-    """Whether requests can be sent to `url`, or through it if it is a proxy's."""
+    """Return whether requests can be sent to `url`, or through it if it is a proxy's."""
     try:
         parts = urlsplit(url)
         return parts.scheme in ("http", "https") and bool(parts.hostname and parts.port != 0)
@@ -373,7 +373,7 @@ def is_http_address(url: str) -> bool:
 
 
 def function_of(tool: Tool) -> Json:
-    """A tool's definition as OpenAI has it, and Ollama after it (001-3.1)."""
+    """Return a tool's definition as OpenAI has it, and Ollama after it (001-3.1)."""
     return {
         "type": "function",
         "function": {
@@ -385,7 +385,7 @@ def function_of(tool: Tool) -> Json:
 
 
 def tool_schema(tool: Tool) -> dict[str, Any]:
-    """The JSON Schema of a tool's parameters (001-2.2). The order is the tool's, always the same."""
+    """Return the JSON Schema of a tool's parameters (001-2.2). The order is the tool's, always the same."""
     if tool.schema is not None:
         return dict(tool.schema)
     parameters = tool.parameters.items()
@@ -397,7 +397,7 @@ def tool_schema(tool: Tool) -> dict[str, Any]:
 
 
 def is_strict_schema(schema: Json) -> bool:
-    """Whether all objects are closed and all their members required, as OpenAI's `strict` wants."""
+    """Return whether all objects are closed and all their members required, as OpenAI's `strict` wants."""
     if isinstance(schema, list):
         return all(is_strict_schema(each) for each in schema)
     if not isinstance(schema, dict):
@@ -411,7 +411,7 @@ def is_strict_schema(schema: Json) -> bool:
 
 
 def data_url(image: Image) -> str:
-    """A picture as an address that holds it."""
+    """Return a picture as an address that holds it."""
     return f"data:{image.media_type};base64,{image.data}"
 
 

@@ -56,7 +56,7 @@ def load_recording(path: Path, *, is_place: bool = False) -> Recording:
 
 
 def is_recording(path: Path) -> bool:
-    """Whether the file begins like a recording, in order or not."""
+    """Return whether the file begins like a recording, in order or not."""
     if not path.is_file():  # Reading a pipe would wait for a writer.
         return False
     try:
@@ -81,7 +81,7 @@ def save_recording(path: Path, recording: Recording) -> None:
 
 
 def dump_recording(recording: Recording) -> str:
-    """The text of a recording."""
+    """Return the text of a recording."""
     document: dict[str, Any] = {"version": VERSION}
     if recording.paced:
         document["paced"] = True
@@ -104,7 +104,7 @@ class _Table:
         self.where = where
 
     def take(self, key: str, type_: type[Any], default: Any = None) -> Any:
-        """The value of `key`, of the given type."""
+        """Return the value of `key`, of the given type."""
         value = self._rest.pop(key, default)
         if value is not default and (
             not isinstance(value, type_) or (type_ is int and isinstance(value, bool))
@@ -115,7 +115,7 @@ class _Table:
         return value
 
     def require(self, key: str, type_: type[Any]) -> Any:
-        """The value of `key`, which has to be there."""
+        """Return the value of `key`, which has to be there."""
         if key not in self._rest:
             raise _FormatError(f"{self.where}: {key} is missing")
         return self.take(key, type_)
@@ -187,7 +187,7 @@ def _turn(table: _Table) -> RecordedTurn:
 
 
 def _given(table: _Table) -> Given | None:
-    """What the request gives, None if the recording does not say so."""
+    """Return what the request gives, None if the recording does not say so."""
     names, messages = table.take("given", list), table.take("messages", list)
     if names is None and messages is None:
         return None

@@ -17,7 +17,7 @@ from axe_lsp.runtime.recordings.recording import RecordedTools, recorded_of
 
 
 def find_recording(name: str, workdir: Path, workspace: Path, environment: Environment) -> Path:
-    """The first that there is, without links. Raises ConfigError, with the places, if there is none.
+    """Return the first that there is, without links. Raises ConfigError, with the places, if there is none.
 
     A link of the workspace may not lead out of it; one in the folder of axe's configuration is the user's.
     """
@@ -37,7 +37,7 @@ def find_recording(name: str, workdir: Path, workspace: Path, environment: Envir
 def recording_places(
     name: str, workdir: Path, workspace: Path, environment: Environment
 ) -> tuple[Path, ...]:
-    """Where it is looked for, in this order. Raises ConfigError for a name that would lead elsewhere."""
+    """Return where it is looked for, in this order. Raises ConfigError for a name that would lead elsewhere."""
     if Path(name).name != name or "\\" in name:
         raise ConfigError(f"recording name {quoted(name)} must not contain path separators")
     folders = [
@@ -72,11 +72,11 @@ class NamedReplays:
             )
 
     def window(self, model: ModelName) -> int | None:
-        """The known context window: none, since a replay is never too long."""
+        """Return the known context window: none, since a replay is never too long."""
         return None if model.provider == REPLAY_PROVIDER else self._otherwise.window(model)
 
     def recorded(self, model: ModelName) -> RecordedTools | None:
-        """The recording of a model, or that of the other provider."""
+        """Return the recording of a model, or that of the other provider."""
         if model.provider != REPLAY_PROVIDER:
             return recorded_of(self._otherwise, model)
         return recorded_of(self._replays.get(model.name), model)

@@ -75,7 +75,7 @@ class Recorder(InFront):
         return answer
 
     def recording(self, secrets: Collection[str]) -> Recording:
-        """The recording so far."""
+        """Return the recording so far."""
         return Recording(
             tuple(
                 _redacted_run(replace(progress.run, turns=tuple(progress.turns)), secrets)

@@ -66,16 +66,16 @@ class RecordedTools(Protocol):
     """The tools of a recording, which stand in for those that would be executed."""
 
     def of_servers(self, run: RunIds, own: Collection[Tool]) -> tuple[str, ...]:
-        """The names of the tools that a run had of MCP servers, beside its `own`."""
+        """Return the names of the tools that a run had of MCP servers, beside its `own`."""
 
     def has_given(self, run: RunIds) -> bool:
-        """Whether the recording says which answers of side runs the requests of a run give."""
+        """Return whether the recording says which answers of side runs the requests of a run give."""
 
     def given(self, run: RunIds, turn: int) -> Given:
-        """What the request of a turn gives."""
+        """Return what the request of a turn gives."""
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
-        """The result of a call in a turn of a run, an error if the recording has none."""
+        """Return the result of a call in a turn of a run, an error if the recording has none."""
 
 
 def comparable_tools(offered: Iterable[Tool], recorded: Collection[str]) -> tuple[str, ...]:
@@ -96,7 +96,7 @@ def recorded_of(provider: object, model: ModelName) -> RecordedTools | None:
 
 
 def news(messages: tuple[Message, ...]) -> tuple[Sent, ...]:
-    """The messages of a request since the model's last answer."""
+    """Return the messages of a request since the model's last answer."""
     last = max((i for i, each in enumerate(messages) if each.role == "assistant"), default=-1)
     return tuple(_sent(messages[last + 1 :]))
 

@@ -94,14 +94,14 @@ class Replay:
         """Whatever the model is, no request leaves the house."""
 
     def recorded(self, _model: ModelName) -> Replay:
-        """The recording itself, whatever the model is."""
+        """Return the recording itself, whatever the model is."""
         return self
 
     def window(self, model: ModelName) -> int | None:
         """Nothing that is played back is too long."""
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
-        """The recorded answer. Raises ProviderError when the request is not the recorded one."""
+        """Return the recorded answer. Raises ProviderError when the request is not the recorded one."""
         if exchange.is_aside:
             raise _not_recorded("recordings leave summaries out")
         request = _Compared(exchange, known_secrets(self._environment), self._fields)
@@ -141,14 +141,14 @@ class Replay:
     def _deviate(
         self, run: RunIds, turn: int, reason: str, recorded: str = "", sent: str = ""
     ) -> Deviation:
-        """The first deviation, which is this one if there was none."""
+        """Return the first deviation, which is this one if there was none."""
         self.deviation = self.deviation or Deviation(run, turn, reason, recorded, sent)
         if run.parent_run_id is not None:
             self._misled.add(run.parent_run_id)
         return self.deviation
 
     def _take(self, request: _Compared) -> tuple[int, RecordedRun]:
-        """The recorded run that this one is. The next request decides about the nearest one."""
+        """Return the recorded run that this one is. The next request decides about the nearest one."""
         agent = request.exchange.run.agent
         candidates = [entry for entry in self._runs if entry[1].agent == agent and entry[1].turns]
         if not candidates:
@@ -163,7 +163,7 @@ class Replay:
         return candidates[best]
 
     def of_servers(self, run: RunIds, own: Collection[Tool]) -> tuple[str, ...]:
-        """The names of the tools that a run had of MCP servers: those that follow its `own`."""
+        """Return the names of the tools that a run had of MCP servers: those that follow its `own`."""
         for _, each in self._runs:
             tools = each.tools or ()
             before = comparable_tools(own, tools)
@@ -174,18 +174,18 @@ class Replay:
         return ()
 
     def has_given(self, run: RunIds) -> bool:
-        """Whether the recording says which answers of side runs the requests of a run give."""
+        """Return whether the recording says which answers of side runs the requests of a run give."""
         playing = self._playing.get(run.run_id)
         return playing is not None and any(turn.given is not None for turn in playing[1].turns)
 
     def given(self, run: RunIds, turn: int) -> Given:
-        """What the request of a turn gives: nothing before the first one is recognised."""
+        """Return what the request of a turn gives: nothing before the first one is recognised."""
         playing = self._playing.get(run.run_id)
         turns = playing[1].turns if playing is not None else ()
         return (turns[turn - 1].given if turn <= len(turns) else None) or NOTHING_GIVEN
 
     def result(self, run: RunIds, turn: int, call: ToolCall) -> ToolResult:
-        """The recorded result of a call: what the next request of the run has sent."""
+        """Return the recorded result of a call: what the next request of the run has sent."""
         number, recorded = self._playing[run.run_id]
         if turn >= len(recorded.turns):  # The run ended with this call.
             return ToolResult(call.id, "the recorded run ended here", is_error=True)
@@ -244,7 +244,7 @@ class _Compared:
         self._compared = fields
 
     def difference(self, run: RecordedRun, turn: RecordedTurn) -> _Difference | None:
-        """The first difference from a recorded turn, None if there is none."""
+        """Return the first difference from a recorded turn, None if there is none."""
         pairs = self._fields(run, turn)
         for order, (field, recorded, sent) in enumerate(pairs):
             clean = redact(sent, self._secrets)
@@ -278,14 +278,14 @@ def _likeness(difference: _Difference | None) -> tuple[float, int]:
 
 
 def differing_at(one: str, other: str) -> int:
-    """The offset of the first character in which two texts differ."""
+    """Return the offset of the first character in which two texts differ."""
     pairs = enumerate(zip(one, other, strict=False))
     different = (index for index, (left, right) in pairs if left != right)
     return next(different, min(len(one), len(other)))
 
 
 def excerpt(text: str, character: int) -> str:
-    """The text around a character, in quotes."""
+    """Return the text around a character, in quotes."""
     start, end = max(0, character - _EXCERPT), character + _EXCERPT
     return quoted(("…" if start else "") + text[start:end] + ("…" if end < len(text) else ""))
 

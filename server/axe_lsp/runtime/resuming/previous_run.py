@@ -29,7 +29,7 @@ _INTERRUPTED = "(interrupted)"
 
 
 async def continued(former: RunLog, order: Order) -> First:
-    """The beginning of a run that continues the conversation of a completed one by a further message.
+    """Return the beginning of a run that continues the conversation of a completed one by a further message.
 
     Prompt, tools and messages stay as they were sent, so that caches of the provider hit, and the answer as the
     provider gave it. Another model gets them in its own form (`providers/former_turns.py`). Raises ConfigError.
@@ -46,7 +46,7 @@ async def continued(former: RunLog, order: Order) -> First:
 
 
 async def before(former: RunLog, said: str = "") -> Before:
-    """The conversation of a root run at rest, which a session continues with any agent.
+    """Return the conversation of a root run at rest, which a session continues with any agent.
 
     In a run that has not come to its end, open calls have the result that a resumed run gives them, and the model has `said` so much
     of its last answer. Raises ConfigError.
@@ -59,7 +59,7 @@ async def before(former: RunLog, said: str = "") -> Before:
 
 
 async def _messages(former: RunLog, first: First) -> tuple[Message, ...]:
-    """The messages of a run, up to its end."""
+    """Return the messages of a run, up to its end."""
     conversation = Conversation(first.request)
     last, side_runs = conversation.last, PastSideRuns(former)
 
@@ -98,7 +98,7 @@ def _result(former: RunLog, turn: int, call: ToolCall) -> ToolResult:
 
 
 def forked(former: RunLog, order: Order, turn: int) -> tuple[First, list[Step]]:
-    """The beginning of a run that shares the turns of a former one before `turn`, and the steps of these turns.
+    """Return the beginning of a run that shares the turns of a former one before `turn`, and the steps of these turns.
 
     They are the new run's own, and cost it nothing. Raises ConfigError for a turn that the former run has not had.
     """
@@ -152,7 +152,7 @@ def side_runs_at_work(former: RunLog, turn: int) -> Iterator[str]:
 
 
 def _free(answer: Response) -> Response:
-    """An answer that another run has paid for."""
+    """Return an answer that another run has paid for."""
     return replace(
         answer, input_tokens=0, output_tokens=0, cache_read_tokens=0, cache_write_tokens=0, cost=0.0
     )

@@ -32,7 +32,7 @@ class Restored(Protocol):
     """Takes what a former process knows of a run's side runs and messages."""
 
     def started(self, turn: int, call: ToolCall, outcome: ToolOutcome) -> None:
-        """A call of a turn has started a side run."""
+        """Take note that a call of a turn has started a side run."""
 
     def gave(self, names: Collection[str]) -> None:
         """Answers of side runs were given by the result of a call."""
@@ -79,7 +79,7 @@ def restore(
 
 
 def _is_woken(gave: Gave | None) -> bool:
-    """Whether the conversation has gone on after an answer that was the end."""
+    """Return whether the conversation has gone on after an answer that was the end."""
     return gave is not None and gave.wakes
 
 
@@ -115,7 +115,7 @@ def _make_room(conversation: Conversation, ledger: Ledger, rooms: Iterable[Room]
 
 
 def first_of(prepared: Prepared, remote: Collection[str]) -> First:
-    """The first step of an agent that is ready; `remote` are the names of the tools of its MCP servers."""
+    """Return the first step of an agent that is ready; `remote` are the names of the tools of its MCP servers."""
     memory = prepared.prompt.memory
     return First(
         order=prepared.order,
@@ -130,7 +130,7 @@ def first_of(prepared: Prepared, remote: Collection[str]) -> First:
 
 
 def prepared_after(prepared: Prepared, before: Before) -> Prepared:
-    """The agent, ready to go on with a conversation that it, or another agent, has had before.
+    """Return the agent, ready to go on with a conversation that it, or another agent, has had before.
 
     If nothing has changed, the request begins with what was sent before, so that caches of the provider hit.
     """
@@ -145,7 +145,7 @@ def prepared_after(prepared: Prepared, before: Before) -> Prepared:
 
 
 def _without_calls(messages: Iterable[Message]) -> Iterator[Message]:
-    """Calls and their results as text: providers reject calls in a request that offers no tools."""
+    """Yield calls and their results as text: providers reject calls in a request that offers no tools."""
     from axe_lsp.runtime.structured.schemas import canonical_json
 
     for message in messages:
@@ -166,7 +166,7 @@ def _without_calls(messages: Iterable[Message]) -> Iterator[Message]:
 def prepared_again(
     first: First, order: Order, workspace: Path, environment: Environment
 ) -> Prepared:
-    """The agent as it was ready then, whatever has become of its files. `order` has the limits of today.
+    """Return the agent as it was ready then, whatever has become of its files. `order` has the limits of today.
 
     Raises ConfigError for a model whose provider is not known any more.
     """

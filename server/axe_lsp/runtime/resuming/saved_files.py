@@ -125,7 +125,7 @@ def _saved(path: Path, secrets: Collection[str], unsaved: bytes | None) -> Saved
 
 
 def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
-    """The content of a file, None if there is none, or why it is not kept."""
+    """Return the content of a file, None if there is none, or why it is not kept."""
     try:
         content = content_of(path, MOST_SAVED + 1)
     except OSError:
@@ -141,7 +141,7 @@ def _kept(content: bytes, secrets: Collection[str]) -> tuple[bytes | None, Lost 
 
 
 def _digest_in(path: Path) -> str | None:
-    """The digest of a file, "" if there is none, None if it can't be read."""
+    """Return the digest of a file, "" if there is none, None if it can't be read."""
     try:
         return digest_of_file(content_of(path))
     except OSError:  # Another program has replaced the file, or nobody may read it.
@@ -149,7 +149,7 @@ def _digest_in(path: Path) -> str | None:
 
 
 def digest_of_file(content: bytes | None) -> str:
-    """The digest of a file with this content, "" for no file."""
+    """Return the digest of a file with this content, "" for no file."""
     return "" if content is None else short_digest(content)
 
 
@@ -191,7 +191,7 @@ _REASONS: Mapping[Lost, str] = {
 
 
 def plan_undo(known: Known) -> list[FileUndo]:
-    """The effect of undoing a tree on each file that it has changed and that is not as it was before."""
+    """Return the effect of undoing a tree on each file that it has changed and that is not as it was before."""
     saved: dict[str, list[SavedFile]] = {}
     left: dict[str, list[LeftFile]] = {}
     for (*_, kind), data in known.steps.items():
@@ -234,7 +234,7 @@ def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> Fi
 
 
 def _lost(first: SavedFile) -> str:
-    """Why it is not known where the file is, or what it was before; "" if both are known."""
+    """Return why it is not known where the file is, or what it was before; "" if both are known."""
     if REDACTED in first.path:
         return "its path has something that looks like a key"
     if first.content is not None and REDACTED in first.content:  # By chance, in base64.
@@ -243,7 +243,7 @@ def _lost(first: SavedFile) -> str:
 
 
 def _objection(now: bytes | None, last: SavedFile, after: LeftFile | None) -> str:
-    """Why the file can't be put back, "" if it is as the run has left it."""
+    """Return why the file can't be put back, "" if it is as the run has left it."""
     if after is not None and after.digest == digest_of_file(now):
         return ""  # Calls after that, if any, have failed.
     if after is None or after.at < last.at:
@@ -280,7 +280,7 @@ def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
 
 
 def has_commands(known: Known) -> bool:
-    """Whether a tree has run commands, whose effects are not known."""
+    """Return whether a tree has run commands, whose effects are not known."""
     answers = (
         decoded(text, Response) for (*_, kind), text in known.steps.items() if kind == "answer"
     )

@@ -132,12 +132,12 @@ def is_copyable(rule: str) -> bool:
 
 
 def is_for_everything(allowance: str) -> bool:
-    """Whether a rule allows tools of MCP servers whatever these servers say of them."""
+    """Return whether a rule allows tools of MCP servers whatever these servers say of them."""
     return allowance.strip() in ("*", ALL_SERVERS)
 
 
 def rule_fault(allowance: str) -> str | None:
-    """Why a rule has no effect, and what to write instead; None if it may have one."""
+    """Return why a rule has no effect, and what to write instead; None if it may have one."""
     rule = allowance.strip()
     if match := re.fullmatch(_WITH_PARENTHESES, rule):
         return _fault_in_parentheses(*match.groups())
@@ -150,7 +150,7 @@ def rule_fault(allowance: str) -> str | None:
 
 
 def rule_warning(allowance: str) -> str | None:
-    """That a rule allows all commands, and why; None if it does not, or has no effect."""
+    """Return that a rule allows all commands, and why; None if it does not, or has no effect."""
     rule = _command_rule(allowance.strip())
     return (rule.warning or None) if rule is not None and not rule.fault else None
 
@@ -177,7 +177,7 @@ def _fault_in_parentheses(tool: str, text: str) -> str | None:
 
 
 def _parentheses(rule: str, tool: str) -> str | None:
-    """The text in the parentheses of a rule for a tool; None for other rules."""
+    """Return the text in the parentheses of a rule for a tool; None for other rules."""
     match = re.fullmatch(_WITH_PARENTHESES, rule)
     return match[2] if match is not None and tool in tools_meant([match[1]]) else None
 
@@ -188,7 +188,7 @@ def _command_rule(rule: str) -> CommandRule | None:
 
 
 def _parsed(text: str) -> CommandRule | None:
-    """The rule for commands with this text; None if a quotation mark is not closed."""
+    """Return the rule for commands with this text; None if a quotation mark is not closed."""
     from axe_lsp.runtime.safety.command_rules import parse_command_rule
 
     return parse_command_rule(text)

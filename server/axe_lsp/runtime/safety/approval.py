@@ -39,7 +39,7 @@ class Rehearsal(Struct, frozen=True):
     for_run: str = "this call"
 
     def told(self, as_shown: Callable[[str], str]) -> Rehearsal:
-        """The same with each text as it is shown."""
+        """Return the same with each text as it is shown."""
         change = self.change and Change(
             as_shown(self.change.path), as_shown(self.change.before), as_shown(self.change.after)
         )
@@ -92,12 +92,12 @@ Approve = Callable[[ApprovalRequest], Awaitable[str]]
 
 
 async def nobody_to_ask(_: ApprovalRequest) -> str:
-    """The decision where no user can be asked."""
+    """Return the decision where no user can be asked."""
     return NOBODY.why
 
 
 async def allowed(_: ApprovalRequest) -> str:
-    """The decision of a user who has agreed to everything beforehand."""
+    """Return the decision of a user who has agreed to everything beforehand."""
     return ""
 
 

@@ -38,7 +38,7 @@ async def starting() -> AsyncIterator[Callable[[int], None]]:
 
 
 def has_ended(pid: int) -> None:
-    """A process that was started so has ended, and others may get its number."""
+    """Take note that a process that was started so has ended, and others may get its number."""
     _own.pop(pid, None)
 
 
@@ -84,7 +84,7 @@ def _end(own: Collection[tuple[int, int]]) -> None:
 
 
 def _children_in_other_sessions() -> list[tuple[int, int]]:
-    """The numbers of processes, and when they were started."""
+    """Return the numbers of processes, and when they were started."""
     found: list[tuple[int, int]] = []
     if sys.platform != "linux":
         return found
@@ -98,7 +98,7 @@ def _children_in_other_sessions() -> list[tuple[int, int]]:
 
 
 def _status(path: Path) -> list[bytes] | None:
-    """The fields behind the name; None for a process that has just ended."""
+    """Return the fields behind the name; None for a process that has just ended."""
     try:
         return path.read_bytes().rpartition(b")")[2].split()
     except OSError:

@@ -74,7 +74,7 @@ ASK_USER = "ask_user"
 
 
 def question_of_model(run: RunIds, call_id: str, text: str, choices: tuple[str, ...]) -> Question:
-    """A question of `ask_user` as a person is shown it. None of its texts holds a secret."""
+    """Return a question of `ask_user` as a person is shown it. None of its texts holds a secret."""
     return Question(
         run=run,
         tool=ASK_USER,
@@ -87,7 +87,7 @@ def question_of_model(run: RunIds, call_id: str, text: str, choices: tuple[str, 
 
 
 def question_of_server(run: RunIds, server: str, text: str, choices: tuple[str, ...]) -> Question:
-    """A question of one of the agent's MCP servers, which is asked and answered as those of `ask_user` are."""
+    """Return a question of one of the agent's MCP servers, which is asked and answered as those of `ask_user` are."""
     question = question_of_model(run, "", text, choices)
     reason = f"MCP server {quoted(escaped(server))} of agent {quoted(escaped(run.agent))} asks"
     return replace(question, reason=reason, call_id=None)
@@ -110,7 +110,7 @@ class Answer(JsonStruct, frozen=True):
 
 
 def reply(text: str) -> Answer:
-    """The user's answer to a question of `ask_user`; an empty text is not an answer."""
+    """Return the user's answer to a question of `ask_user`; an empty text is not an answer."""
     return Answer("allow", text=text) if text.strip() else DISMISSED
 
 
@@ -119,7 +119,7 @@ SAID_NO = "the user said no"
 
 
 def denial(note: str) -> Answer:
-    """The user's denial, with an instruction if they gave one."""
+    """Return the user's denial, with an instruction if they gave one."""
     return Answer("deny", f"{SAID_NO}: {note}" if note.strip() else SAID_NO)
 
 
@@ -139,7 +139,7 @@ NOBODY_ANSWERS = Answer(
 
 
 def no_answer(question: Question) -> Answer:
-    """The answer where no user can be asked."""
+    """Return the answer where no user can be asked."""
     if question.is_protected:
         return protected_denial(question)
     return NOBODY_ANSWERS if question.tool == ASK_USER else NOBODY
@@ -151,7 +151,7 @@ async def nobody(question: Question) -> Answer:
 
 
 def protected_denial(question: Question) -> Answer:
-    """The denial of a change of a protected place where no user can be asked, with the rule that allows it."""
+    """Return the denial of a change of a protected place where no user can be asked, with the rule that allows it."""
     remedy = (
         f"only the user, or their rule `{question.rule}`, allows it"
         if question.rule

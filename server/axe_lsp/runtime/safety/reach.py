@@ -40,7 +40,7 @@ _CONFIG = "config.toml"
 
 
 def is_users(path: Path | str, environment: Environment) -> bool:
-    """Whether an agent file is the user's own: below the folder of axe's configuration, or a dialect's.
+    """Return whether an agent file is the user's own: below the folder of axe's configuration, or a dialect's.
 
     The path does not matter. A link in that folder is the user's, wherever it leads. A file that is reached by a
     link from elsewhere belongs to the owner of the folder that contains it.
@@ -67,7 +67,7 @@ def reaches(
     skill: str = "",
     workdir: str = "",
 ) -> tuple[Reach, ...]:
-    """The values of a file that lead outside `workspace`, in the order of its keys.
+    """Return the values of a file that lead outside `workspace`, in the order of its keys.
 
     `skill` and `workdir` are the user's own, or those of a caller, and stand in for those of the file.
     What cannot be a path at all is left to the run, which says so.
@@ -127,7 +127,7 @@ class Admitted(Struct, frozen=True):
 
 
 def _require_admitted(found: Iterable[Reach], admitted: Collection[Reach]) -> None:
-    """Raises ConfigError for what the user has not decided about: a link has been changed since."""
+    """Raise ConfigError for what the user has not decided about: a link has been changed since."""
     known = {(each.key, each.place) for each in admitted}
     for each in found:
         if each.refused:
@@ -139,7 +139,7 @@ def _require_admitted(found: Iterable[Reach], admitted: Collection[Reach]) -> No
 
 
 def _refused_memory(path: Path, workspace: Path, environment: Environment) -> str:
-    """Why a workspace's agent must not write its memory to `path`, or ""."""
+    """Return why a workspace's agent must not write its memory to `path`, or ""."""
     real, data = _real(path), data_folder(environment)
     if any(_is_below(real, _real(each)) for each in (workspace, data)):
         return ""
@@ -190,7 +190,7 @@ def _of_server(index: int, server: Server, environment: Environment) -> Reach:
 
 
 def _refused_variables(variables: tuple[str, ...], environment: Environment) -> str:
-    """Why the values of variables must not be sent where a workspace's file says, or ""."""
+    """Return why the values of variables must not be sent where a workspace's file says, or ""."""
     config = usable_config(environment)
     names, keys = config.key_variables(), config.provider_secrets()
     for name in variables:
@@ -230,7 +230,7 @@ _KEYS_OF_USER = "it holds the keys of the user"
 
 
 def _is_config(path: Path, environment: Environment) -> bool:
-    """Whether a file is the user's config.toml, or one that an editor has left beside it."""
+    """Return whether a file is the user's config.toml, or one that an editor has left beside it."""
     config = config_folder(environment) / _CONFIG
     real = _real(path)
     is_beside = real.parent in (config.parent, _real(config.parent))

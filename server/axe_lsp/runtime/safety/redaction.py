@@ -183,7 +183,7 @@ class _KeyStream:
 
 
 def _begun(secret: str, text: str) -> int:
-    """How many characters at the end of `text` are the beginning of the secret."""
+    """Return how many characters at the end of `text` are the beginning of the secret."""
     start = text.find(secret[0], max(0, len(text) - len(secret) + 1))
     while start >= 0 and not secret.startswith(text[start:]):
         start = text.find(secret[0], start + 1)
@@ -212,7 +212,7 @@ def redacted_table(
 
 
 def holds_secret(text: str, secrets: Iterable[str]) -> bool:
-    """Whether a text in JSON may hold one of the secrets, or something that looks like a key."""
+    """Return whether a text in JSON may hold one of the secrets, or something that looks like a key."""
     if _may_hold_key(text):
         return True
     return any(_in_json(each) in text for each in secrets if len(each) >= _SHORTEST)
@@ -220,7 +220,7 @@ def holds_secret(text: str, secrets: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=256)
 def _in_json(secret: str) -> str:
-    """A secret in the spelling in which JSON has it, as far as that is the same in all of them."""
+    """Return a secret in the spelling in which JSON has it, as far as that is the same in all of them."""
     plain = re.split(r"[^ !#-\[\]-~]", secret)
     return max(plain, key=len)
 

@@ -90,7 +90,7 @@ def trust_request_of(
     skill: str = "",
     workdir: str = "",
 ) -> TrustRequest | None:
-    """The request of an agent's file; None if it reaches nothing outside, or the file is the user's own.
+    """Return the request of an agent's file; None if it reaches nothing outside, or the file is the user's own.
 
     `skill` and `workdir` come from the caller and replace the values of the file.
     """
@@ -101,7 +101,7 @@ def trust_request_of(
 def trust_request_of_source(
     agent: str, source: Source, asked: Asked, workspace: Path, environment: Environment
 ) -> TrustRequest | None:
-    """The same for a file of which only the text is known, and what it asks for."""
+    """Return the same for a file of which only the text is known, and what it asks for."""
     return _trust_request(environment, _Reaching(agent, source, asked, workspace))
 
 
@@ -150,7 +150,7 @@ def _trust_request(environment: Environment, reaching: _Reaching) -> TrustReques
 
 
 def _has(definition: AgentDefinition) -> str:
-    """A digest of all that an agent can read, and so send: by its tools, its agents, and what its prompt is made of."""
+    """Return a digest of all that an agent can read, and so send: by its tools, its agents, and what its prompt is made of."""
     task, memory = definition.task, definition.memory
     content = [
         sorted(definition.ordinary_tools),
@@ -171,12 +171,12 @@ def _tools_of_type(task: TaskConfig, name: str) -> tuple[str, ...]:
 
 
 def may_call(definition: AgentDefinition) -> bool:
-    """Whether an agent may call others."""
+    """Return whether an agent may call others."""
     return bool(definition.sub_agents) or definition.task is not None
 
 
 def senders_of(agent: str, definition: AgentDefinition) -> tuple[Sender, ...]:
-    """The file of an agent, as one that sends; none for what no file has written."""
+    """Return the file of an agent, as one that sends; none for what no file has written."""
     source = definition.source
     return (Sender(agent, source.path, _has(definition)),) if source is not None else ()
 
@@ -188,7 +188,7 @@ def later_requests_of(
     workspace: Path,
     environment: Environment,
 ) -> Iterator[TrustRequest]:
-    """The requests about tools for the web that an agent has without its file naming them.
+    """Yield the requests about tools for the web that an agent has without its file naming them.
 
     That are tools which it has by a glob or a type, and those of the agents below.
     """
@@ -206,7 +206,7 @@ def later_requests_of(
 
 
 def _all_tools(definition: AgentDefinition) -> set[str]:
-    """The tools of an agent, and of the types that it starts."""
+    """Return the tools of an agent, and of the types that it starts."""
     task = definition.task
     offered = task.offered if task is not None else ()
     types = (_tools_of_type(task, name) for name in offered) if task is not None else ()
@@ -240,7 +240,7 @@ def _requests_of_tree(
     workspace: Path,
     environment: Environment,
 ) -> list[TrustRequest]:
-    """Those of an agent and of all that it can call by name, each file once."""
+    """Return those of an agent and of all that it can call by name, each file once."""
     own = trust_request_of(
         order.ids.agent,
         definition,
@@ -263,7 +263,7 @@ def _children(
     workspace: Path,
     environment: Environment,
 ) -> Iterator[tuple[AgentDefinition, str]]:
-    """All agents below a root that may be called, each file once, with the name by which it is called."""
+    """Yield all agents below a root that may be called, each file once, with the name by which it is called."""
     seen: set[str] = set()
     waiting = deque([(root, workdir, root.max_depth)])
     while waiting:
@@ -278,7 +278,7 @@ def _children(
 
 
 def callable_by(caller: AgentDefinition) -> Iterator[str]:
-    """The names of agents with files that an agent may call."""
+    """Yield the names of agents with files that an agent may call."""
     yield from caller.sub_agents
     if caller.task is not None:
         yield from (name for name in caller.task.types if caller.task.find(name) is None)
@@ -294,7 +294,7 @@ def _resolved(resolve: Resolve, name: str, seen_from: Caller) -> AgentDefinition
 def check_memory_is_trusted(
     agent: str, definition: AgentDefinition, workspace: Path, environment: Environment
 ) -> None:
-    """Raises ConfigError if the agent's memory lies where it may not, or not without trust. Nobody is asked."""
+    """Raise ConfigError if the agent's memory lies where it may not, or not without trust. Nobody is asked."""
     request = trust_request_of(agent, definition, workspace, environment)
     if request is None or not any(each.key == MEMORY for each in request.reaches):
         return
@@ -333,7 +333,7 @@ class TrustStore:
         self.path = state_folder(environment) / "trust.json"
 
     def holds(self, request: TrustRequest) -> bool:
-        """Whether the user trusts the file as it is, in this folder; for the web, with what the agent can read."""
+        """Return whether the user trusts the file as it is, in this folder; for the web, with what the agent can read."""
         here = [each for each in self.all() if each.folder == request.workspace]
         if any(each.digest == request.digest for each in here):
             return True
@@ -422,7 +422,7 @@ class TrustPolicy:
     async def requests(
         self, order: Order, definition: AgentDefinition, resolve: Resolve, workspace: Path
     ) -> Sequence[TrustRequest]:
-        """The decisions that an agent needs before it may begin.
+        """Return the decisions that an agent needs before it may begin.
 
         For a root everything that it may call is looked at as well, so that nobody is asked in the middle of a run.
         """
@@ -478,7 +478,7 @@ class TrustPolicy:
     def _requests_of_child(
         self, order: Order, definition: AgentDefinition, workspace: Path
     ) -> Sequence[TrustRequest]:
-        """Looked for once in a step: a thousand children of one agent ask for the same."""
+        """Look for requests once in a step: a thousand children of one agent ask for the same."""
         reaching = _reaching(order.ids.agent, definition, workspace, order.skill, order.workdir)
         found = self._trust_request(reaching) if reaching is not None else None
         return () if found is None else (found,)
@@ -541,7 +541,7 @@ def _denial(request: TrustRequest, advice: str = "") -> str:
 def reach_warning(
     request: RunRequest, definition: AgentDefinition, workspace: Path, environment: Environment
 ) -> str:
-    """A text for the user who is shown what a run would send that needs their trust, or ""."""
+    """Return a text for the user who is shown what a run would send that needs their trust, or ""."""
     skill, workdir = request.skill, request.workdir
     asked = trust_request_of(
         request.agent, definition, workspace, environment, skill=skill, workdir=workdir
@@ -552,7 +552,7 @@ def reach_warning(
 
 
 def shadow_warning(agent: str, definition: AgentDefinition) -> str:
-    """A sentence for the user about a workspace's agent that runs instead of their own, or ""."""
+    """Return a sentence for the user about a workspace's agent that runs instead of their own, or ""."""
     source = definition.source
     if source is None or not source.shadows:
         return ""
@@ -563,7 +563,7 @@ def shadow_warning(agent: str, definition: AgentDefinition) -> str:
 
 
 def trust_command(request: TrustRequest) -> str:
-    """The command that trusts a file whose run was refused."""
+    """Return the command that trusts a file whose run was refused."""
     import shlex
 
     folder = Path(request.file).parent

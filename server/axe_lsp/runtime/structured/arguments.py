@@ -97,7 +97,7 @@ class _Fitting:
         return value
 
     def _accepts(self, value: Json, schema: Json) -> bool:
-        """Whether the types of a schema have a value."""
+        """Return whether the types of a schema have a value."""
         for part in self._parts(schema):
             types, alternatives = _types_of(part), _alternatives_of(part)
             if types and not any(_IS[name](value) for name in types):
@@ -110,7 +110,7 @@ class _Fitting:
         return True
 
     def _allows_null(self, schema: Json) -> bool:
-        """Whether a schema names `null`, and not only leaves it open."""
+        """Return whether a schema names `null`, and not only leaves it open."""
         return self._accepts(None, schema) and any(
             "null" in _types_of(part) or _alternatives_of(part) for part in self._parts(schema)
         )

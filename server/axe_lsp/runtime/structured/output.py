@@ -56,7 +56,7 @@ class Output(Struct, frozen=True):
     def asked_of(
         self, traits: WireTraits, has_tools: bool, wanted: ResponseFormat | None
     ) -> tuple[ResponseFormat | None, str]:
-        """The form that a provider is asked for, or else what the system prompt has to end with.
+        """Return the form that a provider is asked for, or else what the system prompt has to end with.
 
         A form that is `wanted` already stays. Providers promise objects only, and on some wires not
         together with tools.
@@ -73,7 +73,7 @@ class Output(Struct, frozen=True):
         ), ""
 
     async def read(self, answer: str) -> tuple[Json, str]:
-        """The value of an answer, and why it does not fit, or ""."""
+        """Return the value of an answer, and why it does not fit, or ""."""
         try:
             value = parse_json(_unfenced(answer))
         except WireError as error:
@@ -84,7 +84,7 @@ class Output(Struct, frozen=True):
 def form_of_answer(
     definition: AgentDefinition, traits: WireTraits, has_tools: bool
 ) -> tuple[Output | None, ResponseFormat | None, str]:
-    """What an answer has to be, the form that a provider is asked for, and what the prompt says of it.
+    """Return what an answer has to be, the form that a provider is asked for, and what the prompt says of it.
 
     Raises ConfigError.
     """
@@ -96,7 +96,7 @@ def form_of_answer(
 
 
 def output_of(definition: AgentDefinition) -> Output | None:
-    """The required form of the agent's answer, if its file has one."""
+    """Return the required form of the agent's answer, if its file has one."""
     schema = definition.output
     if schema is None:
         return None
@@ -108,7 +108,7 @@ def output_of(definition: AgentDefinition) -> Output | None:
 async def settle(
     conversation: Conversation, output: Output, go_on: Callable[[], Awaitable[None]]
 ) -> Json:
-    """The value of the last answer, which becomes its compact JSON.
+    """Return the value of the last answer, which becomes its compact JSON.
 
     A model whose answer does not fit is told so, and the conversation goes on. Raises
     UnfitAnswerError when it does not help.
@@ -129,7 +129,7 @@ async def settle(
 
 
 def _unfenced(text: str) -> str:
-    """The inside of a Markdown code block, if that is all there is: models like to write one."""
+    """Return the inside of a Markdown code block, if that is all there is: models like to write one."""
     text = text.strip()
     first, newline, rest = text.partition("\n")
     if newline and first in ("```", "```json") and rest.endswith("```"):
@@ -161,7 +161,7 @@ def _is_plain(schema: Json) -> bool:
 
 
 def _closed(schema: Json) -> Json:
-    """The schema with all objects closed that may have members that it does not name.
+    """Return the schema with all objects closed that may have members that it does not name.
 
     Providers want that, and what fits the closed schema fits the open one.
     """
@@ -179,7 +179,7 @@ def _closed(schema: Json) -> Json:
 def response_format(
     setting: Mapping[str, Any] | str | None, traits: WireTraits
 ) -> ResponseFormat | None:
-    """The form that a file wants its answers in: a table, or its `type` alone.
+    """Return the form that a file wants its answers in: a table, or its `type` alone.
 
     axe asks Anthropic for no form. So a schema that a wire without `json_object` refuses keeps no file
     from running.

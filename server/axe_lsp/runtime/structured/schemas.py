@@ -39,7 +39,7 @@ class Check(Struct, frozen=True):
         return self.thorough(value) if found is None else found
 
     async def on_loop(self, value: Json) -> str:
-        """Where an event loop must not wait."""
+        """Return where an event loop must not wait."""
         found = self.quick(value)
         if found is not None:
             return found
@@ -56,7 +56,7 @@ _LONGEST_REASON = 300
 
 
 def check_of(schema: Schema, name: str) -> Check:
-    """The check of values, which people call `name`, against a schema."""
+    """Return the check of values, which people call `name`, against a schema."""
     thorough = partial(_check_in_process, schema, name)
     whole = {word: each for word, each in schema.items() if word != _DIALECT}
     # What names its dialect again below is judged by a class that counts no steps.
@@ -65,7 +65,7 @@ def check_of(schema: Schema, name: str) -> Check:
 
 
 def _quick_check(schema: Schema, name: str) -> Callable[[Json], str | None]:
-    """The check in this process, which is given up after so many steps: references can double them without end."""
+    """Return the check in this process, which is given up after so many steps: references can double them without end."""
     check = _check_with(_counted_validator(), schema, name)
 
     def quick(value: Json) -> str | None:
@@ -96,7 +96,7 @@ class _Effort:
     """
 
     def __init__(self, value: Json) -> None:
-        """Raises RecursionError."""
+        """Take a value. Raises RecursionError."""
         self._left = _MOST_STEPS
         self._size = len(json.dumps(value))
         self._weight = 1 + self._size // 20_000
@@ -118,7 +118,7 @@ _EFFORT: ContextVar[_Effort] = ContextVar("_EFFORT")
 
 @cache
 def _counted_validator() -> Any:
-    """The class of jsonschema, with keywords whose steps are counted."""
+    """Return the class of jsonschema, with keywords whose steps are counted."""
     from jsonschema import Draft202012Validator, validators
 
     def counted(keyword: str, apply: Callable[..., Any]) -> Callable[..., Any]:
@@ -139,13 +139,13 @@ def _length(value: Any) -> int:
 
 
 def _can_be_sorted(items: Any) -> bool:
-    """Whether it is quickly found which of the items are equal."""
+    """Return whether it is quickly found which of the items are equal."""
     kinds = set(map(type, items))
     return kinds <= {str} or kinds <= {int, float, bool}
 
 
 def _check_with(kind: Any, schema: Schema, name: str) -> Callable[[Json], str]:
-    """The check in this process, by a class of jsonschema."""
+    """Return the check in this process, by a class of jsonschema."""
     from jsonschema.exceptions import best_match
     from referencing import Registry
 
@@ -233,12 +233,12 @@ def _too_long(schema: Schema, name: str) -> str:
 
 
 def object_schema(schema: Schema) -> Schema:
-    """A schema of objects, of which `type` may have been left out."""
+    """Return a schema of objects, of which `type` may have been left out."""
     return {"type": "object", **schema}
 
 
 def _has_words(words: Collection[str], schema: Json) -> bool:
-    """Whether a keyword may be in it. A property of such a name does no harm."""
+    """Return whether a keyword may be in it. A property of such a name does no harm."""
     if isinstance(schema, list):
         return any(_has_words(words, each) for each in schema)
     if not isinstance(schema, Mapping):
@@ -279,7 +279,7 @@ def _reason(error: Any, name: str) -> str:
 
 
 def _is_closed(error: Any) -> bool:
-    """Whether members are complained about that the schema does not name."""
+    """Return whether members are complained about that the schema does not name."""
     is_closed = error.validator == "additionalProperties" and error.validator_value is False
     return is_closed and "patternProperties" not in error.schema
 
@@ -302,7 +302,7 @@ _WORDS = {
 
 
 def _place(name: str, path: Iterable[str | int]) -> str:
-    """A place in a value, as people write it: `input.items[0].path`."""
+    """Return a place in a value, as people write it: `input.items[0].path`."""
     for part in path:
         if isinstance(part, str) and part.isidentifier():
             name += f".{part}"

@@ -26,7 +26,7 @@ from axe_lsp.runtime.structured.schemas import (
 
 
 def with_input(order: Order, definition: AgentDefinition) -> Order:
-    """The order with what its input makes the message. Raises ConfigError if the input can't be."""
+    """Return the order with what its input makes the message. Raises ConfigError if the input can't be."""
     if definition.input is None:
         if order.input is not None:
             agent = quoted(order.ids.agent)
@@ -46,7 +46,7 @@ def with_input(order: Order, definition: AgentDefinition) -> Order:
 
 
 def input_meant(task: str, schema: Schema, check: Check) -> Mapping[str, Json] | None:
-    """The input that a text stands for: it is its JSON, or the one string that is required."""
+    """Return the input that a text stands for: it is its JSON, or the one string that is required."""
     if not task.strip():
         return None
     candidates = [object_in(task)]
@@ -58,7 +58,7 @@ def input_meant(task: str, schema: Schema, check: Check) -> Mapping[str, Json] |
 
 
 def object_in(text: str) -> Mapping[str, Json] | None:
-    """The JSON object that a text is."""
+    """Return the JSON object that a text is."""
     try:
         value = parse_json(text)
     except WireError:

@@ -42,7 +42,7 @@ class AgreedChanges:
         self._files[path] = _Seen(first, after)
 
     def has(self, path: Path, now: bytes | None, then: bytes | None) -> bool:
-        """Whether the user has seen all changes from one content of the file to the other. None is no file."""
+        """Return whether the user has seen all changes from one content of the file to the other. None is no file."""
         return self._files.get(path) == _Seen(digest_of_content(now), digest_of_content(then))
 
 
@@ -50,7 +50,7 @@ NO_FILE = "no file"
 
 
 def digest_of_content(content: bytes | None) -> str:
-    """The name of a state of a file. None is no file."""
+    """Return the name of a state of a file. None is no file."""
     return NO_FILE if content is None else digest_of(content)
 
 
@@ -67,7 +67,7 @@ class WatchedCall:
         self._then = ""
 
     def watched(self, request: ApprovalRequest) -> ApprovalRequest:
-        """The same request, whose answer is noted."""
+        """Return the same request, whose answer is noted."""
 
         async def rehearse() -> Rehearsal:
             before = await self._state()
@@ -84,7 +84,7 @@ class WatchedCall:
         self._is_agreed = True
 
     async def begin(self) -> None:
-        """It is about to be executed."""
+        """Take note that the change is about to be executed."""
         is_shown = self._is_agreed and self._shown and self._then
         if not (is_shown and await self._state() == self._shown):
             self._path = None
@@ -95,7 +95,7 @@ class WatchedCall:
         return "" if self._path is None else await anyio.to_thread.run_sync(_digest_of, self._path)
 
     async def end(self) -> None:
-        """It has been executed. Another agent or a command may have changed the file at the same time."""
+        """Take note that the change has been executed. Another agent or a command may have changed the file at the same time."""
         if self._path is not None:
             after = await anyio.to_thread.run_sync(_digest_of, self._path)
             if after == self._then:
@@ -103,7 +103,7 @@ class WatchedCall:
 
 
 def _digest_of(path: Path) -> str:
-    """The digest of the file at a path without links; "" if it is no file, or too large to be shown."""
+    """Return the digest of the file at a path without links; "" if it is no file, or too large to be shown."""
     try:
         content = content_of(path, MOST_SENT + 1)
     except OSError:

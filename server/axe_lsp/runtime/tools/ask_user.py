@@ -23,7 +23,7 @@ async def _ask_user(call: ToolCall, workplace: Workplace) -> str:
 
 
 def _choices(call: ToolCall) -> tuple[str, ...]:
-    """Each once, in order. Raises ToolError."""
+    """Return each once, in order. Raises ToolError."""
     given = call.arguments.get("choices") or []
     if not isinstance(given, list):
         raise ToolError("choices must be an array of strings")

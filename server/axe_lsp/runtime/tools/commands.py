@@ -94,13 +94,13 @@ async def _read(kept: KeptProcess, output: LongOutput) -> None:
 
 
 def _may_be_looked_for(name: str) -> bool:
-    """Whether a program may look for it in a home folder: hidden files, `Library` on macOS, `_curlrc` on Windows."""
+    """Return whether a program may look for it in a home folder: hidden files, `Library` on macOS, `_curlrc` on Windows."""
     beginnings = (".", "_") if sys.platform == "win32" else (".",)
     return name.startswith(beginnings) or name in ("AppData", "Library")
 
 
 def _home(folder: Path, environment: Environment) -> str:
-    """The home of commands: the working directory, as axe has it, unless something there could be a start-up file.
+    """Return the home of commands: the working directory, as axe has it, unless something there could be a start-up file.
 
     A repository could bring its own `.curlrc`, `.aws` or `.sqliterc`, and any other that we do not know. Then it
     is a folder of ours, in which caches of programs are kept.

@@ -19,7 +19,7 @@ MOST_SENT = 256 * 1024
 def rehearsal(
     verb: str, named: NamedFile, old: bytes | None, new: bytes, if_large: str
 ) -> Rehearsal:
-    """A change for a person to agree to; `old` is None where there is no file yet.
+    """Return a change for a person to agree to; `old` is None where there is no file yet.
 
     `if_large` says the same change in other words, for a file that is too large to compare.
     """
@@ -35,7 +35,7 @@ def rehearsal(
 
 
 def marked_lines(mark: str, data: bytes) -> str:
-    """A text with the sign of a diff before each line, so that no line passes for our own words."""
+    """Return a text with the sign of a diff before each line, so that no line passes for our own words."""
     return "\n".join(mark + line for line in decode(data).split("\n"))
 
 
@@ -51,6 +51,6 @@ def _unified(path: str, old: bytes | None, new: bytes) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    """The lines, with git's remark behind a last one that does not end."""
+    """Return the lines, with git's remark behind a last one that does not end."""
     *lines, rest = decode(data).split("\n")
     return [*lines, f"{rest}\n\\ No newline at end of file"] if rest else lines

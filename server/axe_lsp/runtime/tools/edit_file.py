@@ -52,7 +52,7 @@ class _Edit(Struct, frozen=True):
         return changed, count
 
     def told(self, count: int) -> str:
-        """The old and the new text, for a person."""
+        """Return the old and the new text, for a person."""
         where = "this text" if count == 1 else f"this text, which it has {count:,} times,"
         old, new = marked_lines("-", self.old), marked_lines("+", self.new)
         return f"{where} would be replaced:\n{old}\n{new}"
@@ -102,7 +102,7 @@ async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
 
 
 def _wanted(call: ToolCall) -> tuple[str, _Edit]:
-    """The path, and the change of the file."""
+    """Return the path, and the change of the file."""
     return required(call, "path"), _Edit(
         old=valid_text(required(call, "old_string")).encode(),
         new=valid_text(call.argument("new_string")).encode(),

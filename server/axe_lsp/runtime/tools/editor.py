@@ -125,7 +125,7 @@ class EditorOfRun(Struct, frozen=True):
         return self.editor.disk_changes
 
     def can(self, ability: Ability) -> bool:
-        """Whether it can do something."""
+        """Return whether it can do something."""
         return ability in self.editor.abilities
 
     async def ask(self, request: EditorRequest) -> EditorAnswer:

@@ -34,12 +34,12 @@ class ChangedError(Exception):
 
 
 def can_write(workplace: Workplace) -> bool:
-    """Whether files are written by an editor."""
+    """Return whether files are written by an editor."""
     return workplace.editor is not None and workplace.editor.can("write")
 
 
 async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
-    """A file as the editor has it; None if the file on the disk counts.
+    """Return a file as the editor has it; None if the file on the disk counts.
 
     `found` is a place below the working directory, without links. What is not on the disk may be in the editor.
     The disk counts where a command has changed the file and the editor has another text, which is the one from
@@ -65,12 +65,12 @@ async def read_in_editor(workplace: Workplace, found: Path) -> Open | None:
 
 
 async def open_for_change(workplace: Workplace, found: Path) -> Open | None:
-    """The same for what is about to be changed: an editor counts only if it can write, too."""
+    """Return the same for what is about to be changed: an editor counts only if it can write, too."""
     return await read_in_editor(workplace, found) if can_write(workplace) else None
 
 
 async def open_for_overwrite(workplace: Workplace, found: Path) -> Open | None:
-    """The same for what is about to be written as a whole: an editor is not asked for a file that is new.
+    """Return the same for what is about to be written as a whole: an editor is not asked for a file that is new.
 
     Editors show their users that they have been asked for what is not there.
     """
@@ -126,7 +126,7 @@ class _State(Struct, frozen=True):
 
 
 def _on_disk(found: Path) -> _State | None:
-    """A file on the disk; None if it is not a text that an editor could have."""
+    """Return a file on the disk; None if it is not a text that an editor could have."""
     try:
         status = found.lstat()
         # `mv` and `cp -p` put a file there that was modified long ago.
@@ -141,7 +141,7 @@ def _on_disk(found: Path) -> _State | None:
 
 
 def _address(workplace: Workplace, found: Path) -> str:
-    """The path of a file below a folder as the editor knows that, which may be a link."""
+    """Return the path of a file below a folder as the editor knows that, which may be a link."""
     for folder in workplace.folders:
         real = os.path.realpath(folder)
         if found.is_relative_to(real):

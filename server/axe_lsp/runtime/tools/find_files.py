@@ -27,7 +27,7 @@ async def _find_files(call: ToolCall, workplace: Workplace) -> str:
 
 
 def _above(pattern: str, workplace: Workplace) -> str:
-    """The folder that an absolute pattern names, with a slash; "" for the working directory."""
+    """Return the folder that an absolute pattern names, with a slash; "" for the working directory."""
     folders = (str(each).rstrip("/") + "/" for each in workplace.more_folders)
     return next((each for each in folders if pattern.startswith(each)), "")
 

@@ -25,7 +25,7 @@ from axe_lsp.runtime.tools.tool import ToolError, Workplace
 
 
 def place(workplace: Workplace, path: str) -> Path:
-    """Where `path` leads, without links; whether something is there is not asked. Raises ToolError."""
+    """Return where `path` leads, without links; whether something is there is not asked. Raises ToolError."""
     if Path(path).is_absolute() and not workplace.more_folders:
         raise ToolError("absolute paths are not allowed")
     if "\0" in path:  # Each version of Python has another sentence for it.
@@ -71,7 +71,7 @@ class NamedFile(Struct, frozen=True):
 
 
 def named_file(workplace: Workplace, path: str) -> NamedFile:
-    """The file that `path` leads to. Raises ToolError."""
+    """Return the file that `path` leads to. Raises ToolError."""
     found = place(workplace, path)
     root = os.path.realpath(workplace.folder)
     shown = shown_path(found.relative_to(root) if found.is_relative_to(root) else found)
@@ -91,7 +91,7 @@ def speaking_of(path: str) -> Iterator[None]:
 
 @contextmanager
 def opened(found: Path) -> Iterator[BinaryIO]:
-    """A file of the workspace, by its place. Raises ToolError for what has no content that ends, and OSError."""
+    """Provide a file of the workspace, by its place. Raises ToolError for what has no content that ends, and OSError."""
     with ExitStack() as stack:
         try:
             file = stack.enter_context(opened_file(found))

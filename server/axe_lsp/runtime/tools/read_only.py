@@ -49,13 +49,13 @@ if sys.platform == "linux":
 
 
 def without_writing(command: Sequence[str], scratch: str) -> list[str]:
-    """The command that becomes `command`, once only `scratch` can be written to."""
+    """Return the command that becomes `command`, once only `scratch` can be written to."""
     return [sys.executable, "-I", "-S", __file__, scratch, *command]
 
 
 @functools.cache
 def is_enforceable() -> bool:
-    """Whether this system can keep commands from writing."""
+    """Return whether this system can keep commands from writing."""
     return _version() > 0
 
 

@@ -55,7 +55,7 @@ async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
 
 
 async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
-    """The output of a command. Raises ToolError if it fails, with its code and output."""
+    """Return the output of a command. Raises ToolError if it fails, with its code and output."""
     check_command(command, workplace.folders)
     environment = clean_environment(workplace)
     shell = find_program("sh", environment)
@@ -77,7 +77,7 @@ async def run_shell(command: str, workplace: Workplace, limit: float) -> str:
 
 
 async def _run_in_editor(call: ToolCall, command: str, workplace: Workplace) -> str | None:
-    """The output of a command in a terminal of the editor; None if it has to be run without one.
+    """Return the output of a command in a terminal of the editor; None if it has to be run without one.
 
     A terminal can't keep a command from writing. Raises ToolError if the command fails.
     """
@@ -108,13 +108,13 @@ async def _run_in_editor(call: ToolCall, command: str, workplace: Workplace) -> 
 
 
 def _emptied(workplace: Workplace) -> dict[str, str]:
-    """The variables with keys, without their values: a terminal has the environment of its editor, too."""
+    """Return the variables with keys, without their values: a terminal has the environment of its editor, too."""
     names = key_variables(workplace.environment)
     return dict.fromkeys((name for name in names if workplace.environment.get(name)), "")
 
 
 def _checked(code: int | None, output: str, limit: float) -> str:
-    """The output of a command that has ended well. Raises ToolError."""
+    """Return the output of a command that has ended well. Raises ToolError."""
     if code is None:
         raise ToolError(f"command timed out after {limit:g}s\n{output}")
     if code:
@@ -124,7 +124,7 @@ def _checked(code: int | None, output: str, limit: float) -> str:
 
 @asynccontextmanager
 async def _scratch_folder() -> AsyncIterator[str]:
-    """A folder for the time of a command."""
+    """Provide a folder for the time of a command."""
     folder = mkdtemp(prefix="axe-")
     try:
         yield folder
@@ -144,7 +144,7 @@ _HOME = re.compile(rf"(?:^|(?<=[{_WORD_END}]))~(?:[A-Za-z_][\w-]*)?(?=[/{_WORD_E
 
 
 def check_command(command: str, folders: Sequence[Path]) -> None:
-    """Raises ToolError for a home folder, an absolute path or `..` that leads outside of all folders.
+    """Raise ToolError for a home folder, an absolute path or `..` that leads outside of all folders.
 
     The first one is that in which the command is executed. This keeps a model from straying, as in axe; it
     is no wall. A shell has endless ways to spell a path: who needs a wall runs axe-lsp in a container.
@@ -178,7 +178,7 @@ def _check_word(word: str, roots: Sequence[str]) -> None:
 
 
 def _is_harmless(path: str, roots: Sequence[str]) -> bool:
-    """Whether an absolute path is a device, or leads into one of the folders."""
+    """Return whether an absolute path is a device, or leads into one of the folders."""
     place = Path(os.path.normpath(path))
     return place.is_relative_to("/dev") or _is_below(place, roots)
 

@@ -197,7 +197,7 @@ class Folder:
         return Rules(self.path, tuple(rules))
 
     def is_ignored(self, path: str, is_folder: bool) -> bool:
-        """Whether the ignore files of this folder and those above leave out a path."""
+        """Return whether the ignore files of this folder and those above leave out a path."""
         for name in _IGNORE_FILES:
             for folder in self._upwards():
                 decision = _decision(folder._own[name], path, is_folder)

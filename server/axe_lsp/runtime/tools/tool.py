@@ -59,7 +59,7 @@ class Watch:
 
     @contextmanager
     def waiting(self, what: str, place: str = "") -> Iterator[None]:
-        """It waits for something there: the clock stands still."""
+        """Stop the clock while the call waits for something there."""
         self._emit(AgentPlace(run=self._run, place=place, waiting=what))
         with self._stopped_clock():
             yield
@@ -81,7 +81,7 @@ class Watch:
         self._warn(f"agent {quoted(self._run.agent)}: {text}")
 
     def warn_of_called(self, text: str) -> None:
-        """The same for a fault that ends the agent, which nobody else shows to a person if it is a called one."""
+        """Report a fault that ends the agent, which nobody else shows to a person if it is a called one."""
         if self._run.depth:
             self.warn(text)
 
@@ -166,7 +166,7 @@ class BuiltinTool(Struct, frozen=True):
 
 
 def required(call: ToolCall, name: str) -> str:
-    """An argument that must not be missing or empty. Raises ToolError."""
+    """Return an argument that must not be missing or empty. Raises ToolError."""
     value = call.argument(name)
     if not value:
         raise ToolError(f"{name} is required")
@@ -179,7 +179,7 @@ _NO = frozenset(["0", "f", "F", "false", "FALSE", "False", ""])
 
 
 def is_true(call: ToolCall, name: str) -> bool:
-    """Whether an argument says yes; absent it says no. Raises ToolError if it says neither."""
+    """Return whether an argument says yes; absent it says no. Raises ToolError if it says neither."""
     text = call.argument(name)
     if text not in _YES | _NO:
         raise ToolError(f"invalid {name} value {quoted(text)}: must be true or false")

@@ -55,23 +55,23 @@ BUILTIN_TOOLS: Mapping[str, BuiltinTool] = _Tools()
 
 
 def changes_something(name: str) -> bool:
-    """Whether a call of the tool may change what a later call sees."""
+    """Return whether a call of the tool may change what a later call sees."""
     return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].rehearse is not None
 
 
 def changes_file(name: str) -> bool:
-    """Whether a call of the tool changes a file itself, and executes nothing else."""
+    """Return whether a call of the tool changes a file itself, and executes nothing else."""
     return name in BUILTIN_TOOLS and BUILTIN_TOOLS[name].changes is not None
 
 
 def changed_file(call: ToolCall, workplace: Workplace) -> Path | None:
-    """The file that a call of one of these tools changes, if it changes one. Raises ToolError."""
+    """Return the file that a call of one of these tools changes, if it changes one. Raises ToolError."""
     tool = BUILTIN_TOOLS.get(call.name)
     return tool.changes(call, workplace) if tool is not None and tool.changes is not None else None
 
 
 def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
-    """The tools that an agent is offered besides those for delegation, in the order of its file."""
+    """Return the tools that an agent is offered besides those for delegation, in the order of its file."""
     policy = definition.tool_policy
     named = named_tools((*definition.tools, *policy.allow), policy.deny)
     return tuple(
@@ -83,7 +83,7 @@ def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
 
 
 def unknown_tool(name: str) -> str:
-    """The error result for a call of a tool that the model did not get (001-8.2)."""
+    """Return the error result for a call of a tool that the model did not get (001-8.2)."""
     return f"Unknown tool: {quoted(name)}"
 
 
@@ -114,7 +114,7 @@ async def execute_tool(
 def _approval_request(
     tool: BuiltinTool, call: ToolCall, run: RunIds, workplace: Workplace
 ) -> ApprovalRequest:
-    """The call as others may see it."""
+    """Return the call as others may see it."""
     secrets = known_secrets(workplace.environment)
 
     def as_shown(text: str) -> str:
@@ -142,14 +142,14 @@ def _approval_request(
 
 
 async def _obstacle(call: ToolCall, workplace: Workplace) -> str:
-    """Why no rule for single commands applies to a call in this folder, or ""."""
+    """Return why no rule for single commands applies to a call in this folder, or ""."""
     from axe_lsp.runtime.tools.git_configuration import configured_programs
 
     return await configured_programs(call.argument("command"), workplace)
 
 
 def _file_of_rules(tool: BuiltinTool, call: ToolCall, workplace: Workplace) -> ChangedFile | None:
-    """The file that a call changes, as rules see it. Raises ToolError."""
+    """Return the file that a call changes, as rules see it. Raises ToolError."""
     if tool.changes is None:
         return None
     roots = (*filter(None, [workplace.workspace]), *workplace.folders)

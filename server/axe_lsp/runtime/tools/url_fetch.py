@@ -41,7 +41,7 @@ def _text(page: Page) -> str:
 
 
 def _words(html: str) -> str:
-    """The visible text of a page, in one line."""
+    """Return the visible text of a page, in one line."""
     words = _Words()
     words.feed(html)
     words.close()
@@ -61,7 +61,7 @@ class _Words(HTMLParser):
         self._hidden += tag in ("script", "style")
 
     def handle_endtag(self, tag: str) -> None:
-        """An element ends."""
+        """Take the end of an element."""
         if tag in ("script", "style") and self._hidden:
             self._hidden -= 1
         self.seen.append(" ")

@@ -61,7 +61,7 @@ async def _follow(url: httpx2.URL, allowed: Sequence[str], network: Network) -> 
 
 
 async def _get(url: httpx2.URL, allowed: Sequence[str], network: Network) -> Page | httpx2.URL:
-    """The page, or where to look instead."""
+    """Return the page, or where to look instead."""
     if url.scheme not in ("http", "https"):
         raise ToolError(f"unsupported scheme {quoted(url.scheme)}: only http and https are allowed")
     *others, last = await checked_addresses(url.host, allowed, network)
@@ -104,7 +104,7 @@ async def _beginning(answer: httpx2.Response) -> bytes:
 
 
 async def checked_addresses(host: str, allowed: Sequence[str], network: Network) -> list[str]:
-    """The addresses of a host, if all of them may be connected to. Raises ToolError.
+    """Return the addresses of a host, if all of them may be connected to. Raises ToolError.
 
     Only hosts that the agent's file allows, and none in private: a model may have been talked into looking
     around in the user's own network. Connections are made to what was judged here and to nothing else.
@@ -200,7 +200,7 @@ def _is_in(ip: IPv4Address | IPv6Address, networks: Iterable[tuple[str, str]]) -
 
 
 async def addresses_of(host: str) -> list[str]:
-    """The addresses from the system's resolver. Raises OSError."""
+    """Return the addresses from the system's resolver. Raises OSError."""
     found = await anyio.getaddrinfo(host, None, type=socket.SOCK_STREAM)
     return list(dict.fromkeys(str(sockaddr[0]) for *_, sockaddr in found))
 

@@ -83,7 +83,7 @@ async def _rehearse(call: ToolCall, workplace: Workplace) -> Rehearsal:
 
 
 def _wanted(call: ToolCall) -> tuple[str, bytes]:
-    """The path, and the new content of the file."""
+    """Return the path, and the new content of the file."""
     return required(call, "path"), valid_text(call.argument("content")).encode()
 
 
@@ -98,7 +98,7 @@ def _change(workplace: Workplace, path: str, data: bytes, held: Open | None) -> 
 
 
 def _read(workplace: Workplace, path: str) -> bytes | None:
-    """The content that would be overwritten, as far as it is compared."""
+    """Return the content that would be overwritten, as far as it is compared."""
     found = place(workplace, path)
     with speaking_of(path):
         if is_nothing(found):
@@ -108,7 +108,7 @@ def _read(workplace: Workplace, path: str) -> bytes | None:
 
 
 def _ready(workplace: Workplace, path: str) -> Path:
-    """The file to write, whose folder is there."""
+    """Return the file to write, whose folder is there."""
     found = place(workplace, path)
     with speaking_of(path):
         with opened_folder(found.parent, make=True):

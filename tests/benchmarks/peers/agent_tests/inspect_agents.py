@@ -23,7 +23,7 @@ def read_file() -> Tool:
 
 
 def text_of(path: str) -> str:
-    """The text of a file of the workspace."""
+    """Return the text of a file of the workspace."""
     try:
         return Path("fixture", path).read_text()
     except OSError as error:

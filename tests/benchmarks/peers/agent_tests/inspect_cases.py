@@ -41,7 +41,7 @@ class Seen:
 
 
 def seen(state: TaskState) -> Seen:
-    """The run and all below it."""
+    """Return the run and all below it."""
     root = Seen(state.output.completion, tokens=state.token_usage)
     _messages(root, state.messages)
     below = store().get("children", [])
@@ -77,7 +77,7 @@ def tree(run: Seen) -> list[Seen]:
 
 
 def is_json_with_a_number(text: str) -> bool:
-    """The place of a JSON Schema."""
+    """Return the place of a JSON Schema."""
     try:
         return isinstance(json.loads(text)["failed"], int)
     except (ValueError, KeyError, TypeError):

@@ -19,7 +19,7 @@ Agent.instrument_all(InstrumentationSettings(tracer_provider=_TRACES))
 
 
 async def call_api(prompt: str, options: dict[str, Any], context: dict[str, Any]) -> dict[str, Any]:
-    """What promptfoo calls for each case."""
+    """Return what promptfoo calls for each case."""
     above = TraceContextTextMapPropagator().extract({"traceparent": context["traceparent"]})
     token = spans.attach(above)
     try:

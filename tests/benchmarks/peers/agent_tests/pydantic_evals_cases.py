@@ -51,7 +51,7 @@ def calls(ctx: Context) -> list[tuple[str, Any]]:
 
 
 def is_json_with_a_number(text: str) -> bool:
-    """The place of a JSON Schema."""
+    """Return the place of a JSON Schema."""
     try:
         return isinstance(json.loads(text)["failed"], int)
     except (ValueError, KeyError, TypeError):
@@ -59,18 +59,18 @@ def is_json_with_a_number(text: str) -> bool:
 
 
 def has_called(agent: str, **below: Any) -> HasMatchingSpan:
-    """An agent was called, with a span below it."""
+    """Expect that an agent was called, with a span below it."""
     return HasMatchingSpan({"name_equals": f"invoke_agent {agent}", **below})
 
 
 def in_order(ctx: Context) -> bool:
-    """The readme was read before the changelog, whatever was between."""
+    """Return whether the readme was read before the changelog, whatever was between."""
     made = calls(ctx)
     return README in made and CHANGELOG in made[made.index(README) :]
 
 
 def called_as(pattern: str, name: str, argument: str) -> Holds:
-    """A tool was called with an argument that matches."""
+    """Expect that a tool was called with an argument that matches."""
     return Holds(
         lambda ctx: any(
             tool == name and re.search(pattern, args[argument]) for tool, args in calls(ctx)
@@ -129,7 +129,7 @@ cases: dict[str, list[Evaluator[Any, Any, Any]]] = {
 
 
 async def lead(task: str) -> str:
-    """The agent that is tested."""
+    """Return the agent that is tested."""
     return (await AGENTS["lead"].run(task)).output
 
 

@@ -100,12 +100,12 @@ _DELTAS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta"
 
 
 def path(_model: str, _stream: bool) -> str:
-    """The same for all models."""
+    """Return the same for all models."""
     return "v1/messages"
 
 
 def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
-    """The body of a request without its messages."""
+    """Return the body of a request without its messages."""
     mark = _MARK if caches(request, restrictions) else {}
     thinking = thinking_of(request, restrictions)
     known = known_model(f"anthropic/{request.model}")
@@ -134,7 +134,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
 
 
 def thinking_of(request: Request, restrictions: Restrictions = _NONE) -> dict[str, Json]:
-    """How the model is asked to think, empty if no key says so.
+    """Return how the model is asked to think, empty if no key says so.
 
     Newer models decide about the length themselves, older ones and other makers' want a budget.
     """
@@ -155,7 +155,7 @@ def thinking_of(request: Request, restrictions: Restrictions = _NONE) -> dict[st
 
 
 def _is_adaptive(request: Request, restrictions: Restrictions) -> bool:
-    """Whether a model decides itself how long it thinks. Names such as that of a deployment don't tell."""
+    """Return whether a model decides itself how long it thinks. Names such as that of a deployment don't tell."""
     return "budget" in restrictions.refused or bool(_ADAPTIVE.search(request.model))
 
 
@@ -192,12 +192,12 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
 
 
 def without_thinking(name: str) -> str:
-    """The warning about a parameter for sampling."""
+    """Return the warning about a parameter for sampling."""
     return f"params.{name} is not sent: a model that thinks by a budget does not take it"
 
 
 def _output_config(request: Request, restrictions: Restrictions) -> dict[str, Json]:
-    """The form of the answer, and how much effort goes into it."""
+    """Return the form of the answer, and how much effort goes into it."""
     config: dict[str, Json] = {}
     wanted = request.response_format
     if effort := effort_of(request, restrictions):
@@ -208,7 +208,7 @@ def _output_config(request: Request, restrictions: Restrictions) -> dict[str, Js
 
 
 def effort_of(request: Request, restrictions: Restrictions = _NONE) -> str:
-    """How much effort the model is asked for, "" if it is not told."""
+    """Return how much effort the model is asked for, "" if it is not told."""
     effort = request.params.effort
     if _shall_not_think(request):
         return "low" if _ALWAYS_THINKS.search(request.model) else ""
@@ -218,7 +218,7 @@ def effort_of(request: Request, restrictions: Restrictions = _NONE) -> str:
 
 
 def encode_message(message: Message, marked: bool) -> list[Json]:
-    """A message. `marked`: the provider shall cache all up to its end."""
+    """Return a message. `marked`: the provider shall cache all up to its end."""
     blocks = [*_encode_blocks(message), *({"type": "text", "text": text} for text in message.given)]
     role = "assistant" if message.role == "assistant" else "user"
     if marked:
@@ -229,7 +229,7 @@ def encode_message(message: Message, marked: bool) -> list[Json]:
 
 
 def _is_blank(message: Message) -> bool:
-    """Whether an answer is nothing but blank text, which the API refuses to take back."""
+    """Return whether an answer is nothing but blank text, which the API refuses to take back."""
     is_answer = message.role == "assistant" and not message.tool_calls
     return is_answer and not message.content.strip()
 
@@ -240,7 +240,7 @@ def _is_text(message: Message) -> bool:
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body. An empty list of blocks is an empty answer (001-5.6g)."""
+    """Return the answer in a whole body. An empty list of blocks is an empty answer (001-5.6g)."""
     raise_reported(body)
     answer = Node(body)
     usage, stop_reason = answer["usage"], answer["stop_reason"].text()
@@ -289,7 +289,7 @@ def _sources(blocks: Sequence[tuple[str, Node]]) -> tuple[Source, ...]:
 
 
 def _original(blocks: Sequence[tuple[str, Node]], *, is_paused: bool) -> Json:
-    """The blocks of an answer that is paused, or whose model has thought.
+    """Return the blocks of an answer that is paused, or whose model has thought.
 
     The provider wants them back unchanged, but not a block without text, which it would refuse.
     """
@@ -325,7 +325,7 @@ class AnthropicStream(SseStream):
         return self._complete or self._has_reason
 
     def finish(self) -> Response:
-        """The whole answer."""
+        """Return the whole answer."""
         if not self.is_ending:
             raise WireError("the stream ended before the answer was complete")
         for (index, name), parts in self._parts.items():
@@ -339,7 +339,7 @@ class AnthropicStream(SseStream):
         return replace(decode(self._body), content="".join(self._text))
 
     def _end(self) -> None:
-        """Some servers, such as GitHub Copilot, send the mark in place of the last event, others behind it."""
+        """Take the end mark: some servers, such as GitHub Copilot, send it in place of the last event, others behind it."""
         self._complete = self._complete or bool(self._body.get("stop_reason"))
 
     def _take(self, body: Json) -> Delta:
@@ -450,7 +450,7 @@ def _call_of(block: Json, call: ToolCall) -> Json | None:
 
 
 def _with_images(text: str, images: Sequence[Image]) -> Json:
-    """The content of a result: its text, or blocks if there are images."""
+    """Return the content of a result: its text, or blocks if there are images."""
     if not images:
         return text
     said: list[Json] = [{"type": "text", "text": text}] if text else []

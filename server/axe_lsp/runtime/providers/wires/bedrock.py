@@ -74,12 +74,12 @@ _UNREAD = {"image": PICTURE, "audio": "audio", "video": "a video", "document": "
 
 
 def path(model: str, stream: bool) -> str:
-    """The model and the method; nothing of a model's name, not even an ARN's `/`, is left as it is."""
+    """Return the model and the method; nothing of a model's name, not even an ARN's `/`, is left as it is."""
     return f"model/{quote(model, safe='')}/converse{'-stream' if stream else ''}"
 
 
 def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[str, Json]:
-    """The body of a request without its messages."""
+    """Return the body of a request without its messages."""
     marks = [_MARK] if caches(request, restrictions) else []
     is_claude = _is_claude(request.model)
     thinking = (anthropic.thinking_of if is_claude else _thinking)(request, restrictions)
@@ -128,7 +128,7 @@ def _inference(request: Request, budget: int) -> dict[str, Json]:
 
 
 def _tools(request: Request) -> list[Json]:
-    """The tools, or else those that the history names: with calls in it, the API wants some."""
+    """Return the tools, or else those that the history names: with calls in it, the API wants some."""
     if request.tools:
         return [{"toolSpec": _encode_tool(tool)} for tool in request.tools]
     names = {call.name: None for message in request.messages for call in message.tool_calls}
@@ -141,7 +141,7 @@ def _encode_tool(tool: Tool) -> Json:
 
 
 def _output(request: Request, restrictions: Restrictions) -> dict[str, Json]:
-    """The form of the answer, and how much effort goes into it."""
+    """Return the form of the answer, and how much effort goes into it."""
     config: dict[str, Json] = {}
     wanted = request.response_format
     if wanted and wanted.type == "json_schema":
@@ -159,7 +159,7 @@ def _encode_format(wanted: ResponseFormat) -> Json:
 
 
 def encode_message(message: Message, marked: bool) -> list[Json]:
-    """A message. `marked`: the provider shall cache all up to its end."""
+    """Return a message. `marked`: the provider shall cache all up to its end."""
     role = "assistant" if message.role == "assistant" else "user"
     given = [block for text in message.given for block in _encode_text(text)]
     mark = [_MARK] if marked else ()
@@ -167,7 +167,7 @@ def encode_message(message: Message, marked: bool) -> list[Json]:
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body."""
+    """Return the answer in a whole body."""
     raise_reported(body)
     answer = Node(body)
     message = answer["output"]["message"]
@@ -214,7 +214,7 @@ def decode(body: Json) -> Response:
 
 
 def _is_answered(call: Node, answered: Collection[str]) -> bool:
-    """Whether the service itself has executed a call, as of Nova's code interpreter and Claude's server tools."""
+    """Return whether the service itself has executed a call, as of Nova's code interpreter and Claude's server tools."""
     return call["type"].text() == "server_tool_use" or call["toolUseId"].text() in answered
 
 
@@ -231,7 +231,7 @@ def _source_entry(citation: Node) -> Json:
 
 
 def _returned(blocks: Sequence[Node]) -> list[Json]:
-    """The blocks as the model wants them back: as they came, but for what would be refused."""
+    """Return the blocks as the model wants them back: as they came, but for what would be refused."""
     found = returnable(map(_with_arguments, blocks), "toolUse", "input")
     return [block for block in found if (block.get("text") or "-").strip()]
 
@@ -265,7 +265,7 @@ class BedrockStream(StreamDecoder):
         )
 
     def finish(self) -> Response:
-        """The whole answer."""
+        """Return the whole answer."""
         if self._stop_reason is None or not self._messages.is_between_messages:
             raise WireError("the stream ended before the answer was complete")
         content = [block for index in self._parts for block in self._blocks(index)]
@@ -317,7 +317,7 @@ class BedrockStream(StreamDecoder):
         return Delta(pieces["text"].text(), pieces["thought"].text())
 
     def _blocks(self, index: int) -> Iterator[Json]:
-        """What stands at a place in an answer that is not streamed: one block, if the stream is sound."""
+        """Yield what stands at a place in an answer that is not streamed: one block, if the stream is sound."""
         parts = {name: "".join(pieces) for name, pieces in self._parts[index].items()}
         if "redacted" in parts:
             yield {"reasoningContent": {"redactedContent": parts["redacted"]}}
@@ -347,7 +347,7 @@ stream_decoder = BedrockStream
 
 
 def _failure(message: StreamMessage) -> ProviderError:
-    """The error that the service reports in place of the rest of an answer."""
+    """Return the error that the service reports in place of the rest of an answer."""
     headers = message.headers
     name = headers.get(":exception-type") or headers.get(":error-code") or "exception"
     try:

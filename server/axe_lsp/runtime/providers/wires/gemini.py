@@ -105,14 +105,14 @@ _UNREAD = {"image": PICTURE, "audio": "audio", "video": "a video"}
 
 
 def path(model: str, stream: bool) -> str:
-    """The model and the method; a tuned model stands in a collection of its own."""
+    """Return the model and the method; a tuned model stands in a collection of its own."""
     name = model if model.startswith(("models/", "tunedModels/")) else f"models/{model}"
     method = "streamGenerateContent?alt=sse" if stream else "generateContent"
     return f"v1beta/{quote(name)}:{method}"
 
 
 def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[str, Json]:
-    """The body of a request without its messages. What it does not know, the API refuses."""
+    """Return the body of a request without its messages. What it does not know, the API refuses."""
     body: dict[str, Json] = {}
     if request.system:
         body["systemInstruction"] = {"parts": [{"text": request.system}]}
@@ -142,7 +142,7 @@ def _form(request: Request) -> dict[str, Json]:
 
 
 def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
-    """The thinking configuration, only if the agent has one: some models refuse the field.
+    """Return the thinking configuration, only if the agent has one: some models refuse the field.
 
     A budget is more exact than a level, and the two together are refused.
     """
@@ -165,12 +165,12 @@ def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
 
 
 def _budget(request: Request) -> int | None:
-    """The tokens for thoughts that the agent names, if the model takes such a number."""
+    """Return the tokens for thoughts that the agent names, if the model takes such a number."""
     return None if _TAKES_NO_BUDGET.search(request.model) else request.params.thinking_budget
 
 
 def dropped(request: Request, restrictions: Restrictions) -> list[str]:
-    """A model gets a level or a number of tokens."""
+    """Return the parameters that are dropped: a model gets a level or a number of tokens."""
     params = request.params
     if params.thinking_budget is None:
         return []
@@ -185,14 +185,14 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
-    """A message. Caching needs no marks here."""
+    """Return a message. Caching needs no marks here."""
     role = "model" if message.role == "assistant" else "user"
     given = [{"text": text} for text in message.given]
     return [{"role": role, "parts": [*_encode_parts(message), *given]}]
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body. Calls that have no ids get some."""
+    """Return the answer in a whole body. Calls that have no ids get some."""
     raise_reported(body)
     answer = Node(body)
     candidates = answer["candidates"].items()
@@ -251,13 +251,13 @@ def _unread(parts: Sequence[Node]) -> str:
 
 
 def _returned(parts: Sequence[Node]) -> list[Json]:
-    """The parts as the model wants them back: as they came, but for what can't be sent again."""
+    """Return the parts as the model wants them back: as they came, but for what can't be sent again."""
     found = returnable((part.table() for part in parts), "functionCall", "args")
     return [part for part in found if part != {"text": ""}]
 
 
 def _end(candidate: Node, has_calls: bool, blocked: str) -> dict[str, Json]:
-    """Why an answer is not whole, with the provider's word for it."""
+    """Return why an answer is not whole, with the provider's word for it."""
     reason, told = candidate["finishReason"].text(), candidate["finishMessage"].text()
     if blocked:
         return {"incomplete": "content_filter", "incomplete_detail": f"prompt: {blocked}"}
@@ -272,7 +272,7 @@ def _end(candidate: Node, has_calls: bool, blocked: str) -> dict[str, Json]:
 
 
 def _text(parts: Sequence[Node], *, thoughts: bool = False) -> str:
-    """The text in parts: that of the answer, or of the model's thoughts."""
+    """Return the text in parts: that of the answer, or of the model's thoughts."""
     return "".join(
         part["text"].text() for part in parts if bool(part.table().get("thought")) is thoughts
     )
@@ -302,7 +302,7 @@ class GeminiStream(SseStream):
         return has_end and any(map(_is_answer, self._parts))
 
     def finish(self) -> Response:
-        """The whole answer."""
+        """Return the whole answer."""
         is_blocked = "promptFeedback" in self._body
         if not is_blocked and self._candidate.get("finishReason") in (None, "", _UNSPECIFIED):
             raise WireError("the stream ended before the answer was complete")
@@ -363,7 +363,7 @@ _OF_TEXT = frozenset({"text", "thought"})
 
 
 def _is_answer(part: dict[str, Json]) -> bool:
-    """Whether a part, whose text may be in pieces, is more than a thought."""
+    """Return whether a part, whose text may be in pieces, is more than a thought."""
     if part.get("thought"):
         return False
     text = part.get("text")
@@ -371,7 +371,7 @@ def _is_answer(part: dict[str, Json]) -> bool:
 
 
 def _whole(part: dict[str, Json]) -> dict[str, Json]:
-    """A part whose text may be in pieces."""
+    """Return a part whose text may be in pieces."""
     text = part.get("text")
     return {**part, "text": "".join(text)} if isinstance(text, list) else part
 
@@ -409,7 +409,7 @@ def _encode_parts(message: Message) -> list[Json]:
 
 
 def _call_of(part: Json, call: ToolCall) -> Json | None:
-    """A call keeps its id, and has none if it came without one."""
+    """Encode a call, which keeps its id, and has none if it came without one."""
     if (named := part.get("functionCall")) is None:
         return None
     return {**part, "functionCall": {**named, "name": call.name}}

@@ -47,12 +47,12 @@ _THINK: Mapping[str, bool | str] = {
 
 
 def path(_model: str, _stream: bool) -> str:
-    """The same for all models."""
+    """Return the same for all models."""
     return "api/chat"
 
 
 def head(request: Request, stream: bool, _restrictions: Restrictions) -> dict[str, Json]:
-    """The body of a request without its messages."""
+    """Return the body of a request without its messages."""
     body: dict[str, Json] = {"model": request.model, "stream": stream}
     if options := _options(request):
         body["options"] = options
@@ -77,7 +77,7 @@ def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
-    """A message; each result of a tool becomes one of its own."""
+    """Return a message; each result of a tool becomes one of its own."""
     if message.tool_results:
         results = [_encode_result(result) for result in message.tool_results]
         return [*results, *given_messages(message)]
@@ -106,7 +106,7 @@ def _encode_result(result: ToolResult) -> dict[str, Json]:
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3).
+    """Return the answer in a whole body. Calls have no ids on the wire, so they get some (001-4.3).
 
     Arguments are an object; some models write a JSON text, which Ollama and proxies before it pass on.
     """
@@ -142,7 +142,7 @@ def decode(body: Json) -> Response:
 
 
 def decode_models(body: Json) -> tuple[LocalModel, ...]:
-    """The models in the answer to a GET of `MODELS_PATH`. Raises WireError."""
+    """Return the models in the answer to a GET of `MODELS_PATH`. Raises WireError."""
     return tuple(
         LocalModel(
             each["name"].text(),
@@ -184,7 +184,7 @@ class OllamaStream(StreamDecoder):
         return Delta(text, thought)
 
     def finish(self) -> Response:
-        """The whole answer."""
+        """Return the whole answer."""
         if self._last is None:
             raise WireError("the stream ended before the answer was complete")
         message = {

@@ -86,12 +86,12 @@ _MALFORMED = frozenset(
 
 
 def path(_model: str, _stream: bool) -> str:
-    """The same for all models."""
+    """Return the same for all models."""
     return "v1/chat/completions"
 
 
 def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
-    """The body of a request without its messages."""
+    """Return the body of a request without its messages."""
     limit = request.max_tokens or None
     # OpenAI's own models want the new name, the newer ones no other. Stand-ins know the old one.
     is_new = restrictions.current or "max_tokens" in restrictions.refused
@@ -109,7 +109,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
 
 
 def _encode_effort(request: Request, restrictions: Restrictions) -> dict[str, Json]:
-    """How much to think. OpenRouter has a table for that, which takes a number of tokens too."""
+    """Return how much to think. OpenRouter has a table for that, which takes a number of tokens too."""
     effort, budget = request.params.effort, request.params.thinking_budget
     if restrictions.provider == "openrouter":
         effort = "none" if budget == 0 else effort
@@ -132,7 +132,7 @@ def dropped(request: Request, restrictions: Restrictions) -> list[str]:
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
-    """A message; each result of a tool becomes one of its own. Caching needs no marks here.
+    """Return a message; each result of a tool becomes one of its own. Caching needs no marks here.
 
     Pictures are taken from users only, so those of results follow in a message of the user.
     """
@@ -181,7 +181,7 @@ def _with_images(text: str, images: Sequence[Image]) -> Json:
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body."""
+    """Return the answer in a whole body."""
     raise_reported(body)
     answer = Node(body)
     choices = answer["choices"].items()
@@ -225,7 +225,7 @@ def decode(body: Json) -> Response:
 
 
 def _is_malformed(reason: str) -> bool:
-    """Whether a stop reason says that the model's call can't be read.
+    """Return whether a stop reason says that the model's call can't be read.
 
     OpenRouter has Google's reason and Bedrock's as `native_finish_reason`, Google's OpenAI endpoint its own behind
     `function_call_filter: `.
@@ -265,7 +265,7 @@ def _objects(value: Json) -> list[Mapping[str, Json]]:
 
 
 def _is_custom(call: Node) -> bool:
-    """Whether a call is that of a custom tool (OpenAI), which takes a text and which no request offers."""
+    """Return whether a call is that of a custom tool (OpenAI), which takes a text and which no request offers."""
     return call["type"].text() == "custom" and not call["function"]["name"].text()
 
 
@@ -291,7 +291,7 @@ def _raise_failed(choice: Node, reason: str) -> None:
 
 
 def _original(message: Node, calls: Sequence[Node]) -> Json:
-    """The parts of an answer that belong to the provider: thoughts and signatures.
+    """Return the parts of an answer that belong to the provider: thoughts and signatures.
 
     As `message`, the fields of the message, and `calls`, those of each call. A service may refuse other fields,
     even those that its own answers have.
@@ -308,20 +308,20 @@ def _original(message: Node, calls: Sequence[Node]) -> Json:
 
 
 def _returned(node: Node) -> dict[str, Json]:
-    """The fields of a message or a call that services take back. An empty text says that there were no thoughts."""
+    """Return the fields of a message or a call that services take back. An empty text says that there were no thoughts."""
     fields = node.table().items()
     return {key: value for key, value in fields if key in CHAT_FIELDS and value is not None}
 
 
 def _text_of(content: Node) -> str:
-    """The text of a message, which Mistral's models that reason write in parts."""
+    """Return the text of a message, which Mistral's models that reason write in parts."""
     if not isinstance(content.value, list):
         return content.text()
     return "".join(part["text"].text() for part in content.items())
 
 
 def _thoughts_of(message: Node) -> str:
-    """The thoughts of the model, in a field or in parts of the content."""
+    """Return the thoughts of the model, in a field or in parts of the content."""
     fields = message.table()
     for name in _THOUGHTS:
         if isinstance(thought := fields.get(name), str) and thought:
@@ -372,7 +372,7 @@ class OpenAIStream(SseStream):
         return self._complete or (has_end and self._has_more_than_thoughts)
 
     def finish(self) -> Response:
-        """The whole answer. Servers that are only like OpenAI's may leave out the end mark."""
+        """Return the whole answer. Servers that are only like OpenAI's may leave out the end mark."""
         if not self._finish_reason and not (self._complete and self._has_answer):
             raise WireError("the stream ended before the answer was complete")
         calls = sorted(self._calls, key=lambda call: call.index)
@@ -479,7 +479,7 @@ class OpenAIStream(SseStream):
         return Delta(text + refusal, _thoughts_of(delta))
 
     def _take_call(self, part: Node) -> None:
-        """A part belongs to the last call of its index, but another id begins another call.
+        """Add a part to the last call of its index; another id begins another call.
 
         Some servers give no index, and Google's gives the same to all, with ids that may be empty: so a
         name begins another call, too, once the arguments of the last one are whole. vLLM gave each part
@@ -525,7 +525,7 @@ class _PartialCall(Struct):
 
 
 def _joined(pieces: Sequence[str | list[Json]]) -> Json:
-    """The content of all deltas: a text, or parts if any came in parts."""
+    """Return the content of all deltas: a text, or parts if any came in parts."""
     if not any(isinstance(piece, list) for piece in pieces):
         return "".join(piece for piece in pieces if isinstance(piece, str))
     parts: list[Json] = []
@@ -543,7 +543,7 @@ def _joined(pieces: Sequence[str | list[Json]]) -> Json:
 
 
 def _merged(key: str, before: Json, more: Json) -> Json:
-    """A field of a message after another delta, whatever it is."""
+    """Return a field of a message after another delta, whatever it is."""
     if key in _THOUGHTS and isinstance(before, str) and isinstance(more, str):
         return before + more
     if isinstance(before, list) and isinstance(more, list):
@@ -590,6 +590,6 @@ def _encode_format(wanted: ResponseFormat | None) -> Json:
 
 
 def _decode_call(call: Node, id_: str) -> ToolCall:
-    """A call. Some servers leave its id empty: it gets another."""
+    """Return a call. Some servers leave its id empty: it gets another."""
     function = call["function"]
     return read_call(call["id"].text() or id_, function["name"].text(), function["arguments"])

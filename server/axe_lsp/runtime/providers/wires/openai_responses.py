@@ -77,12 +77,12 @@ _OUTPUT_LIMIT = "max_output_tokens"
 
 
 def path(_model: str, _stream: bool) -> str:
-    """The same for all models."""
+    """Return the same for all models."""
     return "v1/responses"
 
 
 def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str, Json]:
-    """The body of a request without its items."""
+    """Return the body of a request without its items."""
     limit, wanted = request.max_tokens, request.response_format
     is_keyed = request.session and "prompt_cache_key" not in restrictions.refused
     optional: dict[str, Json] = {
@@ -105,7 +105,7 @@ def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
 
 
 def encode_message(message: Message, _marked: bool) -> list[Json]:
-    """The items of a message. Caching needs no marks here."""
+    """Return the items of a message. Caching needs no marks here."""
     if message.tool_results:
         results = [_encode_result(result) for result in message.tool_results]
         return [*results, *given_messages(message)]
@@ -128,7 +128,7 @@ def encode_message(message: Message, _marked: bool) -> list[Json]:
 
 
 def decode(body: Json) -> Response:
-    """The answer in a whole body."""
+    """Return the answer in a whole body."""
     answer = Node(body)
     raise_reported(body)
     given, status = answer["output"], answer["status"].text()
@@ -205,7 +205,7 @@ def _sources(
 
 
 def _incomplete(status: str, reason: str, is_refused: bool) -> tuple[Incomplete | None, str]:
-    """Why an answer is not whole, and the provider's word for it where ours says less."""
+    """Return why an answer is not whole, and the provider's word for it where ours says less."""
     if status == "incomplete":
         if reason == "content_filter":
             return "content_filter", ""
@@ -221,7 +221,7 @@ def _add_call_ids(answer: Node, output: Sequence[tuple[str, Node]]) -> None:
 
 
 def _thoughts(items: Iterable[Node]) -> str:
-    """The summary of the model's reasoning, in paragraphs."""
+    """Return the summary of the model's reasoning, in paragraphs."""
     parts = (
         part
         for item in items
@@ -252,7 +252,7 @@ class ResponsesStream(SseStream):
         return self._last is not None
 
     def finish(self) -> Response:
-        """The whole answer. What has been shown is its text."""
+        """Return the whole answer. What has been shown is its text."""
         if self._last is None:
             raise WireError("the stream ended before the answer was complete")
         thoughts = self._last.thoughts or "".join(self._thoughts)
@@ -289,7 +289,7 @@ class ResponsesStream(SseStream):
         return Delta(thought=thought)
 
     def _completed(self, response: Node) -> Json:
-        """The body of the answer. Some servers leave its items out, which all have come by then."""
+        """Return the body of the answer. Some servers leave its items out, which all have come by then."""
         done = [self._done[index] for index in sorted(self._done)]
         encrypted = {
             Node(item)["id"].text(): item["encrypted_content"]
@@ -307,7 +307,7 @@ stream_decoder = ResponsesStream
 
 
 def _items_back(message: Message, items: Sequence[dict[str, Json]]) -> list[Json]:
-    """The items of an answer as it gets them back: as they came.
+    """Return the items of an answer as it gets them back: as they came.
 
     Except for calls that nobody answers, arguments that are no JSON, and reasoning that leads to no
     item, each of which the service would refuse.
