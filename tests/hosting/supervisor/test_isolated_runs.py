@@ -145,6 +145,31 @@ async def test_an_agent_whose_process_dies_goes_on_in_another_one_before_its_cal
         assert ends[-1]["tree"]["inputTokens"] == 60
 
 
+@pytest.mark.req("002-3", "002-21")
+async def test_side_run_whose_process_dies_goes_on_in_another_one_while_its_caller_works(
+    tmp_path: Path, provider: ScriptedProvider
+) -> None:
+    hold = Hold()
+    starts = Call("call_agent", {"agent": "apart", "task": "a"})
+    provider.script("m-lead", Says(calls=[starts]), Says("I wait."), Says("done"))
+    provider.script("m-apart", Answer(Says("never"), hold=hold), Says("I am done"))
+    lead = '[sub_agents_config]\nbackground = "always"\n'
+    async with stage(tmp_path, team(lead=lead)) as at:
+        run = at.start("lead")
+        await hold.arrived()
+        await at.event("axe/agent", agent="lead", kind="idle")
+        (child,) = processes_of_agents(at)
+
+        os.kill(child, signal.SIGKILL)
+
+        assert (await run.result()).content == "done"
+        assert told(provider, "m-lead") == '[Side run "apart-1" has ended]\nI am done'
+        assert assert_ended(at, run) == [("apart", "completed"), ("lead", "completed")]
+        models = [each.model for each in provider.requests]
+        assert models.count("m-lead") == 3
+        assert models.count("m-apart") == 2
+
+
 async def test_a_call_that_was_interrupted_with_the_process_of_an_agent_is_told_and_not_repeated(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:

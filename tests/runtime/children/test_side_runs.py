@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,11 @@ import pytest
 
 from axe_lsp.runtime.errors import BudgetError, RunCancelledError
 from axe_lsp.runtime.events import AgentBegin, AgentEnd, AgentIdle, MessagesGiven, ToolEnd
+from axe_lsp.runtime.safety.approval import Approval
+from axe_lsp.runtime.safety.questions import Answer as Reply
+from axe_lsp.runtime.safety.questions import Question
 from support.bodies import messages_of, text_of, tools_of
+from support.copies import Place
 from support.engines import agent, bench, running
 from support.scripted_provider import Answer, Call, Hold, Refuses, Says, ScriptedProvider
 
@@ -426,3 +431,53 @@ async def test_side_run_that_starts_one_itself_waits_for_it(
         await work.run("lead", "go")
     assert texts(provider, 2, "m-lint")[-1] == '[Side run "scan-1" has ended]\nscan ok'
     assert texts(provider, 2)[-1] == '[Side run "lint-1" has ended]\nlint knows scan'
+
+
+async def test_caller_goes_on_while_a_question_of_a_side_run_is_open(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    writes = Call("write_file", {"path": "a.txt", "content": "x"})
+    hold = Hold()
+    provider.script("m-lead", starts("lint"), Answer(Says("waiting"), hold=hold), Says("end"))
+    provider.script("m-lint", Says(calls=[writes]), Says("lint ok"))
+    asked = asyncio.Event()
+    is_allowed = asyncio.Event()
+
+    async def ask(question: Question) -> Reply:
+        asked.set()
+        await is_allowed.wait()
+        return Reply("allow")
+
+    agents = {**team(), **agent("lint", tools=["write_file"])}
+    async with (
+        bench(provider, tmp_path, agents, approve=Approval(ask)) as work,
+        running(work.run("lead", "go")) as run,
+    ):
+        await asked.wait()
+        await hold.arrived()
+        hold.release()
+        await work.heard(AgentIdle)
+        assert not (tmp_path / "a.txt").exists()
+        is_allowed.set()
+        result = await run
+    assert result.content == "end"
+    assert texts(provider, 2)[-1] == '[Side run "lint-1" has ended]\nlint ok'
+    assert (tmp_path / "a.txt").read_text() == "x"
+
+
+async def test_changes_in_the_copy_of_a_side_run_are_applied_before_its_answer_is_given(
+    provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    place = Place(tmp_path, provider)
+    provider.script("m-lead", starts("helper"), Says("waiting"), Says("end"))
+    place.writes(**{"a.txt": "changed\n"})
+    lead = agent("lead", sub_agents=["helper"], sub_agents_config={"background": "optional"})
+    async with place.bench(more=lead) as (work, person):
+        result = await work.run("lead", "go")
+    assert result.content == "end"
+    assert person.asked == [("apply_changes", "a.txt")]
+    assert texts(provider, 2)[-1] == (
+        '[Side run "helper-1" has ended]\nhelped\n\n'
+        "[It worked in a copy. Its changes were applied: M a.txt]"
+    )
+    assert (place.read(), place.left) == ("changed\n", [])
