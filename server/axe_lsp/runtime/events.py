@@ -110,7 +110,7 @@ class AgentResume(Event, frozen=True, kw_only=True, tag_field="kind", tag="resum
 class AgentIdle(Event, frozen=True, kw_only=True, tag_field="kind", tag="idle"):
     """The model has no more calls, and the run waits for its `side_runs` to end, by name.
 
-    The next event of the run ends the wait. `turn` is the turn that comes then.
+    The next event of the run ends the wait, unless it is one of messages that wait. `turn` is the turn that comes then.
     """
 
     METHOD = "axe/agent"

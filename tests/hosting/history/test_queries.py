@@ -69,6 +69,21 @@ def test_runs_are_found_newest_first(
     assert ids(tmp_path / "history.db", **wanted) == found
 
 
+@pytest.mark.req("002-3")
+@pytest.mark.parametrize(
+    ("messages", "is_idle"), [((), True), (("queued",), True), (("queued", "given"), False)]
+)
+def test_run_that_waits_for_side_runs_is_idle_until_something_is_given(
+    tmp_path: Path, messages: tuple[str, ...], is_idle: bool
+) -> None:
+    tale = Tale("aa01").begin("lead").tell("axe/agent", kind="idle", turn=2, sideRuns=["lint-1"])
+    for kind in messages:
+        tale.tell("axe/message", kind=kind)
+    with history(tmp_path / "history.db", tale) as connection:
+        (run,) = past_runs(connection, Wanted())
+    assert ("idle" in run) is is_idle
+
+
 def test_a_run_is_told_with_its_task_and_what_it_came_to(tmp_path: Path) -> None:
     with history(tmp_path / "history.db", TEAM) as connection:
         (run,) = past_runs(connection, Wanted())

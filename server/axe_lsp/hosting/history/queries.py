@@ -33,6 +33,7 @@ SELECT runs.run_id, runs.root_run_id, runs.parent_run_id, runs.agent, runs.depth
             AND method = 'axe/agent')),
     runs.status = 'running' AND (SELECT method = 'axe/agent' AND json_extract(params, '$.kind') = 'idle'
         FROM events WHERE events.root_run_id = runs.root_run_id AND events.run_id = runs.run_id
+        AND (method <> 'axe/message' OR json_extract(params, '$.kind') = 'given')
         ORDER BY seq DESC LIMIT 1),
     (SELECT count(*) FROM steps AS message WHERE message.root_run_id = runs.root_run_id
         AND message.run_id = runs.run_id AND message.turn = 0 AND message.kind = 'message'
