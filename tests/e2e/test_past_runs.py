@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import select
 import signal
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from axe_lsp.hosting.history.database import history_file, open_history
 from support.raw_client import ServerError
 from support.scripted_provider import PATIENCE, Answer, Hold, Says, ScriptedProvider, calls_agent
 from support.session import Editor, Project
@@ -20,6 +23,7 @@ Connect = Callable[..., Editor]
 
 LEAD = 'name = "lead"\nmodel = "ollama/m-lead"\nsub_agents = ["solo"]\n'
 SOLO = 'name = "solo"\nmodel = "ollama/m-solo"\n'
+SHOWS = {"window": {"showMessage": {}}}
 ASKS = Says("I ask.", calls=[calls_agent("solo", "s")])
 
 
@@ -46,6 +50,25 @@ def as_stored(messages: list[Json]) -> list[Json]:
 
 def run(editor: Editor, agent: str = "solo", **params: Json) -> Json:
     return editor.client.request("axe/run", {"agent": agent, **params})
+
+
+def test_short_run_with_a_locked_history_is_reported_as_not_stored(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-solo", Says("ok"))
+    history = history_file(project.environment)
+    history.parent.mkdir(parents=True)
+    open_history(history).close()
+    with (
+        closing(sqlite3.connect(history, isolation_level=None)) as other,
+        project.editor(capabilities=SHOWS) as editor,
+    ):
+        other.execute("BEGIN IMMEDIATE")
+        result = run(editor)
+        message = editor.client.wait_for("window/showMessage")["message"]
+    assert result["content"] == "ok"
+    assert "this run is not stored" in message
+    assert "end the process that keeps it locked" in message
 
 
 def test_runs_are_listed_newest_first_with_what_they_came_to(

@@ -118,11 +118,16 @@ Subscriber = Callable[[News], None]
 """Takes what happens in a run, and returns at once: the server does nothing else meanwhile."""
 
 
+_MOST_ENDED = 16
+"""Runs that are over whose subscribers still get warnings: the history of a short run may fail after its end."""
+
+
 class Subscribers:
     """The subscribers of single runs and of all."""
 
     def __init__(self) -> None:
         self._by_run: dict[str | None, list[Subscriber]] = {}
+        self._of_ended: dict[str, list[Subscriber]] = {}
 
     def add(self, subscriber: Subscriber, run_id: str | None) -> Callable[[], None]:
         """Begin a subscription; returns what ends it."""
@@ -139,7 +144,8 @@ class Subscribers:
 
     def publish(self, run_id: str, news: News) -> None:
         """Tell everybody who wants to know about the root run of that id, once."""
-        everybody = (*self._by_run.get(None, ()), *self._by_run.get(run_id, ()))
+        late = self._of_ended.get(run_id, ()) if isinstance(news, Warned) else ()
+        everybody = (*self._by_run.get(None, ()), *self._by_run.get(run_id, ()), *late)
         for subscriber in dict.fromkeys(everybody):
             try:
                 subscriber(news)
@@ -147,5 +153,7 @@ class Subscribers:
                 _log.exception("A subscriber of run %s failed", run_id)
 
     def forget(self, run_id: str) -> None:
-        """End the subscriptions of a run that is over."""
-        self._by_run.pop(run_id, None)
+        """End the subscriptions of a run that is over, but for warnings."""
+        self._of_ended[run_id] = self._by_run.pop(run_id, [])
+        if len(self._of_ended) > _MOST_ENDED:
+            del self._of_ended[next(iter(self._of_ended))]

@@ -309,7 +309,7 @@ class Runs:
                 self._orders[run_id].may_move = False
             case protocol.Stored(run_id, seq):
                 self.archive.stored(run_id, seq, is_failing=message.is_failing)
-            case protocol.Warned() if message.run_id in self._orders:
+            case protocol.Warned():
                 self._subscribers.publish(message.run_id, message)
             case protocol.Asked() | protocol.EditorAsked() | protocol.Withdrawn():
                 self._on_question(message)
