@@ -134,10 +134,14 @@ def _painter(out: TextIO) -> Paint:
 
 
 def print_json(files: Sequence[Checked], out: TextIO) -> None:
-    """Print a list of findings. Lines and columns count from 1, columns in characters."""
-    found = [_plain(file, finding) for file in files for finding in file.findings]
-    json.dump(found, out, indent=2, ensure_ascii=False)
-    out.write("\n")
+    """Print a list of findings, one on a line. Lines and columns count from 1, columns in characters."""
+    # With an indent, json encodes in Python: half of the time of a check with thousands of findings.
+    rows = [
+        json.dumps(_plain(file, finding), ensure_ascii=False)
+        for file in files
+        for finding in file.findings
+    ]
+    out.write("[{}]\n".format("\n{}\n".format(",\n".join(rows)) if rows else ""))
 
 
 def _plain(file: Checked, finding: Finding) -> dict[str, Any]:
