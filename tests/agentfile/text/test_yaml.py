@@ -24,6 +24,7 @@ from axe_lsp.agentfile.text.yaml import (
     Tree,
     parse_yaml,
 )
+from support.growth import calls_of
 from support.recorded_checks import RECORDED, load_cases
 
 FLAVORS = {"bun": BUN, "js-yaml 3": JS_YAML_3, "js-yaml 4": JS_YAML_4, "yaml": YAML_1_1}
@@ -113,6 +114,26 @@ def test_fault_is_at_its_place_and_the_rest_is_read(text: str, where: str, word:
         assert any(where.strip() in each.range.of(text) for each in tree.problems)
     assert tree.root is not None
     assert "last" in tree.root.decoded
+
+
+def test_aliases_that_would_repeat_billions_of_values_are_a_fault() -> None:
+    lines = ["a0: &a0 [b, b, b, b, b, b, b, b, b]"]
+    for number in range(1, 12):
+        items = ", ".join([f"*a{number - 1}"] * 9)
+        lines.append(f"a{number}: &a{number} [{items}]")
+    tree = parsed("\n".join([*lines, "last: z"]))
+    assert any("aliases repeat" in each.message for each in tree.problems)
+    assert tree.root is not None
+    assert "last" in tree.root.decoded
+
+
+@pytest.mark.parametrize("line", ["key{}: b", "key{}: &x{} b", "key{}"])
+def test_work_for_a_mapping_grows_with_its_lines(line: str) -> None:
+    def calls(count: int) -> int:
+        text = "\n".join(["a: b", *(line.replace("{}", str(each)) for each in range(count))])
+        return calls_of(lambda: parsed(text))
+
+    assert calls(2_000) < 2.5 * calls(1_000)
 
 
 def test_flavors_differ_where_their_libraries_do() -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
 
 from msgspec import Struct
@@ -144,6 +144,13 @@ _DATE = re.compile(
 )
 
 
+MAX_REPEATED = 10_000
+"""Values that the aliases of one text repeat. Nested aliases could repeat billions."""
+
+_Entries = dict["tuple[str, ...] | int", Entry]
+"""The entries of a mapping by the names of their keys, and half-typed ones by their offset."""
+
+
 class _Parser:
     def __init__(self, text: str, where: TextRange, flavor: Flavor, second: Second) -> None:
         self.text = text[: where.end]
@@ -153,6 +160,8 @@ class _Parser:
         self.duplicates: list[KeyPart] = []
         self.comments: list[TextRange] = []
         self.anchors: dict[str, Value] = {}
+        self.repeated = 0
+        """The values that aliases have repeated so far."""
         self.lines = self._lines(where)
         self.at = 0
         """The number of the line that is read next."""
@@ -254,7 +263,7 @@ class _Parser:
         return self._inline(line.start, parent, depth)
 
     def _mapping(self, start: int, indent: int, depth: int) -> Value:
-        entries: list[Entry] = []
+        entries: _Entries = {}
         end = position = start
         while True:
             try:
@@ -264,13 +273,13 @@ class _Parser:
             except _FaultError as fault:
                 self.problems.append(fault.problem)
                 end = max(end, self._end_of_line(position))
-                entries += self._half_typed(position)
+                entries.update((each.range.start, each) for each in self._half_typed(position))
                 self._next(max(end, fault.problem.range.start))
                 self._skip_deeper(indent)
             if not self._goes_on(indent):
                 break
             position = self.lines[self.at].start
-        return _table(TextRange(start, end), entries)
+        return _table(TextRange(start, end), entries.values())
 
     def _half_typed(self, position: int) -> list[Entry]:
         """Return the key of a line that has no value yet, for completion."""
@@ -308,32 +317,26 @@ class _Parser:
         while self.at < len(self.lines) and self.lines[self.at].indent > indent:
             self.at += 1
 
-    def _add(self, entries: list[Entry], entry: Entry) -> None:
+    def _add(self, entries: _Entries, entry: Entry) -> None:
         if entry.key.names == ("<<",) and entry.value is not None:
             self._merge(entries, entry, entry.value)
             return
-        earlier = next((each for each in entries if each.key.names == entry.key.names), None)
+        earlier = entries.pop(entry.key.names, None)
         if earlier is not None:
             if not self.flavor.has_duplicates:
                 name = entry.key.names[0]
                 self.problems.append(SyntaxProblem(entry.key.range, f"`{name}` is there already"))
             self.duplicates.extend(earlier.key.parts)
-            entries.remove(earlier)
-        entries.append(entry)
+        entries[entry.key.names] = entry
 
-    def _merge(self, entries: list[Entry], entry: Entry, value: Value) -> None:
+    def _merge(self, entries: _Entries, entry: Entry, value: Value) -> None:
         """Add the keys of a mapping that `<<` names, at the place of the name."""
         sources = value.items if value.kind is ValueKind.ARRAY else (value,)
-        known = {each.key.names for each in entries}
         for source in sources:
             for each in source.entries:
-                if each.key.names not in known:
-                    key = Key(
-                        entry.key.range,
-                        (KeyPart(entry.key.range, each.key.names[0]),),
-                        each.key.names,
-                    )
-                    entries.append(Entry(entry.range, key, each.value))
+                names, where = each.key.names, entry.key.range
+                key = Key(where, (KeyPart(where, names[0]),), names)
+                entries.setdefault(names, Entry(entry.range, key, each.value))
 
     def _entry(self, start: int, indent: int, depth: int) -> Entry:
         line_end = self._end_of_line(start)
@@ -529,7 +532,15 @@ class _Parser:
                 f"`*` begins a name that nothing has: `*{name}`; put it in quotes",
             )
         self._end_statement(match.end())
-        return replace(value, range=TextRange(position, match.end()))
+        return self._repeat(value, TextRange(position, match.end()))
+
+    def _repeat(self, value: Value, where: TextRange) -> Value:
+        """Return the value of an alias. Raises _FaultError where a few lines would stand for millions of values."""
+        if self.repeated <= MAX_REPEATED:
+            self.repeated += _size(value)
+        if self.repeated > MAX_REPEATED:
+            raise _FaultError(where, f"aliases repeat more than {MAX_REPEATED:,} values")
+        return replace(value, range=where)
 
     def _as_it_stands(self, position: int, indent: int) -> Value:
         end = self.second.plain[position]
@@ -700,7 +711,7 @@ class _Parser:
             match = _ALIAS.match(self.text, position)
             target = self.anchors.get(match.group(1)) if match is not None else None
             if match is not None and target is not None:
-                return replace(target, range=TextRange(*match.span())), match.end()
+                return self._repeat(target, TextRange(*match.span())), match.end()
         match = _FLOW_PLAIN.match(self.text, position)
         if match is None or first in "@`%*|>":
             raise _FaultError(
@@ -754,7 +765,7 @@ class _Parser:
 
     def _flow_mapping(self, position: int, indent: int, depth: int) -> tuple[Value, int]:
         start = position
-        entries: list[Entry] = []
+        entries: _Entries = {}
         position = self._flow_blanks(position + 1, start)
         while self.text[position] != "}":
             key_value, position = self._flow(position, indent, depth + 1)
@@ -770,7 +781,7 @@ class _Parser:
             self._add(entries, Entry(TextRange(key.range.start, end), key, value))
             position = self._separated(position, "}", start)
         where = TextRange(start, position + 1)
-        return _table(where, entries), position + 1
+        return _table(where, entries.values()), position + 1
 
     def _separated(self, position: int, closing: str, start: int) -> int:
         """Return the offset of the next item or of the end, behind the comma."""
@@ -819,7 +830,13 @@ def _array(where: TextRange, items: list[Value]) -> Value:
     return Value(where, ValueKind.ARRAY, items=tuple(items), decoded=decoded)
 
 
-def _table(where: TextRange, entries: list[Entry]) -> Value:
+def _size(value: Value) -> int:
+    """Return the number of values in a value, itself included."""
+    below = (*value.items, *(each.value for each in value.entries if each.value is not None))
+    return 1 + sum(map(_size, below))
+
+
+def _table(where: TextRange, entries: Collection[Entry]) -> Value:
     decoded = {each.key.names[0]: each.value.decoded for each in entries if each.value is not None}
     return Value(where, ValueKind.INLINE_TABLE, entries=tuple(entries), decoded=decoded)
 
