@@ -35,7 +35,7 @@ from axe_lsp.runtime.agent_search import AgentSearch, agent_search, named_file, 
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.agent_files import base_of
 from axe_lsp.runtime.messages import Json
-from axe_lsp.runtime.plain_text import decode, shown_path
+from axe_lsp.runtime.plain_text import decode, harmless, shown_path
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.providers.wire import WireError, parse_json
 from axe_lsp.runtime.runs import Resolve, RunRequest
@@ -269,7 +269,7 @@ def _dry_run(request: RunRequest, workspace: Path, resolve: Resolve, *, as_json:
     if as_json:
         print(compact(preview_json(prepared)))
     else:
-        print(dry_run_text(prepared), end="")
+        print(harmless(dry_run_text(prepared)), end="")  # A file that somebody else has written.
 
 
 def read_input(argument: str) -> Mapping[str, Json]:
