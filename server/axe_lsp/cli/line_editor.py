@@ -26,8 +26,8 @@ from prompt_toolkit.filters import completion_is_selected
 from prompt_toolkit.formatted_text import AnyFormattedText
 from prompt_toolkit.history import History
 from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
-from prompt_toolkit.input.vt100 import Vt100Input
-from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+from prompt_toolkit.input.vt100_parser import Vt100Parser
+from prompt_toolkit.key_binding import KeyBindings, KeyPress, KeyPressEvent
 from prompt_toolkit.output import ColorDepth, Output, create_output
 from prompt_toolkit.output.vt100 import Vt100_Output
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession
@@ -174,10 +174,12 @@ class ToolkitEditor:
         Cancelling it takes the line away; `draft` has its text then. Raises EOFError and KeyboardInterrupt.
         """
         self.last_key = time.monotonic()
-        terminal = self._session.app.input
-        if keys and isinstance(terminal, Vt100Input):
-            terminal.vt100_parser.feed(keys.decode("utf-8", "replace"))
-            store_typeahead(terminal, terminal.flush_keys())
+        if keys:
+            presses: list[KeyPress] = []
+            parser = Vt100Parser(presses.append)
+            parser.feed(keys.decode("utf-8", "replace"))
+            parser.flush()
+            store_typeahead(self._session.app.input, presses)
         with _kept_wakeup_fd():
             return (await self._session.prompt_async(default=draft, handle_sigint=False)).strip()
 
