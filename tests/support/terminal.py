@@ -78,7 +78,8 @@ class Terminal:
     def shows(self, test: Callable[[Screen], bool]) -> Screen:
         """Wait until the screen passes the test."""
         deadline = time.monotonic() + PATIENCE
-        while not test(self.rows):
+        # What is drawn anew is empty for a moment.
+        while not (self.rows and test(self.rows)):
             assert self._read(deadline), f"it never came; the screen: {self.rows}"
         return self.rows
 
