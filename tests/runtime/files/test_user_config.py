@@ -120,7 +120,7 @@ def test_what_the_environment_calls_a_secret_is_one() -> None:
             "DOCKER_AUTH_CONFIG",
             "GITHUB_PAT",
         ),
-        *("BW_SESSION", "npm_config_//registry.npmjs.org/:_authToken", "pgpassword"),
+        *("BW_SESSION", "npm_config_//registry.example/:_authToken", "pgpassword"),
     ],
 )
 def test_variable_of_a_program_that_holds_a_password_is_a_secret(name: str) -> None:
