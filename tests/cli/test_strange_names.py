@@ -58,14 +58,22 @@ def call(home: Home, *arguments: str) -> subprocess.CompletedProcess[bytes]:
         ("check", "--format", "human"),
         ("check", "--format", "github"),
         ("check", "--format", "sarif"),
-        ("run", "strange", "-p", "x", "--dry-run"),
         ("agents", "list"),
         ("agents", "show", "strange"),
     ],
 )
 def test_a_terminal_and_a_log_obey_nothing(clone: Home, arguments: tuple[str, ...]) -> None:
     out = call(clone, *arguments).stdout.decode()
-    assert "strange" in out or "--dry-run" in arguments
+    assert "strange" in out
+    assert [each for each in out if each in "\x1b\x07\x9b\u202e\r"] == []
+
+
+def test_dry_run_shows_what_a_terminal_would_obey_as_signs(clone: Home) -> None:
+    agent = STRANGE.replace("\nskill = ", "\n# skill = ")
+    (clone.work / "axe" / "agents" / "strange.toml").write_text(agent)
+    out = call(clone, "run", "strange", "-p", "x", "--dry-run").stdout.decode()
+    assert "\none␛" in out
+    assert "\ntwo\n" in out
     assert [each for each in out if each in "\x1b\x07\x9b\u202e\r"] == []
 
 

@@ -13,7 +13,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     servers = snapshot.facts_about(file).servers
-    for written, known in zip(file.outside.servers, servers):  # noqa: B905 - facts may lag behind
+    for written, known in zip(file.outside.servers, servers, strict=False):  # Facts may lag behind.
         for tool in known.tools or ():
             if tool.name in file.offered:
                 message = (
