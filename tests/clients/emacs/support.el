@@ -12,9 +12,12 @@
   ;; There Eglot is a package of its own, which Debian puts here.
   (setq package-directory-list '("/usr/share/emacs/site-lisp/elpa"))
   (package-initialize))
+;; What waits looks at whole buffers many times a second: most of the time would be spent on collecting garbage.
+(setq gc-cons-threshold (* 256 1024 1024))
 ;; Functions are exchanged to answer as a user would; that needs no native code for each of them.
 (setq native-comp-enable-subr-trampolines nil
-      native-comp-jit-compilation nil)
+      native-comp-jit-compilation nil
+      native-comp-deferred-compilation nil) ; Its name before Emacs 29.
 (add-to-list 'load-path (getenv "AXE_EMACS"))
 (require 'axe-lsp)
 
