@@ -99,7 +99,8 @@ def test_the_tree_moves_while_text_streams(
         window.open_file("axe/agents/teller.toml")
         runs = window.open_view("Runs")
         window.run_agent("teller", "Tell")
-        said = runs.wait_for_moves("word", 20)
+        # A tree that waits until no more text comes would have one state at most. A busy machine draws few of them.
+        said = runs.wait_for_moves("word", 5)
         assert all(row.startswith("Turn 1") for row in said)
         runs.wait_until_spoken("teller", "teller, running, ")
 
