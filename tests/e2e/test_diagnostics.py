@@ -221,6 +221,31 @@ def test_clients_get_what_they_know_to_show(project: Project, place: str) -> Non
         assert found["codeDescription"]["href"] == page("duplicate-agent")
 
 
+@pytest.mark.parametrize(
+    ("options", "severities"),
+    [
+        ({}, {"unknown-key": 2, "duplicate-agent": 4, "name-mismatch": 2}),
+        ({"audience": "model"}, {"unknown-key": 1, "name-mismatch": 2}),
+        (
+            {"audience": "model", "diagnostics": {"unknown-key": "warning"}},
+            {"unknown-key": 2, "name-mismatch": 2},
+        ),
+        (
+            {"audience": "somebody"},
+            {"unknown-key": 2, "duplicate-agent": 4, "name-mismatch": 2},
+        ),
+    ],
+)
+def test_audience_model_gets_errors_for_what_has_no_effect_and_no_hints(
+    options: dict[str, Any], severities: dict[str, int], project: Project
+) -> None:
+    project.write("lint", CHILD)
+    with project.editor(initializationOptions=options) as editor:
+        editor.open("other", TWICE + "zzz = 1\n")
+        params = editor.client.wait_for(PUBLISH, lambda it: it["diagnostics"])
+        assert {each["code"]: each["severity"] for each in params["diagnostics"]} == severities
+
+
 def test_clients_that_know_nothing_else_get_the_message_alone(project: Project) -> None:
     project.write("lint", CHILD)
     with project.editor() as editor:

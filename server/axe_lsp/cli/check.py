@@ -48,6 +48,7 @@ from axe_lsp.runtime.plain_text import shown_path, visible
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.places import Places, Scope
+from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace
 
 PROBLEMS = 1
@@ -244,7 +245,7 @@ def _check_in(
             progress.checked(number, len(there))
         levels = {**projects[wanted[path]], **(severities or {})}
         file = files[path][0]
-        found[path] = _checked(path, here, file, diagnostics(snapshot, file, levels))
+        found[path] = _checked(path, here, snapshot, file, diagnostics(snapshot, file, levels))
     return found
 
 
@@ -313,12 +314,14 @@ def _read(
     return read
 
 
-def _checked(path: Path, here: str, file: AgentFile, found: Sequence[Finding]) -> Checked:
+def _checked(
+    path: Path, here: str, snapshot: Snapshot, file: AgentFile, found: Sequence[Finding]
+) -> Checked:
     # Nothing is printed of a file with nothing to say about it.
     content = disk.read(path) if found else None
     # What is printed may end up anywhere.
     text = printable(content.text, file.schema) if content is not None else ""
-    return Checked(_shown(path, here), LineIndex(text), tuple(found))
+    return Checked(_shown(path, here), LineIndex(text), tuple(found), file, snapshot)
 
 
 def _parser() -> Parser:

@@ -20,17 +20,21 @@ from axe_lsp.cli.text_width import shown_cells
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.rules import RULES, missing_api_key
 from axe_lsp.runtime.plain_text import visible
+from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.snapshot import Snapshot
 
 _MAX_LINE = 120
 """Characters of a source line that are shown around a finding."""
 
 
 class Checked(Struct, frozen=True):
-    """One file and its diagnostics. `path` is the path to display."""
+    """One file and its diagnostics. `path` is the path to display; fixes need `file` and `snapshot`."""
 
     path: str
     lines: LineIndex
     findings: tuple[Finding, ...]
+    file: AgentFile
+    snapshot: Snapshot
 
 
 def _told_once(files: Sequence[Checked]) -> list[Checked]:

@@ -22,6 +22,7 @@ COMMANDS = {
     "resume": "continue a run that was interrupted",
     "undo": "put back the files that a run has changed",
     "check": "check agent files, with the editor's diagnostics",
+    "hook": "check agent files that the model of a coding agent has written",
     "test": "run tests of agents from recordings, or record them",
     "agents": "list, show, create and edit agents",
     "import": "convert agents of other programs to agent files of axe",

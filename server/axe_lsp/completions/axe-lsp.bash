@@ -8,7 +8,7 @@
 _shtab_axe_lsp_agents_subparsers=(list show init edit)
 _shtab_axe_lsp_config_subparsers=(path init key)
 _shtab_axe_lsp_history_subparsers=(list show cost tail export prune)
-_shtab_axe_lsp_subparsers=(init run chat resume undo check test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
+_shtab_axe_lsp_subparsers=(init run chat resume undo check hook test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
 
 _shtab_axe_lsp_init_option_strings=(-h --help --model)
 _shtab_axe_lsp_run_option_strings=(-h --help --model --agents-dir -p --prompt --input --require-stdin --skill --workdir --timeout --max-tokens --max-cost --continue --on --dry-run --json --stream --no-history --record --replay --yes --allow --trust -v --verbose)
@@ -16,6 +16,7 @@ _shtab_axe_lsp_chat_option_strings=(-h --help --model --agents-dir --continue --
 _shtab_axe_lsp_resume_option_strings=(-h --help --from-turn --model --dry-run --json --stream --timeout --max-tokens --yes --allow --trust -v --verbose)
 _shtab_axe_lsp_undo_option_strings=(-h --help --dry-run --yes)
 _shtab_axe_lsp_check_option_strings=(-h --help --format --strict --strict-axe --severity)
+_shtab_axe_lsp_hook_option_strings=(-h --help)
 _shtab_axe_lsp_test_option_strings=(-h --help --agent --changed --if-any --record --live --loose --update --ask --yes -n --model --max-cost --watch --jobs --format --no-history --allow --trust)
 _shtab_axe_lsp_agents_list_option_strings=(-h --help --agents-dir --names)
 _shtab_axe_lsp_agents_show_option_strings=(-h --help --agents-dir)
@@ -107,7 +108,7 @@ _shtab_axe_lsp_history_pos_0_choices=(list show cost tail export prune)
 _shtab_axe_lsp_mcp___approve_choices=(ask deny allow)
 _shtab_axe_lsp_serve___log_level_choices=(error warning info debug)
 _shtab_axe_lsp_completion_pos_0_choices=(bash zsh fish)
-_shtab_axe_lsp_pos_0_choices=(init run chat resume undo check test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
+_shtab_axe_lsp_pos_0_choices=(init run chat resume undo check hook test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
 
 _shtab_axe_lsp_init__h_nargs=0
 _shtab_axe_lsp_init___help_nargs=0
@@ -149,6 +150,8 @@ _shtab_axe_lsp_check__h_nargs=0
 _shtab_axe_lsp_check___help_nargs=0
 _shtab_axe_lsp_check___strict_nargs=0
 _shtab_axe_lsp_check___strict_axe_nargs=0
+_shtab_axe_lsp_hook__h_nargs=0
+_shtab_axe_lsp_hook___help_nargs=0
 _shtab_axe_lsp_test_pos_0_nargs='*'
 _shtab_axe_lsp_test__h_nargs=0
 _shtab_axe_lsp_test___help_nargs=0

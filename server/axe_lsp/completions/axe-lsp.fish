@@ -50,7 +50,7 @@ function _shtab_axe_lsp_using
   test "$_shtab_axe_lsp_cmdpath" = "$argv"
 end
 
-set -g _shtab_axe_lsp_commands init run chat resume undo check test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
+set -g _shtab_axe_lsp_commands init run chat resume undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
 set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --since --skill --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
@@ -120,6 +120,8 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l strict -d 'exit with 1 af
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l strict-axe -d 'report as errors what axe ignores or refuses'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check' -l severity -x -d 'the severity of a diagnostic code, such as name-mismatch=off: error, warning, information, hint, off'
 complete -c axe-lsp -n '_shtab_axe_lsp_using check; and test $_shtab_axe_lsp_npos -ge 0' -ka "(__fish_complete_path (commandline -ct))" -d 'files, or folders to search for agents (default: the current folder; without agents below it, the nearest folder above that has some, as for `axe-lsp run`)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a hook -d 'Read the event of a hook of Claude Code, Codex or Gemini CLI from standard input, and print what is wrong in the agent files that the tool call has changed. The exit code is always 0. `axe-lsp help coding-agents` says how to install the hook.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using hook' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a test -d 'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. `axe-lsp help testing` describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l agent -xka "(axe-lsp agents list --names 2>/dev/null)" -d 'only tests of this agent'

@@ -24,6 +24,7 @@ _shtab_axe_lsp_commands() {
     hands:'execute tools for agents on another machine; ssh or Dask starts it'
     help:'Show a page of the documentation, or the help of a command. Without a topic, list the pages. Long pages open in the pager: `PAGER`, or less.'
     history:'The stored runs of all processes.'
+    hook:'Read the event of a hook of Claude Code, Codex or Gemini CLI from standard input, and print what is wrong in the agent files that the tool call has changed. The exit code is always 0. `axe-lsp help coding-agents` says how to install the hook.'
     import:'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI, opencode and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
     init:'Create the first agent of a project, with a model for which there is a key.'
     mcp:'Offer agents as tools to MCP clients.'
@@ -329,6 +330,13 @@ _shtab_axe_lsp_history_tail_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_history_tail_defaults_added=0
 
+_shtab_axe_lsp_hook_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_hook_defaults_added=0
+
 _shtab_axe_lsp_import_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--model[the model for agents whose files name no model that axe knows]:PROVIDER/NAME:(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)"
@@ -536,6 +544,7 @@ _shtab_axe_lsp() {
         hands) _arguments -C -s $_shtab_axe_lsp_hands_options ;;
         help) _arguments -C -s $_shtab_axe_lsp_help_options ;;
         history) _shtab_axe_lsp_history ;;
+        hook) _arguments -C -s $_shtab_axe_lsp_hook_options ;;
         import) _arguments -C -s $_shtab_axe_lsp_import_options ;;
         init) _arguments -C -s $_shtab_axe_lsp_init_options ;;
         mcp) _arguments -C -s $_shtab_axe_lsp_mcp_options ;;

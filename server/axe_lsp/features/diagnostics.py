@@ -26,6 +26,7 @@ MOST_FINDINGS = 2_000
 _LONGEST_MESSAGE = 2_000
 """Characters of a message, which may name a key or a value of any length."""
 
+_FAILURES = frozenset(rule.code for rule in RULES if rule.is_failure)
 _CODES = frozenset(rule.code for rule in RULES)
 _PROTECTING = frozenset(rule.code for rule in RULES if rule.is_protecting)
 
@@ -66,6 +67,20 @@ def diagnostics(
     if len(found) > MOST_FINDINGS:
         found = _the_worst(found)
     return tuple(sorted(found, key=lambda finding: finding.range))
+
+
+def for_models(findings: Sequence[Finding], severities: Severities) -> tuple[Finding, ...]:
+    """Return the findings for a model that writes agent files: errors for what fails or has no effect, no information.
+
+    Clients of models drop warnings, and models change files because of hints. Codes in `severities` stay as they are.
+    """
+    return tuple(
+        each.with_severity(Severity.ERROR)
+        if each.code in _FAILURES and each.code not in severities
+        else each
+        for each in findings
+        if each.severity <= Severity.WARNING
+    )
 
 
 def not_silenced(file: AgentFile) -> frozenset[str]:

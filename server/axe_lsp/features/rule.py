@@ -71,6 +71,7 @@ class Rule(Struct, frozen=True):
     A rule without a `check` only repeats what `agentfile.check` has found. One that is not `is_on` is
     checked only if the user has given it a severity. If it `is_settled` for a file, no later
     information can add to its findings. One that `is_protecting` tells what a file could do to its user: nothing in a workspace silences it or makes it milder.
+    What a rule that `is_failure` reports fails in a run or has no effect.
     """
 
     code: str
@@ -84,6 +85,7 @@ class Rule(Struct, frozen=True):
     is_for: Dialects = Dialects.AXE
     is_settled: Settled = always
     is_protecting: bool = False
+    is_failure: bool = False
 
     def found_in(self, snapshot: Snapshot, file: AgentFile) -> Iterable[Finding]:
         """Return the findings about a file."""

@@ -18,7 +18,7 @@ from msgspec import Struct, field
 
 import axe_lsp
 from axe_lsp.agentfile.text.ranges import PositionEncoding, TextRange
-from axe_lsp.features.diagnostics import diagnostics
+from axe_lsp.features.diagnostics import diagnostics, for_models
 from axe_lsp.features.finding import Finding, Related, calls_of
 from axe_lsp.features.rules.stale_recording import RULE as STALE
 from axe_lsp.lsp.positions import LinesOf, json_range
@@ -49,6 +49,8 @@ class FileDiagnostics:
             return []
         severities = session.severities(uri)
         found = diagnostics(snapshot, file, severities)
+        if session.client.options.get("audience") == "model":
+            found = for_models(found, severities)
         of_tests = list(self._of_tests(uri, found)) if session.test_results.has(uri) else []
         if not found:
             return of_tests

@@ -32,6 +32,7 @@ RULE = Rule(
     code="bad-skill",
     severity=Severity.WARNING,
     summary="The skill exists but can't be used as it is.",
+    is_failure=True,
     documentation="""
 A skill is the text of a file, usually a SKILL.md, that is appended to the prompt. This skill is a
 folder or another object that is not a file, is empty, or is not UTF-8; or its front matter (keys

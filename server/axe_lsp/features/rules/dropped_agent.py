@@ -135,6 +135,7 @@ RULE = Rule(
     code="dropped-agent",
     severity=Severity.ERROR,
     summary="The program whose file it is does not load the agent.",
+    is_failure=True,
     documentation="""
 Codex ignores an agent file without `name`, `description` or `developer_instructions`, unless
 `[agents]` of config.toml declares the agent and its table has what the file lacks. Of several files

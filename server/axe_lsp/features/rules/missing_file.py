@@ -118,6 +118,7 @@ RULE = Rule(
     code="missing-file",
     severity=Severity.WARNING,
     summary="A skill, a working directory or a recording does not exist.",
+    is_failure=True,
     documentation="""
 A run of the agent fails with `skill not found`, finds none of its files, or has no recording to
 replay. A relative `skill` starts at the folder of axe's configuration (`$XDG_CONFIG_HOME/axe`,

@@ -32,6 +32,7 @@ RULE = Rule(
     code="no-effect",
     severity=Severity.WARNING,
     summary="A key that has no effect in an agent.",
+    is_failure=True,
     documentation="""
 Codex takes all keys of config.toml in an agent file, and ignores some of them there: a spawned agent
 works in the sandbox of its parent, with its approvals, MCP servers and provider. `sandbox_mode =

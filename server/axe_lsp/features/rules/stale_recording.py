@@ -23,6 +23,7 @@ RULE = Rule(
     code="stale-recording",
     severity=Severity.WARNING,
     summary="A recording of a test that no longer fits its agents.",
+    is_failure=True,
     documentation="""
 An agent has changed since a case (`axe/tests/*.toml`, see `docs/testing.md`) was recorded: its model,
 its `system_prompt`, the names in its `sub_agents`, or the tools of the tested agent. `axe-lsp test`

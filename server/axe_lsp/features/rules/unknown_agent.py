@@ -97,6 +97,7 @@ RULE = Rule(
     code="unknown-agent",
     severity=Severity.WARNING,
     summary="A sub-agent that no file defines.",
+    is_failure=True,
     documentation="""
 A name in `sub_agents` (or `task.types`) means the agent file of that name, `<name>.toml`, in the folder of
 the file that names it, in the agent folders of the workspace, or in the user's folder

@@ -41,6 +41,7 @@ RULE = Rule(
     code="unknown-call",
     severity=Severity.WARNING,
     summary="A tool that a test expects to be called, and that the agent does not have.",
+    is_failure=True,
     documentation="""
 An agent has the tools that `tools` and `tool_policy` allow, `call_agent` with `sub_agents`, `Task` with
 `[task]`, a tool for each of its agents with `[input]`, and the tools of its MCP servers, which are not checked. A

@@ -55,6 +55,7 @@ RULE = Rule(
     code="unknown-child",
     severity=Severity.WARNING,
     summary="A called agent that a test expects, and that its caller can't call.",
+    is_failure=True,
     documentation="""
 An agent calls the agents in its `sub_agents` and `task.types`, and the types of the tool `Task`. A
 test (`axe/tests/*.toml`) that expects any other agent in `children` never passes. Only an agent that must not be called

@@ -173,6 +173,7 @@ RULE = Rule(
     code="unknown-key",
     severity=Severity.WARNING,
     summary="A key that neither axe nor axe-lsp knows.",
+    is_failure=True,
     documentation="""
 axe ignores unknown keys silently, so a typing mistake has the effect of a missing line. Keys are
 case-sensitive: `Model` is not `model`.

@@ -46,6 +46,7 @@ RULE = Rule(
     code="unknown-tool",
     severity=Severity.ERROR,
     summary="A tool name that does not exist.",
+    is_failure=True,
     documentation="""
 An agent with an unknown name in `tools` does not run. `call_agent` must not be listed: the model
 gets it if `sub_agents` names an agent. A glob that matches no tool is a warning.

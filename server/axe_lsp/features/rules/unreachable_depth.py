@@ -60,6 +60,7 @@ RULE = Rule(
     code="unreachable-depth",
     severity=Severity.WARNING,
     summary="A sub-agent so deep that it can never be called.",
+    is_failure=True,
     documentation="""
 The `max_depth` of the root agent (default 3, at most 5) limits the depth of calls. This agent is
 called by others, and on every path it is already at that limit: its model never gets the tool that

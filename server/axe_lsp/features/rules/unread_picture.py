@@ -34,6 +34,7 @@ RULE = Rule(
     code="unread-picture",
     severity=Severity.WARNING,
     summary="A picture in `files` for a model that reads only text.",
+    is_failure=True,
     documentation="""
 Pictures (PNG, JPEG, GIF, WebP) that `files` matches are sent with the first message. A model that
 reads only text gets a sentence in their place, and a run warns about it. The rule recognises some

@@ -43,6 +43,7 @@ RULE = Rule(
     code="unready-server",
     severity=Severity.WARNING,
     summary="An MCP server that a run could not connect.",
+    is_failure=True,
     documentation="""
 The file is correct, but a run would end before anything is sent to the model: the program of the
 server is not on the PATH, or an environment variable in its `headers` or `env` is not set.

@@ -33,6 +33,7 @@ RULE = Rule(
     code="unused-param",
     severity=Severity.WARNING,
     summary="A parameter that the model's provider does not support.",
+    is_failure=True,
     documentation="""
 Providers support different parameters: for example, only Ollama has `num_ctx`, and Anthropic has no
 `seed`. A run also warns about such a key and does not send it. The page on providers has a table of
