@@ -440,7 +440,145 @@ LAYERS: list[tuple[Mapping[str, str], str, list[tuple[int, str, str]]]] = [
 ]
 
 
-@pytest.mark.parametrize(("files", "path", "expected"), LAYERS)
+def _lines(size: int) -> str:
+    """Return a text of so many bytes."""
+    return ("x" * 79 + "\n") * (size // 80) + "x" * (size % 80)
+
+
+GIT = {".git/HEAD": "ref: refs/heads/main\n"}
+FALLBACK = 'project_doc_fallback_filenames = ["CLAUDE.md", "docs/NOTES.md"]\n'
+LIMIT = "project_doc_max_bytes = {}\n"
+FIRST_LINE, SECOND_LINE = ([(line, "warning", "startup-warning")] for line in (1, 2))
+
+INSTRUCTIONS: list[tuple[Mapping[str, str], str, list[tuple[int, str, str]]]] = [
+    ({"AGENTS.md": _lines(40_000), ".codex/config.toml": ""}, ".codex/config.toml", FIRST_LINE),
+    ({"AGENTS.md": _lines(32_768), ".codex/config.toml": ""}, ".codex/config.toml", []),
+    (
+        {"AGENTS.md": _lines(32_769), ".codex/agents/a.toml": HEAD},
+        ".codex/agents/a.toml",
+        FIRST_LINE,
+    ),
+    ({"AGENTS.md": _lines(9), ".codex/agents/a.toml": HEAD}, ".codex/agents/a.toml", []),
+    (
+        {"AGENTS.md": _lines(40_000), ".codex/config.toml": "", ".codex/agents/a.toml": HEAD},
+        ".codex/agents/a.toml",
+        [],
+    ),
+    (
+        {"AGENTS.override.md": "", "AGENTS.md": _lines(40_000), ".codex/config.toml": ""},
+        ".codex/config.toml",
+        [],
+    ),
+    (
+        {"AGENTS.override.md/x": "", "AGENTS.md": _lines(40_000), ".codex/config.toml": ""},
+        ".codex/config.toml",
+        FIRST_LINE,
+    ),
+    (
+        {"AGENTS.md": _lines(800), ".codex/config.toml": f"# all\n{LIMIT.format(100)}"},
+        ".codex/config.toml",
+        SECOND_LINE,
+    ),
+    (
+        {
+            "AGENTS.md": _lines(800),
+            "HOME/.codex/config.toml": LIMIT.format(100),
+            ".codex/config.toml": "",
+        },
+        ".codex/config.toml",
+        FIRST_LINE,
+    ),
+    (
+        {"AGENTS.md": _lines(40_000), ".codex/config.toml": LIMIT.format(0)},
+        ".codex/config.toml",
+        [],
+    ),
+    (
+        {"CLAUDE.md": _lines(40_000), ".codex/config.toml": FALLBACK},
+        ".codex/config.toml",
+        FIRST_LINE,
+    ),
+    ({"docs/NOTES.md": _lines(40_000), ".codex/config.toml": FALLBACK}, ".codex/config.toml", []),
+    (
+        {
+            **GIT,
+            "AGENTS.md": _lines(20_000),
+            "pkg/AGENTS.md": _lines(12_800),
+            "pkg/inner/.codex/config.toml": "",
+            "pkg/inner/AGENTS.md": "",
+        },
+        "pkg/inner/.codex/config.toml",
+        FIRST_LINE,
+    ),
+    (
+        {
+            **GIT,
+            "AGENTS.md": _lines(20_000),
+            ".codex/config.toml": "",
+            "pkg/AGENTS.md": _lines(20_000),
+            "pkg/.codex/agents/team/a.toml": HEAD,
+        },
+        "pkg/.codex/agents/team/a.toml",
+        FIRST_LINE,
+    ),
+    (
+        {
+            **GIT,
+            "AGENTS.md": _lines(40_000),
+            ".codex/config.toml": "",
+            "pkg/.codex/config.toml": "",
+        },
+        "pkg/.codex/config.toml",
+        [],
+    ),
+    (
+        {
+            **GIT,
+            "AGENTS.md": _lines(20_000),
+            "pkg/.git": "gitdir: elsewhere\n",
+            "pkg/AGENTS.md": _lines(20_000),
+            "pkg/.codex/config.toml": "",
+        },
+        "pkg/.codex/config.toml",
+        [],
+    ),
+    (
+        {"HOME/.codex/AGENTS.md": _lines(40_000), "HOME/.codex/config.toml": ""},
+        "HOME/.codex/config.toml",
+        FIRST_LINE,
+    ),
+    (
+        {
+            "HOME/.codex/AGENTS.override.md": "",
+            "HOME/.codex/AGENTS.md": _lines(40_000),
+            "HOME/.codex/config.toml": "",
+        },
+        "HOME/.codex/config.toml",
+        FIRST_LINE,
+    ),
+    (
+        {"HOME/.codex/CLAUDE.md": _lines(40_000), "HOME/.codex/config.toml": FALLBACK},
+        "HOME/.codex/config.toml",
+        [],
+    ),
+    (
+        {
+            "HOME/.codex/AGENTS.md": _lines(20_000),
+            "AGENTS.md": _lines(20_000),
+            ".codex/config.toml": "",
+        },
+        ".codex/config.toml",
+        FIRST_LINE,
+    ),
+    (
+        {"HOME/.codex/AGENTS.md": _lines(40_000), ".codex/config.toml": ""},
+        ".codex/config.toml",
+        [],
+    ),
+]
+
+
+@pytest.mark.parametrize(("files", "path", "expected"), [*LAYERS, *INSTRUCTIONS])
 def test_settings_are_judged_as_codex_merges_and_reads_them(
     found_in: Checks,
     files: Mapping[str, str],
@@ -450,3 +588,41 @@ def test_settings_are_judged_as_codex_merges_and_reads_them(
 ) -> None:
     found = found_in(files, [tmp_path / "home" / ".codex" / "config.toml"])
     assert found[path] == expected
+
+
+@pytest.mark.parametrize(
+    ("sizes", "sentence"),
+    [
+        (
+            (40_000,),
+            "AGENTS.md has 40,000 bytes, of which Codex reads the first 32,768; shorten it",
+        ),
+        (
+            (20_000, 20_000),
+            "pkg/AGENTS.md has 20,000 bytes, of which Codex reads the first 12,768 after 20,000 of outer files",
+        ),
+        (
+            (32_768, 1),
+            "Codex does not read pkg/AGENTS.md: outer files have the 32,768 bytes that it",
+        ),
+    ],
+)
+def test_unread_instructions_are_reported_with_their_file_and_size(
+    sizes: Sequence[int],
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    folders = [tmp_path, tmp_path / "pkg"][: len(sizes)]
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n")
+    for folder, size in zip(folders, sizes, strict=True):
+        folder.mkdir(exist_ok=True)
+        (folder / "AGENTS.md").write_text(_lines(size))
+    agents = folders[-1] / ".codex" / "agents"
+    agents.mkdir(parents=True)
+    (agents / "a.toml").write_text(HEAD)
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    (finding,) = (each for file in check([tmp_path]) for each in file.findings)
+    assert finding.message.startswith(sentence)

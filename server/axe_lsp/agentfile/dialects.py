@@ -125,7 +125,7 @@ class _Columns(TypedDict, total=False):
 
 
 TEXT, CATALOG, HOOKS = "text", "catalog of models", "hooks"
-RULES, INSTRUCTIONS, SERVER = "rules", "instructions", "program of a server"
+RULES, SERVER = "rules", "program of a server"
 """The kinds of files that a program reads at its start, or starts."""
 
 AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, axe_config, is_agent=False))

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ast
+import os
 import warnings
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from axe_lsp.agentfile.dialects import CATALOG, HOOKS, INSTRUCTIONS, RULES, SERVER, TEXT
-from axe_lsp.runtime.files.folders import Environment
+from axe_lsp.agentfile.dialects import CATALOG, CODEX, HOOKS, RULES, SERVER, TEXT
+from axe_lsp.daemon.uris import uri_of
+from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
 from axe_lsp.runtime.files.regular_files import is_file, read_file
 from axe_lsp.runtime.files.search_path import find_program
-from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.plain_text import decode, shown_path
+from axe_lsp.workspace.agent_file import INSTRUCTION_FILES
+from axe_lsp.workspace.facts import Instructions
 
 _MOST = 8 * 2**20
 """Bytes of a file that is read. A larger one is taken to be in order."""
@@ -48,13 +52,33 @@ def _hooks_fault(folder: Path, name: str, _: Environment) -> str:
     return "has hooks, too" if any(hooks.get("hooks", {}).values()) else ""
 
 
-def _size(folder: Path, name: str, _: Environment) -> str:
-    """Return the number of bytes of a file with instructions, as text."""
-    path = folder / name
+def instruction_files(
+    folder: Path, paths: Sequence[str], environment: Environment
+) -> Iterator[Instructions]:
+    """Yield the user's file with instructions, then the first of `paths` in each folder from the outermost one on.
+
+    The paths start at `folder` and name files of one folder, which is the last one. In that of the user's settings an
+    empty file does not count, as for Codex.
+    """
+    home = Path(
+        dict(homes_of_dialects(environment)).get(CODEX.program.name if CODEX.program else "", "")
+    )
+    inner = Path(os.path.normpath(folder / paths[0])).parent
+    names = [Path(each).name for each in paths]
+    for each in (home, *(() if inner == home else reversed([inner, *inner.parents]))):
+        is_users = each == home
+        sizes = ((name, _size(each / name)) for name in (INSTRUCTION_FILES if is_users else names))
+        name, size = next((one for one in sizes if one[1] > (0 if is_users else -1)), ("", 0))
+        if name:
+            yield Instructions(uri_of(each), shown_path(name), size)
+
+
+def _size(path: Path) -> int:
+    """Return the number of bytes of a regular file; -1 for anything else."""
     try:
-        return str(path.stat().st_size) if is_file(path) else ""
-    except OSError:
-        return ""
+        return path.stat().st_size if is_file(path) else -1
+    except (OSError, ValueError):  # A NUL in the path.
+        return -1
 
 
 def _program_fault(_: Path, name: str, environment: Environment) -> str:
@@ -131,7 +155,6 @@ CONTENT_CHECKS: Mapping[str, Callable[[Path, str, Environment], str]] = {
     CATALOG: _catalog_fault,
     HOOKS: _hooks_fault,
     RULES: _rules_fault,
-    INSTRUCTIONS: _size,
     SERVER: _program_fault,
 }
 """The checks by kind of content. Each returns what is to be said about the file, "" for nothing and for no file."""

@@ -36,6 +36,7 @@ from axe_lsp.runtime.safety.reach import is_users, reaches
 from axe_lsp.workspace.facts import (
     Facts,
     Found,
+    Instructions,
     KnownServer,
     MatchedFile,
     Matches,
@@ -117,6 +118,7 @@ def find_out(
         servers=tuple(_servers(question, path_context)) if with_prompt else (),
         contents=_contents(question.contents, path_context),
         installed=_installed(question.program, path_context) if with_prompt else "",
+        instructions=_instructions(question.instructions, path_context, seen),
         stale=stale_facts(question, path_context.file, path_context.environment, go_on),
     )
 
@@ -203,6 +205,19 @@ def _contents(
         for kind, path in contents
         if "\0" not in path
     }
+
+
+def _instructions(
+    paths: tuple[str, ...], path_context: PathContext, searched: Searched
+) -> tuple[Instructions, ...]:
+    """Return the files with instructions for the folder that a file is about, and for those around it."""
+    if not paths or path_context.file is None:
+        return ()
+    from axe_lsp.daemon.codex_files import instruction_files
+
+    folder, environment = path_context.file.parent, path_context.environment
+    find = partial(instruction_files, folder, paths, environment)
+    return searched.once(("instructions", folder, paths), lambda: tuple(find()))
 
 
 def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | None, bool]:

@@ -31,7 +31,6 @@ from axe_lsp.agentfile.dialects import (
     CODEX,
     GEMINI_COMMANDS,
     HOOKS,
-    INSTRUCTIONS,
     RULES,
     SERVER,
     VIBE,
@@ -64,7 +63,8 @@ HOOKS_FILE = "hooks.json"
 """The file beside the settings of Codex that may have hooks, too."""
 RULES_FOLDER = "rules"
 """The folder beside the settings of Codex with rules for commands."""
-_INSTRUCTION_FILES = ("AGENTS.override.md", "AGENTS.md")
+INSTRUCTION_FILES = ("AGENTS.override.md", "AGENTS.md")
+"""The files with instructions for Codex in a folder, of which the first one counts."""
 CALLS: KeyPath = ("case", "expect", "tools", "calls", "name")
 RECORDING: KeyPath = ("case", "replay")
 """The key of recordings of tests, also where a case names none and has the usual one."""
@@ -309,9 +309,14 @@ def _outside_in_layer(place: Place, values: FileValues) -> Outside:
     program = place.dialect.program if place.dialect is CODEX else None
     if not (paths or web or contents or program):
         return NOTHING
-    tested = _tested(place, values) if paths else ""
-    name = program.name if program is not None else ""
-    return Outside(paths=paths, tested=tested, web=web, contents=contents, program=name)
+    return Outside(
+        paths=paths,
+        tested=_tested(place, values) if paths else "",
+        web=web,
+        contents=contents,
+        program=program.name if program is not None else "",
+        instructions=tuple(_instruction_files(place, values.lookup)) if program is not None else (),
+    )
 
 
 def _contents(
@@ -327,18 +332,21 @@ def _contents(
     if values.has(HOOKS_KEY):
         yield HOOKS, HOOKS_FILE
     yield RULES, RULES_FOLDER
-    yield from ((INSTRUCTIONS, each) for each in instruction_files(place, values.lookup))
     servers = nested(values.lookup, ("mcp_servers",))
     yield from ((SERVER, each.value) for each in required_commands(servers))
 
 
-def instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
-    """Yield the files of which the first one has the instructions of the folder that settings are about."""
-    is_users = place.kind is place.dialect.user_config
-    further = lookup.decoded(("project_doc_fallback_filenames",))
-    for name in (*_INSTRUCTION_FILES, *(further if isinstance(further, list) else ())):
-        if isinstance(name, str) and "/" not in name and "\\" not in name:
-            yield name if is_users else f"../{name}"
+def _instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
+    """Yield the paths of which the first file has the instructions of the folder that a layer of Codex is about."""
+    if not f"{place.folder}/".startswith(f"{place.layer}/"):
+        return  # An agent that settings name, which ask for themselves.
+    is_users = place.scope is Scope.USER
+    depth = place.folder.count("/") - place.layer.count("/")
+    up = "../" * (depth if is_users else depth + 1)
+    further = None if place.kind.is_agent else lookup.decoded(("project_doc_fallback_filenames",))
+    for name in (*INSTRUCTION_FILES, *(further if isinstance(further, list) else ())):
+        if isinstance(name, str) and name.strip() and "/" not in name and "\\" not in name:
+            yield f"{up}{name}"
 
 
 def _agents_named(place: Place, values: FileValues) -> Iterator[Reference]:

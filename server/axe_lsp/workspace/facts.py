@@ -109,6 +109,14 @@ class KnownServer(Struct, frozen=True):
     instructions: str = ""
 
 
+class Instructions(Struct, frozen=True):
+    """A file with instructions for every agent in a folder: the folder's URI, the file's name and its size in bytes."""
+
+    folder: str
+    name: str
+    size: int
+
+
 class Facts(Struct, frozen=True):
     """The answers to `question`. What nobody asked for, or nobody can tell, is None.
 
@@ -117,6 +125,7 @@ class Facts(Struct, frozen=True):
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
     `contents` says of files whose content matters, by kind and path, what is to be said about it, "" for nothing.
+    `instructions` has one file for a folder, the user's own first, then those from the outermost folder on.
     `installed` is the version of the file's program on this machine, "" if there is none.
     `unready` has the servers that a run could not connect, `servers` what is known of each server. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """
@@ -139,6 +148,7 @@ class Facts(Struct, frozen=True):
     servers: tuple[KnownServer, ...] = ()
     contents: Mapping[tuple[str, str], str] = field(default_factory=dict)
     installed: str = ""
+    instructions: tuple[Instructions, ...] = ()
 
     def as_far_as_true(self, question: Question) -> Facts:
         """Return the part of the facts that answers another question, too."""

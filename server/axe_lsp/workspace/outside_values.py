@@ -54,6 +54,8 @@ class Outside(Struct, frozen=True):
     """The paths of files whose content matters, each after the kind of content."""
     program: str = ""
     """The program whose installed version matters, by its name."""
+    instructions: tuple[str, ...] = ()
+    """The paths of which the first file has the instructions of the folder that the file is about."""
 
 
 class Question(Struct, frozen=True):
@@ -74,6 +76,7 @@ class Question(Struct, frozen=True):
     tested: str = ""
     contents: tuple[tuple[str, str], ...] = ()
     program: str = ""
+    instructions: tuple[str, ...] = ()
 
     @property
     def asked(self) -> Asked:
@@ -126,6 +129,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         tested=outside.tested,
         contents=outside.contents,
         program=outside.program,
+        instructions=outside.instructions,
     )
 
 

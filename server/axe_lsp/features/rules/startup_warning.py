@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from urllib.parse import unquote
 
 from axe_lsp.agentfile.check.codex_tables import STARTUP_WARNING
-from axe_lsp.agentfile.dialects import HOOKS, INSTRUCTIONS
+from axe_lsp.agentfile.dialects import HOOKS
 from axe_lsp.agentfile.schema.nested import member_of
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.features.finding import Finding, Severity
 from axe_lsp.features.fix import Case, Fix, remove_key
 from axe_lsp.features.rule import Dialects, Rule, once_looked, problems_of
 from axe_lsp.workspace.agent_file import HOOKS_FILE, HOOKS_KEY, AgentFile
+from axe_lsp.workspace.facts import Instructions
+from axe_lsp.workspace.places import Place, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -27,24 +30,83 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _instructions(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
-    """Yield the file with instructions of which Codex reads the beginning only."""
-    sizes = snapshot.facts_about(file).contents.items()
-    written = ((path, int(size)) for (kind, path), size in sizes if kind == INSTRUCTIONS and size)
-    path, size = next(written, ("", 0))
-    own = member_of(file.settings, _BUDGET[0])
+    """Yield a finding if Codex does not read all instructions of the folder of a layer, or warns of their length.
+
+    Settings are about them, and the agents of a layer without settings.
+    """
+    place = file.place
+    program = place.kind.schema.program
+    settings = snapshot.layers.settings
+    if place.kind.is_agent and (program, place.layer) in settings:
+        return
     limits = [
         node.value
-        for each in (*snapshot.settings_below(file.place), file)
+        for each in (*snapshot.settings_below(place), file)
         if (node := member_of(each.settings, _BUDGET[0])) is not None
     ]
     limit = next((each for each in reversed(limits) if isinstance(each, int)), _USUAL_BUDGET)
-    if size > limit > 0:
-        message = (
-            f"{path.removeprefix('../')} has {size:,} bytes, of which Codex reads the first {limit:,}; shorten it, "
-            f"or raise `{_BUDGET[0]}`"
-        )
+    users, ours = _instruction_files(snapshot, file)
+    folder, _, layer_name = place.layer.rpartition("/")
+    cut = list(_cut(ours, limit, snapshot.projects.get(place.layer) or folder))
+    reported = (
+        message
+        for each, message in cut
+        if each == folder or (program, f"{each}/{layer_name}") not in settings
+    )
+    whole = "" if cut else _long(users, sum(each.size for each in ours), limit, place)
+    message = next(reported, whole)
+    if message:
+        own = member_of(file.settings, _BUDGET[0])
         where = own.range if own is not None else TextRange(0, 0)
         yield RULE.finding(where, message, path=_BUDGET)
+
+
+def _instruction_files(snapshot: Snapshot, file: AgentFile) -> tuple[int, list[Instructions]]:
+    """Return the size of the user's file with instructions, and those of the project, outer ones first."""
+    layer = file.place.layer
+    program = file.place.dialect.program
+    home = snapshot.places.homes.get(program.name, "") if program is not None else ""
+    folder, root = layer.rpartition("/")[0], snapshot.projects.get(layer)
+    files = snapshot.facts_about(file).instructions
+    ours = [
+        each
+        for each in files
+        if each.folder not in (home, layer)
+        and (each.folder == folder or (root and f"{each.folder}/".startswith(f"{root}/")))
+    ]
+    return sum(each.size for each in files if each.folder == home), ours
+
+
+def _cut(files: Iterable[Instructions], limit: int, root: str) -> Iterator[tuple[str, str]]:
+    """Yield the files of which Codex does not read all, by folder, with the message about each."""
+    left = limit
+    for each in files if limit > 0 else ():
+        name = f"{unquote(each.folder.removeprefix(root))}/{each.name}".removeprefix("/")
+        advice = f"shorten {{}}, or raise `{_BUDGET[0]}`"
+        if not left:
+            taken = f"outer files have the {limit:,} bytes that it reads"
+            yield each.folder, f"Codex does not read {name}: {taken}; {advice.format('them')}"
+        elif each.size > left:
+            before = f" after {limit - left:,} of outer files" if left < limit else ""
+            read = f"of which Codex reads the first {left:,}{before}"
+            yield each.folder, f"{name} has {each.size:,} bytes, {read}; {advice.format('it')}"
+        left = max(0, left - each.size)
+
+
+def _long(users: int, ours: int, limit: int, place: Place) -> str:
+    """Return the message about instructions that Codex reads as a whole, with a warning; "" if they are short.
+
+    The user's file alone is the matter of the user's settings.
+    """
+    is_users = place.scope is Scope.USER
+    if not 0 < limit < users + ours or (users > limit) is not is_users:
+        return ""
+    files = (
+        "AGENTS.md in this folder has"
+        if is_users
+        else "AGENTS.md of the user and of this project have"
+    )
+    return f"{files} {users + ours:,} bytes, more than the {limit:,} of `{_BUDGET[0]}`; Codex reads them all and warns"
 
 
 _BUDGET = ("project_doc_max_bytes",)
@@ -65,7 +127,9 @@ RULE = Rule(
     documentation="""
 Codex starts with such a setting and shows a warning: a feature that is under development, a model without metadata, an
 unknown service tier, a path of `[permissions]` that it does not know, a hook that it skips, hooks in both config.toml
-and hooks.json, an AGENTS.md of more than `project_doc_max_bytes` bytes. `suppress_unstable_features_warning = true` hides the warning about features.
+and hooks.json, an AGENTS.md beyond `project_doc_max_bytes`, which counts the bytes of all files from the root of the
+project to the folder where Codex starts; a finding about that stands in the settings of the folder, or without settings
+in its agents. `suppress_unstable_features_warning = true` hides the warning about features.
 
 ```toml
 [features]
