@@ -590,6 +590,80 @@ def test_settings_are_judged_as_codex_merges_and_reads_them(
     assert found[path] == expected
 
 
+PROVIDER = '[model_providers.corp]\nname = "C"\nbase_url = "https://x.invalid"\n'
+LOGIN = (
+    'authorization_url = "https://a.invalid/x", token_url = "https://t.invalid/x", client_id = "c"'
+)
+PROFILE = 'default_permissions = "x"\n[permissions.x.filesystem]\n":root" = "read"\n[permissions.x.network]\n'
+REQUEST = 'host = "a.b", methods = ["GET"], path_prefixes = ["/"]'
+KEY = 'placeholder_access_key_id = "x", region = "r", service = "s", access_key_id = { env_var = "A" }, secret_access_key = { file = "x" }'
+
+NETWORKS = [
+    (f"{PROVIDER}gateway_oauth = {{ {LOGIN} }}", ""),
+    (f"{PROVIDER}gateway_oauth = {{}}", "missing-key"),
+    (f"{PROVIDER}gateway_oauth = 3", "wrong-type"),
+    (f'{PROVIDER}gateway_oauth = {{ token_url = "https://t.invalid" }}', "missing-key"),
+    (f"{PROVIDER}gateway_oauth = {{ {LOGIN}, audience = 1 }}", "unknown-key"),
+    (f'{PROVIDER}gateway_oauth = {{ {LOGIN}, credentials_store = "auto" }}', "out-of-range"),
+    (f"{PROVIDER}gateway_oauth = {{ {LOGIN}, redirect_port = 0 }}", "out-of-range"),
+    (f"{PROVIDER}gateway_oauth = {{ {LOGIN.replace('https', 'http', 1)} }}", "out-of-range"),
+    (
+        f"{PROVIDER}gateway_oauth = {{ {LOGIN.replace('https://a.invalid', 'http://localhost:1')} }}",
+        "",
+    ),
+    (f'{PROVIDER}env_key = "X"\ngateway_oauth = {{ {LOGIN} }}', "out-of-range"),
+    (
+        f'{PROVIDER}env_key = "X"\ngateway_oauth = {{ {LOGIN}, delivery = {{ kind = "header", name = "X-A" }} }}',
+        "",
+    ),
+    (
+        f'{PROVIDER}gateway_oauth = {{ {LOGIN}, delivery = {{ kind = "cookie", name = "a b" }} }}',
+        "out-of-range",
+    ),
+    (
+        f'{PROVIDER}gateway_oauth = {{ {LOGIN}, delivery = {{ kind = "header", name = "Host" }} }}',
+        "out-of-range",
+    ),
+    (f'{PROVIDER}gateway_oauth = {{ credential_export = {{ command = "x", any = 1 }} }}', ""),
+    (f'{PROVIDER}gateway_oauth = {{ credential_export = {{ command = "" }} }}', "out-of-range"),
+    (
+        f'{PROVIDER}gateway_oauth = {{ {LOGIN}, credential_export = {{ command = "x" }} }}',
+        "out-of-range",
+    ),
+    (f'{PROVIDER}capabilities = {{ remote_compaction = "v2" }}', ""),
+    (f'{PROVIDER}capabilities = {{ remote_compaction = "v1" }}', "out-of-range"),
+    (f"{PROVIDER}capabilities = {{ external_web_access = 1 }}", "wrong-type"),
+    (f"{PROFILE}mitm = {{ version = 2, hooks = {{ a = {{ {REQUEST} }} }} }}", ""),
+    (f"{PROFILE}mitm = {{ version = 1 }}", "out-of-range"),
+    (f"{PROFILE}mitm = {{ hooks = {{ a = {{ {REQUEST}, action = [] }} }} }}", "out-of-range"),
+    (f"{PROFILE}mitm = {{ hooks = {{ a = {{ {REQUEST}, zzz = 1 }} }} }}", "unknown-key"),
+    (f"{PROFILE}mitm = {{ hooks = {{ a = {{ {REQUEST}, body = 1 }} }} }}", "out-of-range"),
+    (
+        f"{PROFILE}mitm = {{ hooks = {{ a = {{ {REQUEST}, query = {{ q = 1 }} }} }} }}",
+        "out-of-range",
+    ),
+    (f'{PROFILE}mitm = {{ hooks = {{ a = {{ host = "a.b" }} }} }}', "missing-key"),
+    (
+        f"{PROFILE}mitm = {{ hooks = {{ a = {{ {REQUEST.replace('a.b', '*')} }} }} }}",
+        "out-of-range",
+    ),
+    (f"{PROFILE}mitm = {{ actions = {{ k = {{}} }} }}", "out-of-range"),
+    (f"{PROFILE}mitm = {{ actions = {{ k = {{ inject_request_headers = [{{}}] }} }} }}", ""),
+    (f"{PROFILE}mitm = {{ version = 2, actions = {{ k = {{ aws_sigv4 = {{ {KEY} }} }} }} }}", ""),
+    (f"{PROFILE}mitm = {{ actions = {{ k = {{ aws_sigv4 = {{ {KEY} }} }} }} }}", "out-of-range"),
+]
+
+
+@pytest.mark.parametrize(("text", "code"), NETWORKS)
+def test_tables_about_the_network_have_the_errors_that_codex_has(
+    found_in: Checks, text: str, code: str, tmp_path: Path
+) -> None:
+    path = "HOME/.codex/config.toml"
+    found = found_in({path: f"{text}\n"}, [tmp_path / "home" / ".codex" / "config.toml"])
+    errors = [each for _, severity, each in found.get(path, []) if severity == "error"]
+    assert errors == ([code] if code else [])
+
+
 @pytest.mark.parametrize(
     ("sizes", "sentence"),
     [

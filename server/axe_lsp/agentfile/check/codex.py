@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 
+from axe_lsp.agentfile.check.codex_network import gateway_problems
 from axe_lsp.agentfile.check.codex_tables import (
     BUILT_IN_PROVIDERS,
     DECLARED_AGENTS,
@@ -61,7 +62,9 @@ def codex_agent(lookup: Lookup) -> Iterator[Problem]:
     yield from missing_in_tables(lookup)
     is_whole = not lookup.parse.problems
     yield from server_problems(_node(lookup, "mcp_servers"), is_whole=is_whole)
-    yield from provider_problems(_node(lookup, "model_providers"), is_whole=is_whole)
+    providers = _node(lookup, "model_providers")
+    yield from provider_problems(providers, is_whole=is_whole)
+    yield from gateway_problems(providers, is_whole=is_whole)
     yield from approval_problems(_node(lookup, "approval_policy"))
     yield from effort_problems(_efforts(lookup), "every spawn of the agent fails")
     yield from _models(lookup)
@@ -85,6 +88,7 @@ def codex_user_config(lookup: Lookup) -> Iterator[Problem]:
     yield from _of_config(lookup)
     providers = _node(lookup, "model_providers")
     yield from provider_problems(providers, is_whole=not lookup.parse.problems)
+    yield from gateway_problems(providers, is_whole=not lookup.parse.problems)
     provider, known = (
         lookup.decoded(("model_provider",)),
         (*BUILT_IN_PROVIDERS, *members_of(providers)),

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from axe_lsp.agentfile.check.codex_network import proxy_problems
 from axe_lsp.agentfile.check.codex_tables import (
     STARTUP_WARNING,
     approval_problems,
@@ -71,6 +72,7 @@ def _problems(schema: Schema, root: Node, is_whole: bool) -> Iterator[Problem]:
     yield from effort_problems(root, "it is ignored or refused")
     yield from _model(root)
     yield from _permissions(root)
+    yield from proxy_problems(node_at(root, "permissions"))
     yield from _waits(root)
     yield from _rollout_budget(root)
     yield from _unfinished_features(root)

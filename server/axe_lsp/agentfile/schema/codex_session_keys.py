@@ -548,16 +548,71 @@ _PROXY_KEYS = (
 )
 """The keys that the network of a permission profile and the feature `network_proxy` have in common."""
 
+_U16 = 2**16 - 1
+
+_SCOPE_KEYS = (
+    count("port", "The port of the requests.", maximum=_U16),
+    count("max_body_bytes", "The size of a body that is changed, in bytes.", maximum=_U64),
+)
+_REQUEST_KEYS = (
+    row("host", _S, "The host of the requests.", required=True),
+    row("methods", _SS, "Their methods.", required=True),
+    row("path_prefixes", _SS, "The beginnings of their paths.", required=True),
+    row("schemes", _SS, "Their schemes."),
+    row("ports", _ANY, "Their ports, an array of numbers."),
+    row("query", _OPEN, "Arrays of the values of their parameters, by name."),
+    row("headers", _OPEN, "Arrays of the values of their headers, by name."),
+    row("body", _ANY, "Reserved for a future release of Codex."),
+    row("action", _SS, "The names of the actions."),
+)
+_ACTION_KEYS = (
+    row("strip_request_headers", _SS, "Headers that are taken out."),
+    *table(
+        "inject_request_headers",
+        "Headers that are added.",
+        row("name", _S, "The header."),
+        row("prefix", _S, "A text before the secret value."),
+        row("placeholder", _S, "The text that stands for the secret value."),
+        row("secret_env_var", _S, "The environment variable with the secret value."),
+        row("secret_file", _S, "The file with the secret value."),
+        type_=_TT,
+        rejects_unknown=True,
+    ),
+    *table(
+        "body_secret_substitution",
+        "Secret values in place of placeholders, in bodies.",
+        row("replacements", _TT, "Placeholders.", required=True),
+        row("replacements.placeholder", _S, "The text that is replaced.", required=True),
+        row("replacements.secret", _ANY, "Where the secret value is.", required=True),
+        *_SCOPE_KEYS,
+        rejects_unknown=True,
+    ),
+    *table(
+        "aws_sigv4",
+        "Signatures of Amazon.",
+        row("placeholder_access_key_id", _S, "The id that is replaced.", required=True),
+        row("region", _S, "The region.", required=True),
+        row("service", _S, "The service.", required=True),
+        row("access_key_id", _ANY, "Where the id of the key is.", required=True),
+        row("secret_access_key", _ANY, "Where the secret key is.", required=True),
+        row("session_token", _ANY, "Where the token of a session is."),
+        *_SCOPE_KEYS,
+        rejects_unknown=True,
+    ),
+)
+
 NETWORK_KEYS = (
     *_PROXY_KEYS,
     *table(
         "mitm",
         "Requests that the proxy changes.",
-        row("version", _I, "The version of this table."),
+        row("version", _I, "The version of this table.", minimum=2, maximum=2),
         row("hooks", _T, "Requests."),
-        row("hooks.*", _OPEN, "Requests, and the action for them."),
+        *table(
+            "hooks.*", "Requests, and the actions for them.", *_REQUEST_KEYS, rejects_unknown=True
+        ),
         row("actions", _T, "Actions."),
-        row("actions.*", _OPEN, "A change of requests."),
+        *table("actions.*", "Changes of requests.", *_ACTION_KEYS, rejects_unknown=True),
         rejects_unknown=True,
     ),
 )
