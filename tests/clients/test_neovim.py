@@ -413,7 +413,7 @@ def test_a_codex_project_is_checked_in_neovim_without_settings(nvim: Path, tmp_p
 
 
 @pytest.mark.editor
-def test_file_opened_again_or_changed_by_another_program_shows_its_problems_in_neovim(
+def test_reopened_changed_and_foreign_files_get_their_lists_in_neovim(
     nvim: Path, tmp_path: Path
 ) -> None:
     project = tmp_path / "project"

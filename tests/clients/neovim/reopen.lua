@@ -1,5 +1,5 @@
 -- A file that is opened later, or again, shows its problems; a file that another program creates counts; TOML of
--- other programs shows none.
+-- other programs shows none. Of such TOML a server that Neovim starts for all of it says so at once.
 
 local support = require('support')
 
@@ -16,7 +16,17 @@ support.play(function()
     support.wait_for_diagnostics(PROBLEMS)
     vim.cmd('bwipeout!')
   end
+  local client, sent = support.clients()[1], support.sent_diagnostics('pyproject.toml')
   vim.cmd('edit ' .. folder .. '/../../pyproject.toml')
+  vim.lsp.buf_attach_client(0, client.id)
+  for round = 1, 2 do
+    support.wait_for('an empty list', function()
+      return #sent >= round
+    end)
+    vim.api.nvim_buf_set_lines(0, -1, -1, true, { '# a comment' })
+  end
+  assert(math.max(unpack(sent)) == 0, 'pyproject.toml has diagnostics')
+  vim.bo.modified = false
   vim.cmd('edit ' .. folder .. '/faulty.toml')
   support.wait_for_diagnostics(PROBLEMS)
   vim.fn.writefile({ 'name = "nobody"', 'model = "ollama/m"' }, folder .. '/nobody.toml')

@@ -64,6 +64,22 @@ function M.notices()
   return told
 end
 
+--- The numbers of diagnostics that the server sends for files of a name, from now on; the list grows.
+function M.sent_diagnostics(name)
+  local sent = {}
+  for _, method in ipairs({ 'textDocument/publishDiagnostics', 'textDocument/diagnostic' }) do
+    local handler = vim.lsp.handlers[method]
+    vim.lsp.handlers[method] = function(err, result, context, ...)
+      local uri = result and (result.uri or context.params.textDocument.uri) or ''
+      if vim.endswith(uri, '/' .. name) then
+        table.insert(sent, #(result.diagnostics or result.items or {}))
+      end
+      return handler(err, result, context, ...)
+    end
+  end
+  return sent
+end
+
 function M.clients()
   return vim.lsp.get_clients and vim.lsp.get_clients({ bufnr = 0 }) or vim.tbl_values(vim.lsp.buf_get_clients(0))
 end

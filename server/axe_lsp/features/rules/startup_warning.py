@@ -128,7 +128,7 @@ RULE = Rule(
 Codex starts with such a setting and shows a warning: a feature that is under development, a model without metadata, an
 unknown service tier, a path of `[permissions]` that it does not know, a hook that it skips, hooks in both config.toml
 and hooks.json, an AGENTS.md beyond `project_doc_max_bytes`, which counts the bytes of all files from the root of the
-project to the folder where Codex starts; a finding about that stands in the settings of the folder, or without settings
+project to the folder where Codex starts; a finding about that is in the settings of the folder, or without settings
 in its agents. `suppress_unstable_features_warning = true` hides the warning about features.
 
 ```toml
