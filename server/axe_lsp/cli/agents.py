@@ -12,7 +12,7 @@ from pathlib import Path
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.scaffold import scaffold
-from axe_lsp.cli.arguments import Parser, agents_folder
+from axe_lsp.cli.arguments import Parser, agents_folder, days
 from axe_lsp.cli.streams import complain, tell_person
 from axe_lsp.daemon import disk
 from axe_lsp.runtime.agent_search import agent_search, project_agents_folder, ways_to_agents
@@ -106,11 +106,20 @@ def _edit(options: argparse.Namespace) -> int:
         raise ConfigError(message) from error
 
 
-_COMMANDS = {"list": _list, "show": _show, "init": _init, "edit": _edit}
+def _stats(options: argparse.Namespace) -> int:
+    from axe_lsp.cli.agent_stats import stats  # noqa: PLC0415 - shells complete names with this command
+
+    return stats(options)
+
+
+_COMMANDS = {"list": _list, "show": _show, "init": _init, "edit": _edit, "stats": _stats}
 
 
 def _parser() -> Parser:
-    parser = Parser(prog="axe-lsp agents", description="List, show, create and edit agents.")
+    parser = Parser(
+        prog="axe-lsp agents",
+        description="List, show, create and edit agents, and show statistics of their runs.",
+    )
     parser.add_argument("--agents-dir", metavar="DIR", help="search this folder first")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND")
     for name, help_ in (
@@ -131,7 +140,38 @@ def _parser() -> Parser:
             )
         else:
             command.add_argument("agent", help="agent name (file name without `.toml`)")
+    _add_stats(commands)
     return parser
+
+
+def _add_stats(commands: argparse._SubParsersAction[Parser]) -> None:
+    command = commands.add_parser(
+        "stats",
+        help="show what the runs of agents were like",
+        description="Show runs, failures, cost, time and tokens of the agents of a workspace, of axe-lsp's runs. "
+        "With --source the logs of other programs are read, too, and nothing of them is stored.",
+    )
+    command.add_argument("agents", nargs="*", metavar="AGENT", help="only agents of these names")
+    command.add_argument(
+        "--in",
+        dest="folder",
+        metavar="DIR",
+        help="the workspace (default: that of the current folder)",
+    )
+    command.add_argument(
+        "--days",
+        type=days,
+        default=30,
+        help="days to look back, at most 365 (default: 30)",
+    )
+    command.add_argument(
+        "--source",
+        action="append",
+        default=[],
+        choices=["axe", "codex", "claude", "opencode", "all"],
+        help="whose runs (default: axe); can be repeated",
+    )
+    command.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _folders(options: argparse.Namespace) -> AgentFolders:

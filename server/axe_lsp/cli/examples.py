@@ -18,7 +18,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "check": ("axe-lsp check", "axe-lsp check --strict --format github"),
         "hook": ("axe-lsp hook < event.json",),
         "test": ("axe-lsp test", "axe-lsp test new 3f2a9c1e"),
-        "agents": ("axe-lsp agents list", "axe-lsp agents show reviewer"),
+        "agents": ("axe-lsp agents list", "axe-lsp agents stats --source all"),
         "import": ("axe-lsp import .claude/agents", "axe-lsp import --dry-run .codex/agents"),
         "export": ("axe-lsp export --to claude reviewer", "axe-lsp export --to codex"),
         "trust": ("axe-lsp trust", "axe-lsp trust --list"),

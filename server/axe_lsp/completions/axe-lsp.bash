@@ -5,7 +5,7 @@
 #    source ~/.local/share/bash_completion/axe-lsp
 # See also: https://github.com/scop/bash-completion/blob/main/doc/configuration.md
 
-_shtab_axe_lsp_agents_subparsers=(list show init edit)
+_shtab_axe_lsp_agents_subparsers=(list show init edit stats)
 _shtab_axe_lsp_config_subparsers=(path init key)
 _shtab_axe_lsp_history_subparsers=(list show cost tail export prune)
 _shtab_axe_lsp_subparsers=(init run chat resume undo check hook test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
@@ -22,6 +22,7 @@ _shtab_axe_lsp_agents_list_option_strings=(-h --help --agents-dir --names)
 _shtab_axe_lsp_agents_show_option_strings=(-h --help --agents-dir)
 _shtab_axe_lsp_agents_init_option_strings=(-h --help --agents-dir)
 _shtab_axe_lsp_agents_edit_option_strings=(-h --help --agents-dir)
+_shtab_axe_lsp_agents_stats_option_strings=(-h --help --in --days --source --json)
 _shtab_axe_lsp_agents_option_strings=(-h --help --agents-dir)
 _shtab_axe_lsp_import_option_strings=(-h --help --model --from --output --dry-run --force)
 _shtab_axe_lsp_export_option_strings=(-h --help --to --from --output --dry-run --force)
@@ -69,6 +70,8 @@ _shtab_axe_lsp_agents_init_pos_0_COMPGEN=_shtab_cmd_compgen_d38c6faa
 _shtab_axe_lsp_agents_init___agents_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_axe_lsp_agents_edit_pos_0_COMPGEN=_shtab_cmd_compgen_d38c6faa
 _shtab_axe_lsp_agents_edit___agents_dir_COMPGEN=_shtab_compgen_dirs
+_shtab_axe_lsp_agents_stats_pos_0_COMPGEN=_shtab_cmd_compgen_d38c6faa
+_shtab_axe_lsp_agents_stats___in_COMPGEN=_shtab_compgen_dirs
 _shtab_axe_lsp_agents___agents_dir_COMPGEN=_shtab_compgen_dirs
 _shtab_axe_lsp_import_pos_0_COMPGEN=_shtab_compgen_files
 _shtab_axe_lsp_import___output_COMPGEN=_shtab_compgen_dirs
@@ -95,7 +98,8 @@ _shtab_axe_lsp_resume___model_choices=(anthropic/claude-fable-5-2 anthropic/clau
 _shtab_axe_lsp_check___format_choices=(github human json sarif)
 _shtab_axe_lsp_test___model_choices=(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)
 _shtab_axe_lsp_test___format_choices=(github json junit text)
-_shtab_axe_lsp_agents_pos_0_choices=(list show init edit)
+_shtab_axe_lsp_agents_stats___source_choices=(axe codex claude opencode all)
+_shtab_axe_lsp_agents_pos_0_choices=(list show init edit stats)
 _shtab_axe_lsp_import___model_choices=(anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash)
 _shtab_axe_lsp_import___from_choices=(axe codex claude copilot gemini opencode vibe)
 _shtab_axe_lsp_export___to_choices=(axe codex claude copilot gemini opencode vibe)
@@ -175,6 +179,10 @@ _shtab_axe_lsp_agents_init__h_nargs=0
 _shtab_axe_lsp_agents_init___help_nargs=0
 _shtab_axe_lsp_agents_edit__h_nargs=0
 _shtab_axe_lsp_agents_edit___help_nargs=0
+_shtab_axe_lsp_agents_stats_pos_0_nargs='*'
+_shtab_axe_lsp_agents_stats__h_nargs=0
+_shtab_axe_lsp_agents_stats___help_nargs=0
+_shtab_axe_lsp_agents_stats___json_nargs=0
 _shtab_axe_lsp_agents_pos_0_nargs=A...
 _shtab_axe_lsp_agents__h_nargs=0
 _shtab_axe_lsp_agents___help_nargs=0

@@ -50,8 +50,8 @@ function _shtab_axe_lsp_using
   test "$_shtab_axe_lsp_cmdpath" = "$argv"
 end
 
-set -g _shtab_axe_lsp_commands init run chat resume undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
-set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --since --skill --status --tcp --timeout --to --token-file --workdir -n -p
+set -g _shtab_axe_lsp_commands init run chat resume undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' 'agents stats' import export trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
+set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --days --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --since --skill --source --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
 complete -c axe-lsp -f
@@ -142,7 +142,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l format -xka "github json j
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l no-history -d 'do not store the runs of cases that did not pass in the history'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using test' -l trust -d 'for this command, allow what `allow` of the files names, and agents to reach outside their workspaces'
-complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a agents -d 'List, show, create and edit agents.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a agents -d 'List, show, create and edit agents, and show statistics of their runs.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents' -l agents-dir -xka "(__fish_complete_directories)" -d 'search this folder first'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_npos -eq 0' -a list -d 'List all agents.'
@@ -161,6 +161,13 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_np
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents edit' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents edit' -l agents-dir -xka "(__fish_complete_directories)" -d 'search DIR first'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents edit; and test $_shtab_axe_lsp_npos -eq 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'agent name (file name without `.toml`)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_npos -eq 0' -a stats -d 'Show runs, failures, cost, time and tokens of the agents of a workspace, of axe-lsp'"'"'s runs. With --source the logs of other programs are read, too, and nothing of them is stored.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l in -xka "(__fish_complete_directories)" -d 'the workspace (default: that of the current folder)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l days -x -d 'days to look back, at most 365 (default: 30)'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l source -xka "axe codex claude opencode all" -d 'whose runs (default: axe); can be repeated'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l json -d 'print JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats; and test $_shtab_axe_lsp_npos -ge 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'only agents of these names'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a import -d 'Convert agents of Codex, Claude Code, GitHub Copilot, Gemini CLI, opencode and Mistral Vibe to agent files of axe, in axe/agents of the workspace. The exit code is 1 if a file can'"'"'t be converted, else 0.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using import' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using import' -l model -xka "anthropic/claude-fable-5-2 anthropic/claude-haiku-5-5 anthropic/claude-sonnet-5-5 anthropic/claude-opus-5-5 anthropic/claude-fable-5-1 anthropic/claude-opus-5 anthropic/claude-sonnet-5 anthropic/claude-fable-5 anthropic/claude-haiku-4-5 openai/gpt-6.2-astra openai/gpt-6.2-sol openai/gpt-6.1-terra openai/gpt-6.1-sol openai/gpt-6-sol openai/gpt-6-luna openai/gpt-6-astra openai/gpt-5.6-sol openai/gpt-5.6-terra openai/gpt-5.6-luna openai/gpt-5.4 openai/gpt-5.4-mini openai/gpt-5.4-nano openai/gpt-5 openai/gpt-5-mini openai/gpt-5-nano openai/gpt-4o google/gemini-4-neon google/gemini-4-hydrogen google/gemini-4-carbon google/gemini-4-argon google/gemini-3.8-flash" -d 'the model for agents whose files name no model that axe knows'

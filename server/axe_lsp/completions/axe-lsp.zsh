@@ -11,7 +11,7 @@
 _shtab_axe_lsp_commands() {
   local _commands=(
     acp:'Offer the agents of a folder to editors that speak the Agent Client Protocol.'
-    agents:'List, show, create and edit agents.'
+    agents:'List, show, create and edit agents, and show statistics of their runs.'
     bench:'measure axe-lsp against other tools, from a checkout'
     chat:'Talk with an agent. At a terminal, `/help` lists commands; in a pipe, each line is a message.'
     check:'Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.'
@@ -47,6 +47,7 @@ _shtab_axe_lsp_agents_commands() {
     init:'Create a new agent file.'
     list:'List all agents.'
     show:'Show the contents of an agent file.'
+    stats:'Show runs, failures, cost, time and tokens of the agents of a workspace, of axe-lsp'"'"'s runs. With --source the logs of other programs are read, too, and nothing of them is stored.'
   )
   _describe 'axe-lsp agents commands' _commands
 }
@@ -132,6 +133,18 @@ _shtab_axe_lsp_agents_show_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_agents_show_defaults_added=0
+
+_shtab_axe_lsp_agents_stats_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--in[the workspace (default\: that of the current folder)]:DIR:_files -/"
+  "--days[days to look back, at most 365 (default\: 30)]:days:"
+  "*--source[whose runs (default\: axe)\; can be repeated]:source:(axe codex claude opencode all)"
+  "--json[print JSON]"
+  "(*)::only agents of these names:($(axe-lsp agents list --names 2>/dev/null))"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_agents_stats_defaults_added=0
 
 _shtab_axe_lsp_bench_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -583,6 +596,7 @@ _shtab_axe_lsp_agents() {
         init) _arguments -C -s $_shtab_axe_lsp_agents_init_options ;;
         list) _arguments -C -s $_shtab_axe_lsp_agents_list_options ;;
         show) _arguments -C -s $_shtab_axe_lsp_agents_show_options ;;
+        stats) _arguments -C -s $_shtab_axe_lsp_agents_stats_options ;;
       esac
   esac
 }

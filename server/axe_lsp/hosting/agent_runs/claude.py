@@ -1,0 +1,187 @@
+"""The runs of Claude Code's agents: `subagents/` of each session first, then the sessions themselves.
+
+Recorded with Claude Code 2.1.332. Lines of one answer repeat its id and its usage, so an id is counted once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+
+from axe_lsp.hosting.agent_runs.log_files import LogFiles, Record, moment, value_at
+from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog, shown_name
+
+_OF_CHILD = (b"assistant", b"tool_result")
+_OF_SESSION = (*_OF_CHILD, b"agent-setting")
+_UNKNOWN = re.compile(r"Agent type '([^']*)' not found")
+_MISSING = re.compile(r"No such tool available: ([\w:.-]+)")
+_CALLS_OF_AGENTS = ("Agent", "Task")
+_LARGEST_META = 100_000
+
+
+class _Conversation:
+    """The lines of one conversation, read into a run."""
+
+    def __init__(self, agent: str) -> None:
+        self.run = LoggedRun("claude", shown_name(agent), "", 0.0)
+        self.tool_calls: dict[str, str] = {}
+        self.agents_by_call: dict[str, str] = {}
+        self.agents_by_id: dict[str, str] = {}
+        self.unknown: dict[str, str] = {}
+        self._answers: set[str] = set()
+        self._last = 0.0
+
+    def add(self, record: Record) -> None:
+        """Count one line."""
+        self._add_time(record)
+        self.run.cwd = self.run.cwd or record.text("cwd")
+        if record.text("type") == "assistant" or record.text("message", "role") == "assistant":
+            self._add_answer(record)
+        for part in record.objects("message", "content"):
+            if part.text("type") == "tool_result":
+                self._add_result(part, record)
+
+    def _add_time(self, record: Record) -> None:
+        time = moment(record.text("timestamp"))
+        if time is not None:
+            self.run.began = self.run.began or time
+            self._last = max(self._last, time)
+            self.run.duration_ms = max(0, int((self._last - self.run.began) * 1000))
+
+    def _add_answer(self, record: Record) -> None:
+        run, answer = self.run, record.text("message", "id")
+        if record.at("isApiErrorMessage") is True:
+            run.status = "failed"
+            return
+        run.status = "completed"
+        run.model = shown_name(record.text("message", "model")) or run.model
+        if answer not in self._answers:
+            self._answers.add(answer)
+            usage = Record(record.at("message", "usage"))
+            run.turns += 1
+            run.input_tokens += usage.number("input_tokens")
+            run.output_tokens += usage.number("output_tokens")
+            run.cache_read_tokens += usage.number("cache_read_input_tokens")
+            run.cache_write_tokens += usage.number("cache_creation_input_tokens")
+        for part in record.objects("message", "content"):
+            call = part.text("id")
+            if part.text("type") == "tool_use" and call not in self.tool_calls:
+                self.tool_calls[call] = part.text("name")
+                run.use(part.text("name")).calls += 1
+                if part.text("name") in _CALLS_OF_AGENTS:
+                    self.agents_by_call[call] = part.text("input", "subagent_type")
+
+    def _add_result(self, part: Record, record: Record) -> None:
+        call = part.text("tool_use_id")
+        text = "\n".join(_texts(part.at("content")))
+        agent = record.text("toolUseResult", "agentId")
+        if agent and call in self.agents_by_call:
+            self.agents_by_id[agent] = self.agents_by_call[call]
+        if part.at("is_error") is not True or call not in self.tool_calls:
+            return
+        use = self.run.use(self.tool_calls[call])
+        use.errors += 1
+        use.is_missing |= _MISSING.search(text) is not None
+        if unknown := _UNKNOWN.match(text):
+            self.unknown[call] = unknown[1]
+
+
+def _texts(content: object) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    for each in content if isinstance(content, list) else ():
+        text = value_at(each, "text")
+        if isinstance(text, str):
+            yield text
+
+
+class Claude:
+    """One pass over the folder of Claude Code."""
+
+    def __init__(self, home: Path, since: float) -> None:
+        self.log = ReadLog("claude")
+        self._home, self._since = home, since
+        self._files = LogFiles(home, self.log)
+
+    def read(self) -> ReadLog:
+        """Return the runs that began since the time."""
+        with suppress(OSError):
+            for project in sorted((self._home / "projects").iterdir()):
+                for session in self._recent(project.glob("*.jsonl")):
+                    if not session.name.startswith("agent-"):
+                        self._read_session(session)
+                self._read_children_without_session(project)
+        return self.log
+
+    def _recent(self, paths: Iterator[Path]) -> Iterator[Path]:
+        for path in sorted(paths):
+            status = self._files.status(path)
+            if status is not None and status.st_mtime >= self._since:
+                yield path
+
+    def _read_session(self, path: Path) -> None:
+        main = _Conversation("")
+        for record in self._files.records(path, _OF_SESSION):
+            if record.text("type") == "agent-setting":
+                main.run.agent = shown_name(record.text("agentSetting"))
+            elif record.at("isSidechain") is not True:
+                main.add(record)
+        for name in main.unknown.values():
+            self.log.unknown[main.run.cwd, shown_name(name)] += 1
+        if main.run.agent:
+            self._add(main.run)
+        children = list(self._recent(path.with_suffix("").glob("subagents/**/agent-*.jsonl")))
+        self._read_children(children, main)
+        for agent, name in main.agents_by_id.items():  # Until 2.1.1 they lay beside the session.
+            self._read_child(path.with_name(f"agent-{agent}.jsonl"), name, main.run.agent)
+
+    def _read_children(self, paths: list[Path], main: _Conversation) -> None:
+        callers = dict.fromkeys(main.agents_by_call, main.run.agent)
+        runs: list[tuple[LoggedRun, str]] = []
+        for path in paths:
+            meta = self._meta(path)
+            name = meta.text("agentType") or main.agents_by_id.get(
+                path.stem.removeprefix("agent-"), ""
+            )
+            child = self._read_child(path, name, "", is_built_in=meta.at("isBuiltIn") is True)
+            if child is not None:
+                runs.append((child.run, meta.text("toolUseId")))
+                callers.update((call, name) for call in child.agents_by_call if call not in callers)
+        for run, call in runs:
+            run.parent = shown_name(callers.get(call, ""))
+
+    def _read_children_without_session(self, project: Path) -> None:
+        for path in self._recent(project.glob("*/subagents/**/agent-*.jsonl")):
+            session = next(each for each in path.parents if each.parent == project)
+            if not session.with_name(f"{session.name}.jsonl").exists():
+                self._read_children([path], _Conversation(""))
+
+    def _read_child(
+        self, path: Path, name: str, parent: str, *, is_built_in: bool = False
+    ) -> _Conversation | None:
+        if not name or is_built_in or self._files.status(path) is None:
+            return None
+        child = _Conversation(name)
+        for record in self._files.records(path, _OF_CHILD):
+            child.add(record)
+        child.run.parent = parent
+        for unknown in child.unknown.values():
+            self.log.unknown[child.run.cwd, shown_name(unknown)] += 1
+        self._add(child.run)
+        return child
+
+    def _add(self, run: LoggedRun) -> None:
+        if run.began >= self._since:
+            self.log.runs.append(run)
+
+    def _meta(self, path: Path) -> Record:
+        file = path.with_name(f"{path.stem}.meta.json")
+        status = self._files.status(file)
+        if status is not None and status.st_size <= _LARGEST_META:
+            with suppress(OSError, msgspec.MsgspecError, ValueError, RecursionError):
+                return Record(msgspec.json.decode(file.read_bytes()))
+        return Record(None)

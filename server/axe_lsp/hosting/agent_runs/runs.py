@@ -1,0 +1,70 @@
+"""What is known of one run of an agent, whichever program has made it."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import Struct, field
+
+LONGEST_NAME = 80
+"""Characters of a name that a log contains."""
+
+
+class ToolUse(Struct):
+    """The calls of one tool in one run. `is_missing` if the agent did not have the tool."""
+
+    calls: int = 0
+    errors: int = 0
+    is_missing: bool = False
+
+
+class LoggedRun(Struct):
+    """One conversation of an agent.
+
+    `began` is in seconds since 1970. `status` is completed, failed, stopped or unfinished. `input_tokens` do not include
+    cached ones. `parent` is the agent that called it, "" for a person or a main conversation. `cost` is None without a price.
+    """
+
+    program: str
+    agent: str
+    cwd: str
+    began: float
+    status: str = "unfinished"
+    parent: str = ""
+    model: str = ""
+    input_tokens: int = 0
+    output_tokens: int = 0
+    cache_read_tokens: int = 0
+    cache_write_tokens: int = 0
+    cost: float | None = None
+    duration_ms: int = 0
+    turns: int = 0
+    tools: dict[str, ToolUse] = field(default_factory=dict)
+
+    def use(self, tool: str) -> ToolUse:
+        """Return the use of a tool, to be counted up."""
+        return self.tools.setdefault(shown_name(tool), ToolUse())
+
+
+class ReadLog(Struct):
+    """What one program's logs say. `unknown` counts calls of agents that do not exist, by folder and name.
+
+    `skipped` counts files that were left out, by the reason.
+    """
+
+    program: str
+    runs: list[LoggedRun] = field(default_factory=list)
+    unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
+    files: int = 0
+    size: int = 0
+    skipped: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no file was left out."""
+        return not self.skipped
+
+
+def shown_name(name: str) -> str:
+    """Return a name from a log without control characters, and not longer than a name is."""
+    return "".join(each for each in name[:LONGEST_NAME] if each.isprintable())

@@ -1,0 +1,180 @@
+"""`axe-lsp agents stats`: what the runs of a workspace's agents were like."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from axe_lsp.cli.agents import main
+from support.command_line import Home
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+
+RECORDED = Path(__file__).parents[1] / "recorded" / "agent_runs"
+ROLE = 'name = "{0}"\ndescription = "d"\ndeveloper_instructions = "x"\n'
+
+
+class Workspace:
+    """A workspace in which programs have made the recorded runs."""
+
+    def __init__(self, home: Home, capsys: pytest.CaptureFixture[str]) -> None:
+        self.root, self._capsys = home.work, capsys
+        self._user = Path(home.environment["HOME"])
+        (self.root / ".git").mkdir()
+
+    def add(self, name: str, text: str) -> Path:
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+    def record(self, program: str) -> None:
+        """Copy the logs of a program; they name the folder `/home/p`, which is this workspace."""
+        shutil.copytree(RECORDED / program / "home", self._user, dirs_exist_ok=True)
+        for path in self._user.rglob("*.jsonl"):
+            path.write_text(path.read_text().replace("/home/p", str(self.root)))
+        for path in [*self._user.rglob("state_*.sqlite"), *self._user.rglob("opencode.db")]:
+            self._update(path)
+
+    def _update(self, path: Path) -> None:
+        with closing(sqlite3.connect(path)) as connection, connection:
+            if path.suffix == ".db":
+                connection.execute("UPDATE session SET directory = ?", (str(self.root),))
+            else:
+                change = (
+                    "UPDATE threads SET cwd = ?, rollout_path = replace(rollout_path, '@HOME@', ?)"
+                )
+                connection.execute(change, (str(self.root), str(self._user)))
+
+    def print(self, *arguments: str) -> str:
+        assert main(["stats", "--days", "365", *arguments]) == 0
+        return self._capsys.readouterr().out
+
+    def stats(self, *arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.print("--json", *arguments))
+        return found
+
+
+@pytest.fixture
+def workspace(
+    home: Home, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Workspace:
+    for name, value in home.environment.items():
+        monkeypatch.setenv(name, value)
+    # The recordings have a date, and `--days` ends after a year.
+    monkeypatch.setattr("axe_lsp.cli.agent_stats._DAY", 86_400 * 50)
+    for variable in ("XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.chdir(home.work)
+    return Workspace(home, capsys)
+
+
+def agent(stats: dict[str, Any], name: str, program: str) -> dict[str, Any]:
+    (found,) = [
+        each for each in stats["agents"] if (each["agent"], each["program"]) == (name, program)
+    ]
+    return dict(found)
+
+
+def test_agent_of_codex_has_the_file_that_its_runs_meant(workspace: Workspace) -> None:
+    path = workspace.add(".codex/agents/reader.toml", ROLE.format("reader"))
+    workspace.add(".codex/agents/idle.toml", ROLE.format("idle"))
+    workspace.record("codex")
+    stats = workspace.stats("--source", "codex")
+    reader, idle = agent(stats, "reader", "codex"), agent(stats, "idle", "codex")
+    assert (reader["file"], reader["runs"], reader["failed"]) == (str(path), 2, 1)
+    assert (idle["runs"], idle["last"], idle["cost"]) == (0, None, None)
+    assert stats["unknownAgents"] == [{"agent": "never2", "program": "codex", "calls": 1}]
+    assert stats["sources"] == [
+        {**stats["sources"][0], "program": "codex", "skipped": 0, "state": "complete"}
+    ]
+
+
+def test_agents_in_markdown_have_runs_of_their_programs(workspace: Workspace) -> None:
+    workspace.add(".claude/agents/reader.md", "---\nname: reader\ndescription: d\n---\nx\n")
+    workspace.add(".opencode/agent/reader.md", "---\ndescription: d\n---\nx\n")
+    for program in ("claude", "opencode"):
+        workspace.record(program)
+    stats = workspace.stats("--source", "claude", "--source", "opencode")
+    assert agent(stats, "reader", "claude")["runs"] == 4
+    assert agent(stats, "reader", "opencode")["cost"] == pytest.approx(0.00285)
+    assert [each["agent"] for each in stats["agents"] if each["file"] is None] == []
+
+
+def test_runs_of_another_folder_do_not_count_for_a_file_of_the_workspace(
+    workspace: Workspace,
+) -> None:
+    workspace.record("codex")
+    workspace.root = workspace.add("inner/axe/agents/a.toml", "").parents[2]
+    path = workspace.add(".codex/agents/reader.toml", ROLE.format("reader"))
+    found = agent(
+        workspace.stats("--source", "codex", "--in", str(workspace.root)), "reader", "codex"
+    )
+    assert (found["file"], found["runs"]) == (str(path), 0)
+
+
+def test_logs_of_other_programs_are_read_on_request_only(workspace: Workspace) -> None:
+    workspace.add(".codex/agents/reader.toml", ROLE.format("reader"))
+    workspace.record("codex")
+    assert [each["program"] for each in workspace.stats()["sources"]] == ["axe"]
+    assert workspace.stats()["agents"] == []
+
+
+def test_named_agents_alone_are_shown(workspace: Workspace) -> None:
+    for name in ("reader", "other"):
+        workspace.add(f".codex/agents/{name}.toml", ROLE.format(name))
+    stats = workspace.stats("other", "--source", "all")
+    assert [each["agent"] for each in stats["agents"]] == ["other"]
+
+
+def test_table_has_a_row_for_each_agent_and_unknown_ones(workspace: Workspace) -> None:
+    workspace.add(".codex/agents/reader.toml", ROLE.format("reader"))
+    workspace.record("codex")
+    lines = workspace.print("--source", "codex").splitlines()
+    assert lines[0].split()[:4] == ["agent", "program", "runs", "failed"]
+    assert lines[1].split()[:4] == ["reader", "codex", "2", "1"]
+    assert lines[2] == "unknown agent never2 (codex): 1 call"
+
+
+def test_workspace_without_agents_says_so(workspace: Workspace) -> None:
+    assert workspace.print() == "No agents and no runs in this workspace.\n"
+
+
+@pytest.mark.process
+def test_own_runs_have_callers_turns_and_tools_that_were_missing(
+    workspace: Workspace, home: Home, provider: ScriptedProvider
+) -> None:
+    workspace.add(
+        "axe/agents/lead.toml", 'name = "lead"\nmodel = "anthropic/lead"\nsub_agents = ["helper"]\n'
+    )
+    workspace.add(
+        "axe/agents/helper.toml",
+        'name = "helper"\nmodel = "anthropic/helper"\ntools = ["read_file", "list_directory"]\n',
+    )
+    workspace.add("a.txt", "a\n")
+    provider.script("lead", Says(calls=[calls_agent("helper", "t")]), Says("x"))
+    provider.script(
+        "helper",
+        Says(
+            calls=[
+                Call("read_file", {"path": "a.txt"}),
+                Call("write_file", {"path": "b", "content": "x"}),
+            ],
+            usage=(50, 10),
+        ),
+        Says("y", usage=(60, 5)),
+    )
+    code, _, err = home.call("run", "lead", "-p", "go")
+    assert code == 0, err
+    stats = workspace.stats()
+    lead, helper = agent(stats, "lead", "axe"), agent(stats, "helper", "axe")
+    assert (lead["parents"], helper["parents"]) == ({"": 1}, {"lead": 1})
+    assert (helper["inputTokens"], helper["outputTokens"], helper["medianTurns"]) == (110, 15, 2)
+    assert [(each["name"], each["calls"]) for each in helper["tools"]] == [("read_file", 1)]
+    assert helper["missingTools"] == [{"name": "write_file", "runs": 1}]
+    assert helper["unusedTools"] == ["list_directory"]
