@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import sqlite3
 from contextlib import closing
@@ -12,6 +13,8 @@ from typing import Any
 import pytest
 
 from axe_lsp.cli.agents import main
+from axe_lsp.hosting.history.database import open_history, transaction
+from axe_lsp.hosting.history.rows import Batch, EventRow, RunRow, write
 from support.command_line import Home
 from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 
@@ -139,6 +142,57 @@ def test_table_has_a_row_for_each_agent_and_unknown_ones(workspace: Workspace) -
     assert lines[0].split()[:4] == ["agent", "program", "runs", "failed"]
     assert lines[1].split()[:4] == ["reader", "codex", "2", "1"]
     assert lines[2] == "unknown agent never2 (codex): 1 call"
+
+
+def test_change_since_the_last_edit_is_a_sentence_with_both_numbers(
+    workspace: Workspace, home: Home
+) -> None:
+    path = workspace.add("axe/agents/a.toml", 'name = "a"\nmodel = "anthropic/m"\n')
+    os.utime(path, (1_790_000_000, 1_790_000_000))
+    with closing(open_history(home.history)) as connection:
+        for number in range(24):
+            is_old = number < 12
+            write_run(connection, str(workspace.root), number, is_old=is_old)
+    stats = agent(workspace.stats(), "a", "axe")
+    assert [each["runs"] for each in stats["versions"]] == [12, 12]
+    assert workspace.print().splitlines()[-1] == (
+        "a (axe): since the edit of 2026-09-21 (12 runs): slower, median 46 s, before 16 s (12 runs)"
+    )
+
+
+def write_run(connection: sqlite3.Connection, folder: str, number: int, *, is_old: bool) -> None:
+    """Write a run of agent `a` that has completed, before the edit or after it."""
+    run: dict[str, Any] = {
+        "runId": f"r{number}",
+        "rootRunId": f"r{number}",
+        "agent": "a",
+        "depth": 0,
+    }
+    began = "2026-09-20T00:00:00.000Z" if is_old else "2026-09-22T00:00:00.000Z"
+    duration = (10_000 if is_old else 40_000) + 1_000 * (number % 12)
+    begin = {**run, "kind": "begin", "model": "anthropic/m"}
+    end = {**run, "kind": "end", "status": "completed", "durationMs": duration, "turns": 1}
+    rows = [
+        EventRow(run["rootRunId"], seq, run["runId"], "axe/agent", json.dumps(params))
+        for seq, params in enumerate((begin, end), 1)
+    ]
+    batch = Batch(events={(row.root_run_id, row.seq): row for row in rows})
+    batch.runs[run["runId"]] = RunRow(
+        run_id=run["runId"],
+        root_run_id=run["rootRunId"],
+        parent_run_id=None,
+        agent="a",
+        depth=0,
+        began=began,
+        status="completed",
+        begin_seq=1,
+        end_seq=2,
+        workspace=folder,
+        writer="",
+        forget_after="9999",
+    )
+    with transaction(connection):
+        write(connection, batch)
 
 
 def test_workspace_without_agents_says_so(workspace: Workspace) -> None:

@@ -18,6 +18,7 @@ from axe_lsp.hosting.agent_runs import log_files
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog
 from axe_lsp.hosting.agent_runs.sources import read_source
 from axe_lsp.hosting.agent_runs.statistics import statistics, with_price
+from axe_lsp.runtime.plain_text import digest_of
 
 RECORDED = Path(__file__).parents[1] / "recorded" / "agent_runs"
 PROGRAMS = ("codex", "claude", "opencode")
@@ -60,7 +61,7 @@ def of_reader(log: ReadLog) -> list[LoggedRun]:
 
 
 def numbers(runs: list[LoggedRun]) -> dict[str, Any]:
-    return dict(statistics("reader", "", None, (), [with_price(run) for run in runs]))
+    return dict(statistics("reader", "", None, [with_price(run) for run in runs]))
 
 
 def test_runs_of_codex_have_status_tokens_and_time(machine: Machine) -> None:
@@ -106,6 +107,14 @@ def test_runs_of_opencode_have_its_own_cost(machine: Machine) -> None:
     assert found["models"] == {"m1": 2}
     assert found["parents"] == {"": 2}
     assert dict(log.unknown) == {("/home/p", "nobody"): 1}
+
+
+@pytest.mark.parametrize(("program", "count"), [("claude", 4), ("codex", 2)])
+def test_runs_have_the_hash_of_their_prompt(program: str, count: int, machine: Machine) -> None:
+    machine.record(program)
+    digest = digest_of("READER ROLE. Read and answer in one sentence.")
+    runs = of_reader(machine.read(program, since=0.0))
+    assert sum(digest in run.definitions for run in runs) == count
 
 
 @pytest.mark.parametrize("program", PROGRAMS)

@@ -5,24 +5,28 @@ from __future__ import annotations
 import argparse
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
 from msgspec import Struct
 
-from axe_lsp.agentfile.dialects import DIALECTS, LAYERED
+from axe_lsp.agentfile.dialects import CLAUDE, CODEX, DIALECTS, LAYERED
+from axe_lsp.agentfile.text.front_matter import MarkdownParse
+from axe_lsp.agentfile.text.reading import values_of
 from axe_lsp.cli.text_width import shown_cells
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog
 from axe_lsp.hosting.agent_runs.sources import OWN, SOURCES, read_source
-from axe_lsp.hosting.agent_runs.statistics import statistics, with_price
+from axe_lsp.hosting.agent_runs.statistics import DefinedIn, statistics, with_price
+from axe_lsp.hosting.agent_runs.versions import FileVersion
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, working_folder
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below, workspace_above
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.plain_text import shown_path, visible
+from axe_lsp.runtime.plain_text import digest_of, shown_path, visible
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.workspace import Change, Workspace
@@ -93,7 +97,7 @@ def agent_statistics(
         if is_below or (agent is not None and agent.is_users):
             runs.setdefault(key, []).append(with_price(run))
     rows = [
-        statistics(name, program, *_of_file(agents.get((program, name))), found)
+        statistics(name, program, _of_file(agents.get((program, name))), found)
         for (program, name), found in runs.items()
         if not names or name in names
     ]
@@ -131,11 +135,28 @@ def _is_below(folder: str, root: Path) -> bool:
     return bool(folder) and Path(os.path.normpath(folder)).is_relative_to(root)
 
 
-def _of_file(agent: _Agent | None) -> tuple[str | None, Sequence[str]]:
-    """Return the path of a file, and the tools that it names."""
-    if agent is None:
-        return None, ()
-    return str(agent.path), tuple(each for each in agent.file.offered if "*" not in each)
+def _of_file(agent: _Agent | None) -> DefinedIn | None:
+    path = agent.path if agent is not None else None
+    if agent is None or path is None:
+        return None
+    changed = 0.0
+    with suppress(OSError):
+        changed = path.stat().st_mtime
+    tools = tuple(each for each in agent.file.offered if "*" not in each)
+    return DefinedIn(str(path), tools, FileVersion(changed, _digest_of_prompt(agent.file, path)))
+
+
+def _digest_of_prompt(file: AgentFile, path: Path) -> str:
+    """Return the hash of the prompt of a file whose program logs prompts, else ""."""
+    content = disk.read(path)
+    if content is None or file.place.dialect not in (CODEX, CLAUDE):
+        return ""
+    parse = file.place.kind.parse(content.text)
+    if isinstance(parse, MarkdownParse):
+        return digest_of(parse.body.strip())
+    values = values_of(content.text) or {}
+    prompt = values.get("developer_instructions")
+    return digest_of(prompt.strip()) if isinstance(prompt, str) else ""
 
 
 def _source(log: ReadLog) -> _SourceJson:
@@ -218,6 +239,9 @@ def _text(report: Mapping[str, Json], logs: Iterable[ReadLog]) -> Iterator[str]:
             ).rstrip()
     else:
         yield "No agents and no runs in this workspace."
+    for row in rows:
+        if isinstance(row, dict):
+            yield from _changes(row)
     unknown = report["unknownAgents"]
     assert isinstance(unknown, list)
     for each in unknown:
@@ -227,6 +251,39 @@ def _text(report: Mapping[str, Json], logs: Iterable[ReadLog]) -> Iterator[str]:
     for log in logs:
         for reason, count in log.skipped.items():
             yield f"{log.program}: {log.files:,} files, {count:,} skipped ({reason})"
+
+
+_UNITS: Mapping[str, Callable[[float], str]] = {
+    "failures": lambda share: f"{100 * share:.0f} % failed",
+    "seconds": lambda seconds: f"median {seconds:.0f} s",
+    "outputTokens": lambda tokens: f"median {tokens:,.0f} tokens",
+    "cost": lambda dollars: f"median ${dollars:.4f}",
+}
+
+
+def _changes(row: Mapping[str, Json]) -> Iterator[str]:
+    """Yield a sentence for each change since the last edit, with both numbers and both numbers of runs."""
+    versions, found = row["versions"], row["changes"]
+    assert isinstance(found, list)
+    for each in found:
+        assert isinstance(each, dict)
+        assert isinstance(versions, list)
+        assert isinstance(versions[0], dict)
+        day = str(versions[0]["since"])[:10]
+        name = f"{visible(str(row['agent']))} ({row['program']})"
+        unit = _UNITS.get(str(each["measure"]))
+        before, after = each["before"], each["after"]
+        if (
+            unit is None
+            or not isinstance(before, (int, float))
+            or not isinstance(after, (int, float))
+        ):
+            yield f"{name}: {each['text']} since the edit of {day}"
+            continue
+        yield (
+            f"{name}: since the edit of {day} ({each['runs']} runs): {each['text']}, "
+            f"{unit(after)}, before {unit(before).removeprefix('median ')} ({each['runsBefore']} runs)"
+        )
 
 
 def _row(row: Mapping[str, Json]) -> tuple[str, ...]:

@@ -14,8 +14,9 @@ import msgspec
 
 from axe_lsp.hosting.agent_runs.log_files import LogFiles, Record, moment, value_at
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog, shown_name
+from axe_lsp.runtime.plain_text import digest_of
 
-_OF_CHILD = (b"assistant", b"tool_result")
+_OF_CHILD = (b"assistant", b"tool_result", b"prompt_snapshot")
 _OF_SESSION = (*_OF_CHILD, b"agent-setting")
 _UNKNOWN = re.compile(r"Agent type '([^']*)' not found")
 _MISSING = re.compile(r"No such tool available: ([\w:.-]+)")
@@ -38,6 +39,9 @@ class _Conversation:
     def add(self, record: Record) -> None:
         """Count one line."""
         self._add_time(record)
+        prompts = record.at("attachment", "systemPrompt")
+        if isinstance(prompts, list) and prompts and isinstance(prompts[0], str):
+            self.run.definitions = frozenset([digest_of(prompts[0].strip())])
         self.run.cwd = self.run.cwd or record.text("cwd")
         if record.text("type") == "assistant" or record.text("message", "role") == "assistant":
             self._add_answer(record)

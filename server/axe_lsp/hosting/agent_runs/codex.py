@@ -21,10 +21,11 @@ from axe_lsp.hosting.agent_runs.log_files import (
     whole_number,
 )
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog, shown_name
+from axe_lsp.runtime.plain_text import digest_of
 
 _MARKS = (
     *(b"session_meta", b"turn_context", b"token_usage_record", b"task_complete", b"turn_aborted"),
-    *(b"function_call", b"custom_tool_call", b"item_completed"),
+    *(b"function_call", b"custom_tool_call", b'"developer"'),
 )
 _UNKNOWN = re.compile(r"unknown agent_type '([^']*)'")
 _FAILED_COMMAND = re.compile(r"(Process exited with code|Exit code:?) [1-9-]")
@@ -184,6 +185,12 @@ def _count(run: LoggedRun, thread: str, record: Record, *, has_turns: bool) -> N
         run.model = run.model or shown_name(record.text("payload", "model"))
     elif kind == "token_usage_record" and record.text("payload", "thread_id") == thread:
         _count_tokens(run, record)
+    elif kind == "response_item" and record.text("payload", "role") == "developer":
+        texts = [part.text("text").strip() for part in record.objects("payload", "content")]
+        if (
+            not run.turns
+        ):  # The prompt comes before the first answer; hooks send such messages later.
+            run.definitions |= {digest_of(text) for text in texts if text}
     elif kind == "event_msg" and inner in ("task_complete", "turn_aborted") and not has_turns:
         is_failed = record.at("payload", "error") is not None
         run.status = (

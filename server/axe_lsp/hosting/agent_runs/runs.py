@@ -22,7 +22,8 @@ class LoggedRun(Struct):
     """One conversation of an agent.
 
     `began` is in seconds since 1970. `status` is completed, failed, stopped or unfinished. `input_tokens` do not include
-    cached ones. `parent` is the agent that called it, "" for a person or a main conversation. `cost` is None without a price.
+    cached ones. `parent` is the agent that called it, "" for a person or a main conversation. `cost` is None without a price. `definitions` are hashes of texts, one
+    of which is the agent's prompt; empty if the log has no prompt.
     """
 
     program: str
@@ -40,6 +41,7 @@ class LoggedRun(Struct):
     duration_ms: int = 0
     turns: int = 0
     tools: dict[str, ToolUse] = field(default_factory=dict)
+    definitions: frozenset[str] = frozenset()
 
     def use(self, tool: str) -> ToolUse:
         """Return the use of a tool, to be counted up."""

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 from statistics import median
 
+from msgspec import Struct, to_builtins
+
+from axe_lsp.hosting.agent_runs.changes import FINISHED, changes
 from axe_lsp.hosting.agent_runs.runs import LoggedRun
+from axe_lsp.hosting.agent_runs.versions import FileVersion, versions_of
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.usage import Usage, cost_today
 
 _PROVIDERS = {"codex": "openai", "claude": "anthropic"}
 """The provider of a program, whose list prices count: subscriptions pay nothing by the token."""
-
-FINISHED = ("completed", "failed")
-"""The statuses of runs that count in percentages and medians."""
 
 
 def with_price(run: LoggedRun) -> LoggedRun:
@@ -29,10 +30,18 @@ def with_price(run: LoggedRun) -> LoggedRun:
     return run
 
 
+class DefinedIn(Struct, frozen=True):
+    """The file of an agent: its path, the tools that it names, and its present version."""
+
+    path: str
+    tools: Sequence[str] = ()
+    version: FileVersion = FileVersion(0.0)
+
+
 def statistics(
-    agent: str, program: str, file: str | None, tools: Iterable[str], runs: Sequence[LoggedRun]
+    agent: str, program: str, file: DefinedIn | None, runs: Sequence[LoggedRun]
 ) -> dict[str, Json]:
-    """Return the statistics of one agent. `tools` are those that its file names."""
+    """Return the statistics of one agent, of which no file is known if `file` is None."""
     priced = [run.cost for run in runs if run.cost is not None]
     finished = [run for run in runs if run.status in FINISHED]
     used = Counter[str](
@@ -41,7 +50,7 @@ def statistics(
     return {
         "agent": agent,
         "program": program,
-        "file": file,
+        "file": file.path if file is not None else None,
         "runs": len(runs),
         "failed": sum(run.status == "failed" for run in runs),
         "stopped": sum(run.status == "stopped" for run in runs),
@@ -57,12 +66,32 @@ def statistics(
         "medianTurns": _median(finished, lambda run: run.turns),
         "toolCalls": sum(use.calls for run in runs for use in run.tools.values()),
         "tools": _tools(runs, used),
-        "unusedTools": [name for name in tools if runs and name not in used],
+        "unusedTools": [each for each in file.tools if runs and each not in used]
+        if file is not None
+        else [],
         "missingTools": _missing(runs),
         "parents": dict(Counter(run.parent for run in runs)),
         "models": dict(Counter(run.model for run in runs if run.model)),
-        "versions": [],
-        "changes": [],
+        **(
+            _by_version(runs, file.version) if file is not None else {"versions": [], "changes": []}
+        ),
+    }
+
+
+def _by_version(runs: Sequence[LoggedRun], file: FileVersion) -> dict[str, Json]:
+    versions = versions_of(runs, file)
+    groups = [(_iso(file.since), versions.current), *((None, each) for each in versions.earlier)]
+    return {
+        "versions": [
+            {
+                "since": since,
+                "runs": len(group),
+                "failed": sum(run.status == "failed" for run in group),
+            }
+            for since, group in groups
+            if group
+        ],
+        "changes": [to_builtins(each) for each in changes(versions.before, versions.current)],
     }
 
 
