@@ -200,6 +200,8 @@ More about some keys: [agents that start agents](delegation.md), [typed agents](
 7. Every other `axe/agents` and `.axe/agents` below the workspace folder, those nearer to the top first, then by name.
    Hidden folders, linked folders and folders of dependencies (`node_modules`, `venv`, `build` and the like) are
    not searched, nor are folders more than 12 levels deep.
+8. Agents of [other programs](markdown-agents.md#runs) in the folder of the caller's project: of Codex, Vibe, Claude Code, Copilot,
+   opencode, Gemini CLI. `claude:NAME` means that of one program, `axe:NAME` one of axe.
 
 A repository below the workspace folder (a submodule, a clone, a worktree) is a project of its own: in steps 4 and 7, an
 agent's file names only agents of its own repository, and two agents of one name in two repositories do not cause

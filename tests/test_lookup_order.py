@@ -43,8 +43,20 @@ FOLDERS = (
     "project/kit/sub/axe/agents",
     "config/axe/agents",
 )
-OF_OTHERS = ("project/.codex/agents", "project/.vibe/agents", "project/sub/.codex/agents")
-"""Folders of other programs, whose agents no agent of axe calls."""
+OF_OTHERS = (
+    "project/.codex/agents",
+    "project/.vibe/agents",
+    "project/sub/.codex/agents",
+    "project/kit/.claude/agents",
+    "project/.claude/agents",
+    "project/.gemini/agents",
+    "project/sub/.claude/agents",
+    "project/sub/.opencode/agent",
+    "project/.opencode/agent/a",
+)
+"""Folders of other programs, whose agents an agent of axe calls where axe has none of the name."""
+
+IN_MARKDOWN = tuple(each for each in OF_OTHERS if not each.endswith(("x/agents", "vibe/agents")))
 
 Meant = Mapping[str, str]
 """The folder of the agent that each name means; names that mean nothing are left out."""
@@ -88,7 +100,7 @@ def written(agents: Agents) -> Iterator[Path]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(os.path.realpath(name))
         for place, agent in agents.definitions:
-            put(folder / place / f"{agent}.toml")
+            put(folder / place / f"{agent}{'.md' if place in IN_MARKDOWN else '.toml'}")
         put(folder / agents.caller / "caller.toml", f'workdir = "{agents.workdir}"')
         (folder / "project" / "kit").mkdir(parents=True, exist_ok=True)
         (folder / "project" / "kit" / ".git").write_text("gitdir: elsewhere\n")  # A submodule.
@@ -106,6 +118,9 @@ def written(agents: Agents) -> Iterator[Path]:
 
 def put(file: Path, more: str = "") -> None:
     file.parent.mkdir(parents=True, exist_ok=True)
+    if file.suffix == ".md":
+        file.write_text(f"---\nname: {file.stem}\ndescription: d\n---\nGo.\n")
+        return
     if file.parent.parent.name == ".codex":
         text = 'name = "{0}"\ndescription = "d"\ndeveloper_instructions = "i"\n'
         file.write_text(text.format(file.stem))

@@ -207,3 +207,34 @@ def test_users_own_agents_run_in_the_current_folder(home: Home, provider: Script
     provider.script("m", Says("done"))
     assert home.call("run", "a", *MODEL)[:2] == (0, "done")
     assert "You are mine." in str(provider.requests[0].body)
+
+
+def test_agent_of_axe_calls_an_agent_of_claude_and_the_run_says_which(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    claude(home, "review", "tools: Read, Agent", body="You are Claude's.")
+    put(home, ".gemini/agents/review.md", "name: review", "description: d", body="Gemini's.")
+    home.add({"lead": 'name = "lead"\nmodel = "openai/m"\nsub_agents = ["review"]\n'})
+    provider.script("m", Says(calls=[calls_agent("review", "go")]), Says("found"), Says("done"))
+    code, out, err = home.call("run", "lead", "-p", "go")
+    assert (code, out) == (0, "done")
+    assert "You are Claude's." in str(provider.requests[1].body)
+    assert 'agent "review" is that of claude' in err
+    assert '"gemini:review"' in err
+
+
+@pytest.mark.parametrize(
+    ("name", "prompt"), [("gemini:review", "Gemini's."), ("axe:review", "Axe's.")]
+)
+def test_agent_of_axe_chooses_the_program_of_a_called_agent(
+    home: Home, provider: ScriptedProvider, name: str, prompt: str
+) -> None:
+    claude(home, "review", body="Claude's.")
+    put(home, ".gemini/agents/review.md", "name: review", "description: d", body="Gemini's.")
+    home.add({"review": 'name = "review"\nmodel = "openai/m"\nsystem_prompt = "Axe\'s."\n'})
+    home.add({"lead": f'name = "lead"\nmodel = "openai/m"\nsub_agents = ["{name}"]\n'})
+    provider.script("m", Says(calls=[calls_agent(name, "go")]), Says("found"), Says("done"))
+    code, out, err = home.call("run", "lead", "-p", "go")
+    assert (code, out) == (0, "done")
+    assert prompt in str(provider.requests[1].body)
+    assert "is that of" not in err

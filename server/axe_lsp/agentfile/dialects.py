@@ -105,7 +105,7 @@ class Dialect(Struct, frozen=True, eq=False):
     `config` is the kind of a project's settings, `user_config` that of the user's own if that is another one.
     An agent is named by the key `name` if it `has_names`, else by its file. It needs the keys in `needed`
     unless settings declare it. Of the files that the settings name, those of the keys in `read_at_start` have to be
-    there, with such a content. `built_in` are the names of the program's own agents, and `reserved` those
+    there, with such a content. `prompt` is the key of the system prompt in TOML. `built_in` are the names of the program's own agents, and `reserved` those
     that no agent may have.
     """
 
@@ -115,6 +115,7 @@ class Dialect(Struct, frozen=True, eq=False):
     user_config: FileKind | None = None
     has_names: bool = False
     needed: tuple[str, ...] = ()
+    prompt: KeyPath = ()
     built_in: tuple[str, ...] = ()
     reserved: tuple[str, ...] = ()
     read_at_start: Mapping[KeyPath, str] = {}
@@ -128,7 +129,11 @@ TEXT, CATALOG, HOOKS = "text", "catalog of models", "hooks"
 RULES, SERVER = "rules", "program of a server"
 """The kinds of files that a program reads at its start, or starts."""
 
-AXE = Dialect(FileKind(AGENT, axe_agent), FileKind(CONFIG, axe_config, is_agent=False))
+AXE = Dialect(
+    FileKind(AGENT, axe_agent),
+    FileKind(CONFIG, axe_config, is_agent=False),
+    prompt=("system_prompt",),
+)
 
 CODEX = Dialect(
     FileKind(CODEX_AGENT, codex_agent),
@@ -139,6 +144,7 @@ CODEX = Dialect(
     FileKind(CODEX_USER_CONFIG, codex_user_config, is_agent=False, judge_merged=codex_settings),
     has_names=True,
     needed=("name", "description", "developer_instructions"),
+    prompt=("developer_instructions",),
     built_in=BUILT_IN_AGENTS,
     read_at_start={
         ("model_instructions_file",): TEXT,
@@ -208,6 +214,24 @@ def dialect_of(kind: FileKind) -> Dialect:
 
 def _kind_of(schema: str) -> FileKind:
     return next(each for each in _BY_KIND if each.schema.name == schema)
+
+
+_OTHERS = frozenset(LAYERED[each].agent.schema.program for each in other_programs.PROGRAMS)
+
+
+def is_other_program(title: str) -> bool:
+    """Return whether agents of the program of this title can be named by files of axe."""
+    return title in _OTHERS
+
+
+def program_title(program: Program | None) -> str:
+    """Return the name of a program as people write it: `Claude Code`."""
+    return (AXE if program is None else LAYERED[program]).agent.schema.program
+
+
+def program_titled(title: str) -> Program:
+    """Return the program of this title."""
+    return next(each for each in LAYERED if program_title(each) == title)
 
 
 def dialect_of_loose(name: str, text: str) -> Dialect:

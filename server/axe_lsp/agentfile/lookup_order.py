@@ -43,7 +43,7 @@ class Caller(Struct, frozen=True):
 
     `folder` holds the file that names it, and is "" for a name that a person gives. `base` is the
     working directory that the file or the command line names, and is "" if neither names one.
-    `dialect` is that of the file, "" for axe's own. A file names agents of its dialect only.
+    `dialect` is that of the file, "" for axe's own. A file of another dialect names agents of its dialect only.
     """
 
     folder: str = ""
@@ -135,7 +135,7 @@ def layers_of(
     of the workspace folder and of each folder between the two count as well.
     """
     home = places.home(caller.dialect)
-    above = caller.folder.partition(f"/{inside}/")[0] if not _is_in(caller.folder, home) else ""
+    above = _project_of(caller.folder, inside, places) if not _is_in(caller.folder, home) else ""
     start = caller.base or above or next(iter(places.roots), "")
     folders = [start]
     if is_recursive:
@@ -145,6 +145,31 @@ def layers_of(
             folders.append(f"{folders[-1]}/{part}")
     own = [home] if home else []
     return tuple(dict.fromkeys((*own, *(f"{each}/{inside}" for each in folders if each))))
+
+
+def layers_for_axe(
+    caller: Caller,
+    places: AgentPlaces,
+    inside: str,
+    repository_of: Callable[[str], str],
+    *,
+    is_recursive: bool,
+) -> tuple[str, ...]:
+    """Return the `layers_of` a program, the dialect of `caller`, whose agents a file of axe may name."""
+    home, start = places.home(caller.dialect), f"{caller.base}/{inside}" if caller.base else ""
+    named = {*places.first, *places.extra, places.user}
+    own = "" if caller.folder in named else repository_of(caller.folder)
+    layers = layers_of(caller, places, inside, is_recursive=is_recursive)
+    return tuple(each for each in layers if each in (home, start) or repository_of(each) == own)
+
+
+def _project_of(folder: str, inside: str, places: AgentPlaces) -> str:
+    """Return the folder with the layer, or with the agents of axe, in which a file lies; "" for those that settings name."""
+    if folder in (*places.first, *places.extra, places.user):
+        return ""
+    above = folder.partition(f"/{inside}/")[0]
+    ending = next((f"/{each}" for each in AGENT_FOLDERS if above.endswith(f"/{each}")), "")
+    return above.removesuffix(ending)
 
 
 def _is_in(folder: str, outer: str) -> bool:

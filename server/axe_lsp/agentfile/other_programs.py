@@ -105,10 +105,22 @@ def stem_of(file_name: str) -> str:
     return stem.removesuffix(".agent") if ending == "md" else stem if dot else file_name
 
 
+OF_AXE = "axe:"
+"""Stands before the name of an agent of axe that agents of other programs have, too."""
+
+
 def program_named(name: str) -> Program | None:
     """Return the program in `PROGRAM:NAME`, None without one."""
-    prefix, colon, _ = name.partition(":")
-    return next((each for each in PROGRAMS if colon and each.name == prefix), None)
+    if ":" not in name:
+        return None
+    prefix = name.partition(":")[0]
+    return next((each for each in PROGRAMS if each.name == prefix), None)
+
+
+def without_program(name: str) -> str:
+    """Return the name in `PROGRAM:NAME`, also without a program."""
+    is_chosen = name.startswith(OF_AXE) or program_named(name) is not None
+    return name.partition(":")[2] if is_chosen else name
 
 
 def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program | None:

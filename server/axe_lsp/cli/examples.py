@@ -21,6 +21,10 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "agents": ("axe-lsp agents list", "axe-lsp agents stats --source all"),
         "import": ("axe-lsp import .claude/agents", "axe-lsp import --dry-run .codex/agents"),
         "export": ("axe-lsp export --to claude reviewer", "axe-lsp export --to codex"),
+        "sync": (
+            "axe-lsp sync reviewer --from .claude/agents/reviewer.md",
+            "axe-lsp sync reviewer --from axe/agents/reviewer.toml --dry-run",
+        ),
         "trust": ("axe-lsp trust", "axe-lsp trust --list"),
         "config": ("axe-lsp config init", "axe-lsp config key anthropic"),
         "schema": ("axe-lsp schema agent", "axe-lsp schema run-result"),

@@ -93,15 +93,15 @@ def convert_all(prog: str, paths: Iterable[Path], options: Options) -> int:
         try:
             source, new = _converted(path, options)
             if options.output is None:
-                _require_inside(folder / new.file_name, workspace)
+                require_inside(folder / new.file_name, workspace)
             _write(folder / new.file_name, new.text, path, written, options)
-        except _NotConvertedError as error:
+        except NotConvertedError as error:
             print(visible(f"{prog}: {error}"), file=sys.stderr)
             code = NOT_CONVERTED
             continue
         _report(path, source, folder / new.file_name, new, target)
         if options.dry_run:
-            _show_diff(folder / new.file_name, new.text)
+            show_diff(folder / new.file_name, new.text)
         converted += 1
         without_model += any(each == MODEL_IS_MISSING for each in new.notes)
     if without_model:
@@ -121,11 +121,11 @@ def _example_of_model() -> str:
         return NO_MODEL
 
 
-class _NotConvertedError(Exception):
+class NotConvertedError(Exception):
     """One file stays as it is; the message says which, where and why."""
 
 
-def _prompt_beside(agent: Path, file: str) -> str:
+def prompt_beside(agent: Path, file: str) -> str:
     """Return the text of a prompt of Vibe in the folder of prompts beside that of an agent, else in the user's."""
     home = dict(homes_of_dialects(os.environ)).get(VIBE.name)
     folders = [agent.parent.parent / PROMPTS, *([Path(home, PROMPTS)] if home else [])]
@@ -139,15 +139,15 @@ def _text_of(path: Path) -> str:
 
 def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
     content = disk.read(path)
-    shown = _shown(path)
+    shown = shown_from_here(path)
     if content is None:
-        raise _NotConvertedError(f"{shown}: there is no such file")
+        raise NotConvertedError(f"{shown}: there is no such file")
     if content.fault:
         line = LineIndex(content.text).line_at(content.fault_at or 0) + 1
-        raise _NotConvertedError(f"{shown}:{line}: {content.fault}")
+        raise NotConvertedError(f"{shown}:{line}: {content.fault}")
     source = options.source or format_of(path.as_posix(), content.text)
     if source is options.target:
-        raise _NotConvertedError(f"{shown}: it is an agent of {source.title} already")
+        raise NotConvertedError(f"{shown}: it is an agent of {source.title} already")
     try:
         return source, convert(
             content.text,
@@ -155,19 +155,19 @@ def _converted(path: Path, options: Options) -> tuple[Format, Converted]:
             source,
             options.target,
             options.model,
-            beside=partial(_prompt_beside, path),
+            beside=partial(prompt_beside, path),
         )
     except ConversionError as error:
         place = f"{shown}:{error.line}" if error.line else shown
-        raise _NotConvertedError(f"{place}: {error}") from error
+        raise NotConvertedError(f"{place}: {error}") from error
 
 
-def _require_inside(path: Path, workspace: Path) -> None:
+def require_inside(path: Path, workspace: Path) -> None:
     """Refuse a path outside: a repository could bring a link to the user's own folder of agents, whose files are trusted."""
     real = Path(os.path.realpath(path))
     if not real.is_relative_to(os.path.realpath(workspace)):
-        raise _NotConvertedError(
-            f"{_shown(path)} is written nowhere: a link leads out of the workspace, to {shown_path(real)}; "
+        raise NotConvertedError(
+            f"{shown_from_here(path)} is written nowhere: a link leads out of the workspace, to {shown_path(real)}; "
             "--output names another folder"
         )
 
@@ -176,15 +176,15 @@ def _write(
     path: Path, text: str, source: Path, written: dict[Path, Path], options: Options
 ) -> None:
     if path in written:
-        reason = f"{_shown(path)} was just made of {_shown(written[path])}"
+        reason = f"{shown_from_here(path)} was just made of {shown_from_here(written[path])}"
         way_out = "rename one of the agents"
         if options.target is AXE and not options.source:
             first, second = (format_of(each.as_posix()).name for each in (written[path], source))
             if first != second:
                 way_out += f", or import those of one program, such as `--from {second}`"
             elif source.parent != written[path].parent:
-                way_out += f", or import one of the folders alone, such as {_shown(source.parent)}"
-        raise _NotConvertedError(f"{_shown(source)}: {reason}; {way_out}")
+                way_out += f", or import one of the folders alone, such as {shown_from_here(source.parent)}"
+        raise NotConvertedError(f"{shown_from_here(source)}: {reason}; {way_out}")
     written[path] = source
     if options.dry_run:
         return
@@ -194,22 +194,22 @@ def _write(
         else:
             disk.create(path, text)
     except FileExistsError:
-        reason = f"{_shown(path)} already exists; --force replaces it"
-        raise _NotConvertedError(f"{_shown(source)}: {reason}") from None
+        reason = f"{shown_from_here(path)} already exists; --force replaces it"
+        raise NotConvertedError(f"{shown_from_here(source)}: {reason}") from None
     except OSError as error:
         reason = f"the new file can't be written: {os_fault(error)}"
-        raise _NotConvertedError(f"{_shown(source)}: {reason}") from error
+        raise NotConvertedError(f"{shown_from_here(source)}: {reason}") from error
 
 
-def _show_diff(path: Path, text: str) -> None:
+def show_diff(path: Path, text: str) -> None:
     """Print the change of the file, without API keys: the output may end up anywhere."""
     before = disk.read(path)
     old = before.text if before is not None else ""
     lines = unified_diff(
         without_secrets(old).splitlines(),
         without_secrets(text).splitlines(),
-        _shown(path) if before is not None else os.devnull,
-        _shown(path),
+        shown_from_here(path) if before is not None else os.devnull,
+        shown_from_here(path),
         lineterm="",
     )
     for line in lines:
@@ -217,7 +217,11 @@ def _show_diff(path: Path, text: str) -> None:
 
 
 def _report(path: Path, source: Format, new_path: Path, new: Converted, target: Format) -> None:
-    print(visible(f"{_shown(path)} ({source.title}) → {_shown(new_path)} ({target.title})"))
+    print(
+        visible(
+            f"{shown_from_here(path)} ({source.title}) → {shown_from_here(new_path)} ({target.title})"
+        )
+    )
     if new.kept:
         print(visible(f"  kept    {', '.join(new.kept)}"))
     for note in new.notes:
@@ -225,7 +229,7 @@ def _report(path: Path, source: Format, new_path: Path, new: Converted, target: 
         print(visible(f"  {note.kind.value:<7} {note.key}: {text}"))
 
 
-def _shown(path: Path) -> str:
+def shown_from_here(path: Path) -> str:
     """Return a path as short as it can be said here."""
     here = working_folder()
     return shown_path(path.relative_to(here) if path.is_relative_to(here) else path)

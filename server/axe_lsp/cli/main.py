@@ -27,6 +27,7 @@ COMMANDS = {
     "agents": "list, show, create and edit agents",
     "import": "convert agents of other programs to agent files of axe",
     "export": "write agents as files of Codex, Claude Code and others",
+    "sync": "carry changes of an agent over to its files for other programs",
     "trust": "allow agents of a workspace to reach outside it, and list them",
     "config": "find and create the configuration folder",
     "schema": "print the JSON Schema of agent files or config.toml",

@@ -33,6 +33,7 @@ _shtab_axe_lsp_commands() {
     run:'Run an agent and print its answer.'
     schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` and `axe-lsp run --json=full` print.'
     serve:'The language server for axe agent files, for any LSP client.'
+    sync:'Carry the description, the instructions, the tools and the limits of an agent over from one of its files to those of the same name for other programs, all other keys of which stay as they are. The changes are shown first. The exit code is 1 if a file is left that differs, else 0.'
     test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. `axe-lsp help testing` describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes; for tools for the web, until what the agent can read changes.'
     undo:'Put back the files that write_file and edit_file have changed in a run. A file that has changed since is left. The effects of commands are not undone.'
@@ -470,6 +471,17 @@ _shtab_axe_lsp_serve_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_serve_defaults_added=0
 
+_shtab_axe_lsp_sync_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--from[the file that has changed]:FILE:_files"
+  "--dry-run[show the changes, and write nothing]"
+  "--yes[write the files without asking]"
+  ":the name of the agent:($(axe-lsp agents list --names 2>/dev/null))"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_sync_defaults_added=0
+
 _shtab_axe_lsp_test_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--agent[only tests of this agent]:NAME:($(axe-lsp agents list --names 2>/dev/null))"
@@ -566,6 +578,7 @@ _shtab_axe_lsp() {
         run) _arguments -C -s $_shtab_axe_lsp_run_options ;;
         schema) _arguments -C -s $_shtab_axe_lsp_schema_options ;;
         serve) _arguments -C -s $_shtab_axe_lsp_serve_options ;;
+        sync) _arguments -C -s $_shtab_axe_lsp_sync_options ;;
         test) _arguments -C -s $_shtab_axe_lsp_test_options ;;
         trust) _arguments -C -s $_shtab_axe_lsp_trust_options ;;
         undo) _arguments -C -s $_shtab_axe_lsp_undo_options ;;

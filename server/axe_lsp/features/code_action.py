@@ -20,7 +20,7 @@ from axe_lsp.features.diagnostics import not_silenced
 from axe_lsp.features.edit import ActionKind, CodeAction, Edit, TextChange
 from axe_lsp.features.fix import Case, Context, Fix, change
 from axe_lsp.features.refactorings import REFACTORINGS
-from axe_lsp.features.rules import fixes_of, syntax, unused_ignore
+from axe_lsp.features.rules import differing_twin, fixes_of, syntax, unused_ignore
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 
 
@@ -48,6 +48,8 @@ def code_actions(
 
 def _respellings(case: Case) -> Iterator[Fix]:
     """Yield the fixes of a file in Markdown."""
+    if case.finding.code == differing_twin.RULE.code:
+        yield from differing_twin.fixes(case)
     meant = case.finding.suggestion
     if meant:
         yield change(case, f"Write `{meant}`", Splice(case.finding.range, meant), preferred=True)

@@ -8,6 +8,7 @@ from enum import Enum
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.dialects import program_title
 from axe_lsp.workspace.agent_file import SUB_AGENTS, TASK_TYPES, AgentFile
 from axe_lsp.workspace.graph_algorithms import (
     Depths,
@@ -33,7 +34,8 @@ class Node(Struct, frozen=True):
     """An agent; without a file, one that is missed. Ids are URIs, of a missing agent its name.
 
     A root is an agent that no other one lists in `sub_agents`, or that `Task` may start. `depth` is
-    how far below the nearest root an agent stands; None if all ways up go round in circles.
+    how far below the nearest root an agent stands; None if all ways up go round in circles. `twins` are the agents of
+    the same name for other programs.
     """
 
     id: str
@@ -42,6 +44,7 @@ class Node(Struct, frozen=True):
     is_root: bool = False
     is_reachable: bool = False
     depth: int | None = None
+    twins: tuple[AgentFile, ...] = ()
 
 
 class Edge(Struct, frozen=True):
@@ -100,7 +103,7 @@ def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> 
     missing = sorted({edge.target for edge in edges} - files.keys())
     return DelegationGraph(
         nodes=(
-            *(_node(file, limits, below) for file in files.values()),
+            *(_node(snapshot, file, limits, below) for file in files.values()),
             *(Node(name, name, None) for name in missing),
         ),
         edges=edges,
@@ -142,11 +145,12 @@ def _roots(files: Iterable[str], edges: Iterable[Edge]) -> Iterator[str]:
     return (uri for uri in files if uri not in called or uri in started)
 
 
-def _node(file: AgentFile, roots: Container[str], below: Depths) -> Node:
+def _node(snapshot: Snapshot, file: AgentFile, roots: Container[str], below: Depths) -> Node:
     depth = below.depths.get(file.uri)
     # If all paths upwards are cycles, runs have to start at an agent in them.
     is_reachable = depth is None or file.uri in below.in_reach
-    return Node(file.uri, file.called, file, file.uri in roots, is_reachable, depth)
+    twins = tuple(snapshot.twins(file))
+    return Node(file.uri, file.called, file, file.uri in roots, is_reachable, depth, twins)
 
 
 def _cycles(calls: Mapping[str, Sequence[str]]) -> list[Cycle]:
@@ -205,9 +209,13 @@ def _ids(graph: DelegationGraph) -> dict[str, str]:
 
 
 def _label(node: Node) -> str:
-    is_users = node.file is not None and node.file.place.scope is Scope.USER
+    place = node.file.place if node.file is not None else None
+    program = place.dialect.program if place is not None else None
+    remarks = [program_title(program)] if program is not None else []
+    if place is not None and place.scope is Scope.USER:
+        remarks.append("user")
     # Mermaid wants some character.
-    return _CONTROL.sub(" ", f"{node.name} (user)" if is_users else node.name) or " "
+    return _CONTROL.sub(" ", f"{node.name} ({', '.join(remarks)})" if remarks else node.name) or " "
 
 
 def _styles(node: Node) -> Iterator[str]:

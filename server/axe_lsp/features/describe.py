@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
+from axe_lsp.agentfile.dialects import program_title
 from axe_lsp.agentfile.schema.agent_keys import AGENT
 from axe_lsp.agentfile.schema.agent_types import AgentType
 from axe_lsp.agentfile.schema.key_spec import FIRST_AXE, KeyPath, KeySpec, KeyType
@@ -117,9 +118,13 @@ def type_markdown(name: str, agent_type: AgentType) -> str:
     )
 
 
-def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
-    """Return the card of an agent; with `callers`, if they are worth looking for."""
-    lines = [f"**{as_text(agent.called)}** · {_SCOPES[agent.place.scope]}"]
+def agent_markdown(
+    agent: AgentFile, callers: Sequence[str] = (), twins: Sequence[AgentFile] = ()
+) -> str:
+    """Return the card of an agent; with `callers` and `twins`, if they are worth looking for."""
+    program = agent.place.dialect.program
+    of = f"{program_title(program)} " if program is not None else ""
+    lines = [f"**{as_text(agent.called)}** · {of}{_SCOPES[agent.place.scope]}"]
     if agent.description:
         lines.append(as_text(agent.description))
     facts = []
@@ -132,9 +137,28 @@ def agent_markdown(agent: AgentFile, callers: Sequence[str] = ()) -> str:
         named = ", ".join(map(as_code, callers[:_NAMED]))
         more = f" and {len(callers) - _NAMED:,} more" if len(callers) > _NAMED else ""
         facts.append(f"- called by: {named}{more}")
+    if twins:
+        facts.append(f"- also for: {', '.join(_twin(agent, each) for each in twins)}")
     if any(problem.fatal for problem in agent.problems):
         facts.append("- ⚠ has errors: calling it will fail")
     return "\n\n".join([*lines, "\n".join(facts)]).rstrip()
+
+
+def differences(agent: AgentFile, twin: AgentFile) -> list[str]:
+    """Return what differs between an agent and one of the same name for another program, as far as both have it."""
+    texts = [each.description.replace("\\n", "\n").split() for each in (agent, twin)]
+    marks = [each.prompt_mark for each in (agent, twin)]
+    return [
+        *(["description"] if all(texts) and texts[0] != texts[1] else []),
+        *(["prompt"] if all(marks) and marks[0] != marks[1] else []),
+    ]
+
+
+def _twin(agent: AgentFile, twin: AgentFile) -> str:
+    differing = differences(agent, twin)
+    verb = "differ" if len(differing) > 1 else "differs"
+    remark = f" ({' and '.join(differing)} {verb})" if differing else ""
+    return f"{program_title(twin.place.dialect.program)}{remark}"
 
 
 def member_markdown(path: str, member: Member) -> str:

@@ -61,7 +61,11 @@ def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
             agent = snapshot.agent(each.name, file) if each.range.touches(offset) else None
             if agent is not None:
                 return Hover(each.range, _card(snapshot, agent))
-        return Hover(key[0], key_markdown(key[1])) if key is not None else None
+        if key is None:
+            return None
+        says_who = key[1].path in (("name",), ("description",)) and file.place.kind.is_agent
+        card = f"\n\n---\n\n{_card(snapshot, file)}" if says_who and snapshot.twins(file) else ""
+        return Hover(key[0], f"{key_markdown(key[1])}{card}")
     cursor = cursor_at(file.open, offset)
     return _of_server(snapshot, file, cursor, offset) or _of_place(snapshot, file, cursor)
 
@@ -203,7 +207,7 @@ def _of_built_in_type(name: str) -> str | None:
 
 
 def _card(snapshot: Snapshot, agent: AgentFile) -> str:
-    return agent_markdown(agent, callers_of(snapshot, agent))
+    return agent_markdown(agent, callers_of(snapshot, agent), snapshot.twins(agent))
 
 
 def _of_tool(name: str) -> str | None:

@@ -16,8 +16,9 @@ from urllib.parse import quote, unquote, urlsplit
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.dialects import AGENT_TESTS
+from axe_lsp.agentfile.dialects import AGENT_TESTS, AXE
 from axe_lsp.agentfile.lookup_order import SUFFIX, objection
+from axe_lsp.agentfile.other_programs import PROGRAMS, Program, without_program
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.splices import literal, requoted
 from axe_lsp.agentfile.text.yaml import is_plain_text
@@ -31,7 +32,7 @@ from axe_lsp.features.rename_recording import (
     named_in_test,
     rename_in_test,
 )
-from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, read_agent_file
+from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference, read_agent_file
 from axe_lsp.workspace.layers import file_of
 from axe_lsp.workspace.meaning import Kind, Meaning, agent_meaning, meaning, mentions, mentions_in
 from axe_lsp.workspace.places import Place, Scope
@@ -124,15 +125,15 @@ def _named_anew(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: Te
             raise RenameError(f"there is an agent {quoted(new_name)} already; choose another name")
     old_name = layers.name_of(agent)
     changes = list(_name_change(agent, new_name, text_of))
-    for uri in dict.fromkeys(each.settings for each in layers.declared.get(agent.uri, ())):
-        settings = snapshot.file(uri)
-        if settings is None:
-            continue
+    meant = agent_meaning(agent)
+    for uri, caller in {each.file.uri: each.file for each in mentions(snapshot, meant)}.items():
         text = text_of(uri)
-        for _, reference in mentions_in(
-            snapshot, _as_it_is_now(settings, text), agent_meaning(agent)
-        ):
-            if reference.name == old_name:
+        for _, reference in mentions_in(snapshot, _as_it_is_now(caller, text), meant):
+            if caller.place.kind is AXE.agent:
+                changes.append(
+                    _renamed_in_toml(snapshot, caller, text, reference, new_name.strip())
+                )
+            elif reference.name == old_name:
                 changes.append(_rewritten(uri, text, reference.range, new_name))
     return tuple(changes)
 
@@ -152,6 +153,9 @@ def _renamed_in_markdown(
     for uri, caller in {each.file.uri: each.file for each in mentions(snapshot, meant)}.items():
         text = text_of(uri)
         for _, reference in mentions_in(snapshot, _as_it_is_now(caller, text), meant):
+            if caller.place.kind.syntax is None:
+                changes.append(_renamed_in_toml(snapshot, caller, text, reference, new_name))
+                continue
             new = _in_yaml(reference.range.of(text), new_name)
             changes.append(TextChange(uri, reference.range, new))
     text = text_of(agent.uri)
@@ -162,6 +166,21 @@ def _renamed_in_markdown(
             *changes,
         )
     return (*changes, MovedFile(agent.uri, _moved_by_name(agent, new_name)))
+
+
+def _renamed_in_toml(
+    snapshot: Snapshot, caller: AgentFile, text: str, reference: Reference, new_name: str
+) -> TextChange:
+    """Return the change of a name in a list of axe of an agent of another program. Raises RenameError for a taken name."""
+    name = _like(reference.name, new_name)
+    if name == new_name and snapshot.agents(new_name, caller):
+        raise RenameError(f"there is an agent {quoted(new_name)} already; choose another name")
+    return _rewritten(caller.uri, text, reference.range, name)
+
+
+def _like(old: str, new_name: str) -> str:
+    """Return the new name with the program in front of it that the old one has."""
+    return f"{old.removesuffix(without_program(old))}{new_name}"
 
 
 _MARKS = frozenset("(),[]{}:#&*!|>'\"%@`\\")
@@ -294,7 +313,7 @@ def _check_means_the_same(
     References to agents that are `moving` get other names at the same time.
     """
     for caller, reference in mentions(snapshot, agent_meaning(agent)):
-        taken = meaning(snapshot, caller, replace(reference, value=new.stem))
+        taken = meaning(snapshot, caller, replace(reference, value=_like(reference.name, new.stem)))
         if taken.uri in moving:
             continue
         if taken.kind is not Kind.MISSING and not _counts(snapshot, new, taken, caller):
@@ -314,9 +333,17 @@ def _counts(snapshot: Snapshot, new: Place, taken: Meaning, caller: AgentFile) -
     rival = snapshot.file(taken.uri) if taken.kind is Kind.AGENT else None
     if rival is None:
         return False
+    own, other = (_order(each.dialect.program) for each in (new, rival.place))
+    if own != other:
+        return own < other
     places = snapshot.places
     seen_from = places.caller(caller.place, caller.workdir)
     return places.precedence(new, seen_from) < places.precedence(rival.place, seen_from)
+
+
+def _order(program: Program | None) -> int:
+    """Return the place of a program in the order in which names of axe are looked up."""
+    return PROGRAMS.index(program) if program is not None and program in PROGRAMS else -1
 
 
 def _taken(name: str, taken: Meaning, caller: AgentFile) -> str:
@@ -349,7 +376,7 @@ def _mention_changes(
     for uri, caller in callers.items():
         text = text_of(uri)
         for _, reference in mentions_in(snapshot, _as_it_is_now(caller, text), meant):
-            changes.append(_rewritten(uri, text, reference.range, new.stem))
+            changes.append(_rewritten(uri, text, reference.range, _like(reference.name, new.stem)))
     return changes
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from pygls.exceptions import JsonRpcInvalidParams
 
+from axe_lsp.agentfile.dialects import program_title
 from axe_lsp.agentfile.schema.models import known_model
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.delegation_graph import (
@@ -17,9 +18,11 @@ from axe_lsp.features.delegation_graph import (
     dot,
     mermaid,
 )
+from axe_lsp.features.describe import differences
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.show_document import show_text
 from axe_lsp.serving.json_rpc import JsonObject
+from axe_lsp.workspace.agent_file import AgentFile
 
 _FORMATS = ("json", "mermaid", "dot")
 _DOCUMENTS = {
@@ -105,12 +108,25 @@ def _node(node: Node, spelled: dict[str, str]) -> JsonObject:
     }
 
 
+def _twin(agent: AgentFile, twin: AgentFile, spelled: dict[str, str]) -> JsonObject:
+    return {
+        "uri": spelled.get(twin.uri, twin.uri),
+        "program": program_title(twin.place.dialect.program),
+        "differs": differences(agent, twin),
+    }
+
+
 def _facts(node: Node, spelled: dict[str, str]) -> Iterator[tuple[str, Any]]:
     """Yield the members of an agent that a file defines."""
     if node.file is None:
         return
     yield "uri", spelled[node.id]
     yield "scope", node.file.place.scope.name.lower()
+    program = node.file.place.dialect.program
+    if program is not None:
+        yield "program", program_title(program)
+    if node.twins:
+        yield "twins", [_twin(node.file, each, spelled) for each in node.twins]
     model = node.file.model.value if node.file.model is not None else ""
     known = known_model(model)
     if model:

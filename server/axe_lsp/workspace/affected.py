@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from msgspec import Struct
 
 from axe_lsp.agentfile.dialects import AGENT_TESTS
+from axe_lsp.agentfile.other_programs import without_program
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Place
@@ -87,8 +88,10 @@ def directly_affected(
     if after.names is not before.names:
         affected.update(_naming_nobody(after))
     for each in touched:
+        affected.update(_affected_twins(before, after, each))
         affected.update(_affected_callers(after, each))
-        affected.update(uri for name in each.renamed for uri in after.names.get(name, ()))
+        plain = {without_program(name) for name in each.renamed}
+        affected.update(uri for name in plain for uri in after.names.get(name, ()))
         if each.means_others or each.has_other_tools:
             affected.update(_tests_naming(after, each.place.stem))
     return frozenset(affected)
@@ -99,10 +102,31 @@ def _affected_callers(snapshot: Snapshot, change: FileChange) -> Iterator[str]:
     is_for_all = change.appears_or_goes or change.has_another_timeout
     if not (is_for_all or change.changes_files_otherwise):
         return
-    for uri in snapshot.callers(change.place.stem):
+    for uri in _callers(snapshot, change):
         file = snapshot.file(uri)
         if is_for_all or (file is not None and file.starts_side_runs):
             yield uri
+
+
+def _callers(snapshot: Snapshot, change: FileChange) -> Iterator[str]:
+    there = change.new or change.old
+    if there is not None:
+        for each in there.listings(there.place.stem):
+            yield from snapshot.callers(each)
+
+
+def _affected_twins(before: Snapshot, after: Snapshot, change: FileChange) -> Iterator[str]:
+    """Yield the agents of the same name of other programs, which say whether they differ from this one."""
+    old, new = change.old, change.new
+    if old is not None and new is not None and _identity(old) == _identity(new):
+        return
+    for snapshot, file in ((before, old), (after, new)):
+        if file is not None:
+            yield from (each.uri for each in snapshot.twins(file))
+
+
+def _identity(file: AgentFile) -> tuple[str, str, int]:
+    return file.called, file.description, file.prompt_mark
 
 
 def named_alike(snapshot: Snapshot, uris: Iterable[str]) -> Iterator[str]:

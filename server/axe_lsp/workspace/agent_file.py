@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property, lru_cache
 from posixpath import normpath
+from zlib import crc32
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -35,12 +36,14 @@ from axe_lsp.agentfile.dialects import (
     SERVER,
     VIBE,
 )
+from axe_lsp.agentfile.other_programs import OF_AXE
 from axe_lsp.agentfile.schema.agent_types import filled_by
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, Names, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested, nested_in
 from axe_lsp.agentfile.schema.schema_keywords import Member, members_of
 from axe_lsp.agentfile.schema.tools import SIDE_RUN_TOOLS, tools_meant
+from axe_lsp.agentfile.text.front_matter import MarkdownParse
 from axe_lsp.agentfile.text.parse import Parse
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.agentfile.text.values import decode
@@ -115,7 +118,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     with and answers, as far as they have names. `timeout` is its own, `call_timeout` that of its calls.
     `declarations` are in files of settings, whose values `settings` are if the program merges those of its layers. `offered` are the tools that its model gets, besides those of servers and
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
-    One that `has_copy` works in a copy of its folder.
+    One that `has_copy` works in a copy of its folder. `prompt_mark` is a checksum of the prompt, 0 without one.
     """
 
     place: Place
@@ -141,6 +144,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     offered: tuple[str, ...] = ()
     calls: tuple[Reference, ...] = ()
     has_copy: bool = False
+    prompt_mark: int = 0
 
     @property
     def schema(self) -> Schema:
@@ -157,6 +161,12 @@ class AgentFile(Struct, frozen=True, dict=True):
         if self.place.kind.syntax is None:
             return self.place.stem
         return self.name.value if self.name is not None else self.place.name_by_path
+
+    def listings(self, name: str) -> tuple[str, ...]:
+        """Return the keys in `Snapshot.callers` under which files may list this agent by a name."""
+        program = self.place.dialect.program
+        prefixed = f"{OF_AXE if program is None else f'{program.name}:'}{name}"
+        return tuple(dict.fromkeys((name, prefixed, self.listed(name))))
 
     def listed(self, name: str) -> str:
         """Return the key of a name that the file lists in `Snapshot.callers`: programs in Markdown have names of their own."""
@@ -240,6 +250,7 @@ def read_agent_file(
         ignores=read_ignores(parse),
         open=lookup if is_open else None,
         declarations=_declarations(lookup) if not kind.is_agent else (),
+        prompt_mark=_prompt_mark(place, lookup),
         settings=nested_in(parse.document.tables, text) if kind.judge_merged is not None else None,
     )
     return replace(file, name=None, model=None) if fault else file
@@ -471,6 +482,19 @@ def _problems(parse: Parse, lookup: Lookup, judge: Judge) -> Iterator[Problem]:
     ):
         yield Problem(SYNTAX, each.range, message, (), 0)
     yield from check(parse, lookup, judge)
+
+
+def _prompt_mark(place: Place, lookup: Lookup) -> int:
+    """Return a checksum of the prompt without white space around it, 0 if the file has none."""
+    if not place.kind.is_agent:
+        return 0
+    parse, key = lookup.parse, place.dialect.prompt
+    prompt: object = lookup.decoded(key) if key else None
+    if isinstance(parse, MarkdownParse):
+        prompt = parse.body
+    if not isinstance(prompt, str) or not prompt.strip():
+        return 0
+    return crc32(prompt.replace("\r\n", "\n").strip().encode("utf-8", "surrogatepass"))
 
 
 def _filled(values: FileValues) -> Mapping[str, str | list[str]]:

@@ -9,11 +9,14 @@ project, which is its repository, down to the working folder. Recorded with Code
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
 from urllib.parse import unquote
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.dialects import is_other_program
+from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.agent_file import AgentFile, Declaration
 from axe_lsp.workspace.places import Places, Scope, joined
 
@@ -28,7 +31,7 @@ class Declared(Struct, frozen=True):
     declaration: Declaration
 
 
-class Layers(Struct, frozen=True):
+class Layers(Struct, frozen=True, dict=True):
     """All agents of dialects with layers. `declared` has the declarations by the URIs of the files.
 
     `settings` are the URIs of settings by program and layer.
@@ -37,6 +40,16 @@ class Layers(Struct, frozen=True):
     names: NamedAgents = {}
     declared: Mapping[str, tuple[Declared, ...]] = {}
     settings: Mapping[tuple[str, str], str] = {}
+
+    @cached_property
+    def names_for_axe(self) -> frozenset[str]:
+        """The names of the agents of other programs, which files of axe may name."""
+        return frozenset(name for title, name in self.names if is_other_program(title))
+
+    @cached_property
+    def spelling_for_axe(self) -> Spelling:
+        """Finds names of these agents that are written alike."""
+        return Spelling(self.names_for_axe)
 
     def name_of(self, file: AgentFile) -> str:
         """Return the name by which the program knows the agent; "" if it has none."""
@@ -193,15 +206,21 @@ def is_layer_below(lower: str, upper: str, users: Iterable[str], root: str | Non
     return inner.startswith(f"{folder}/")
 
 
-def affected_by(before: Layers, after: Layers) -> Iterator[str]:
-    """Yield the files about which there may be something new to say since the names or declarations have changed."""
+def changed_names(before: Layers, after: Layers) -> list[tuple[str, str]]:
+    """Return the keys in `names` that mean other files than before."""
+    if after.names is before.names:
+        return []
+    keys = {*before.names, *after.names}
+    return [key for key in keys if before.names.get(key) != after.names.get(key)]
+
+
+def affected_by(before: Layers, after: Layers, changed: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the files about which there may be something new to say since the `changed` names or declarations have changed."""
     if after is before:
         return
-    for key in {*before.names, *after.names}:
-        old, new = before.names.get(key, ()), after.names.get(key, ())
-        if old != new:
-            yield from old
-            yield from new
+    for key in changed:
+        yield from before.names.get(key, ())
+        yield from after.names.get(key, ())
     for uri in {*before.declared, *after.declared}:
         if before.declared.get(uri) != after.declared.get(uri):
             yield uri

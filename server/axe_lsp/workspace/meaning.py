@@ -7,6 +7,7 @@ from enum import Enum, auto
 from typing import NamedTuple
 
 from axe_lsp.agentfile.dialects import AXE
+from axe_lsp.agentfile.other_programs import without_program
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.workspace.agent_file import TASK_TYPES, AgentFile, Reference
@@ -61,13 +62,24 @@ def agent_meaning(agent: AgentFile) -> Meaning:
 def mentions(snapshot: Snapshot, meant: Meaning) -> Iterator[Mention]:
     """Yield the names in lists that have this meaning, file by file in the order of the texts."""
     agent = snapshot.file(meant.uri)
-    listed = agent.listed(meant.name) if agent is not None else meant.name
-    uris = [meant.uri] if meant.kind is Kind.INLINE_TYPE else snapshot.callers(listed)
+    uris = set[str]()
+    for name in _names_of(snapshot, agent, meant):
+        listings = agent.listings(name) if agent is not None else (name,)
+        uris.update(uri for each in listings for uri in snapshot.callers(each))
+    if meant.kind is Kind.INLINE_TYPE:
+        uris = {meant.uri}
     declared = snapshot.layers.declared.get(meant.uri, ())
     for uri in sorted({*uris, *(each.settings for each in declared)}):
         file = snapshot.file(uri)
         if file is not None:
             yield from mentions_in(snapshot, file, meant)
+
+
+def _names_of(snapshot: Snapshot, agent: AgentFile | None, meant: Meaning) -> set[str]:
+    """Return the names by which files may mean an agent: Codex knows one by the name in its file."""
+    known = snapshot.layers.name_of(agent) if agent is not None else ""
+    is_agent = meant.kind is Kind.AGENT and known
+    return {meant.name, known} if is_agent else {meant.name}
 
 
 def last_caller(snapshot: Snapshot, tests: AgentFile, callers: Sequence[str]) -> AgentFile | None:
@@ -97,7 +109,8 @@ def agents_of_tests(snapshot: Snapshot, tests: AgentFile) -> Iterator[str]:
 
 def mentions_in(snapshot: Snapshot, file: AgentFile, meant: Meaning) -> Iterator[Mention]:
     """Yield the names in the lists of one file that have this meaning."""
-    named = [each for each in file.references if each.name == meant.name]
+    names = _names_of(snapshot, snapshot.file(meant.uri), meant)
+    named = [each for each in file.references if without_program(each.name) in names]
     if len(named) > 1:  # Places are not looked for where they make no difference.
         named.sort(key=lambda each: each.range)
     for reference in named:

@@ -75,6 +75,16 @@ class Place(Struct, frozen=True):
         return self.layer or self.folder
 
     @property
+    def project(self) -> str:
+        """The folder that holds the layer or the folder of axe's agents; "" for the user's own."""
+        if self.scope is Scope.USER:
+            return ""
+        if self.layer:
+            return self.layer.rpartition("/")[0]
+        ending = next((each for each in _ENDINGS if self.folder.endswith(each)), "")
+        return self.folder.removesuffix(ending)
+
+    @property
     def name_by_path(self) -> str:
         """The name of an agent by the path of its file: `review`, or for opencode `team/review`."""
         program = self.dialect.program
@@ -109,7 +119,8 @@ class Places(Struct, frozen=True, dict=True):
     @cached_property
     def known(self) -> AgentPlaces:
         """The folders that determine the lookup order of names."""
-        return AgentPlaces((), self.roots, self.extra_folders, self.user_folder)
+        homes = tuple(self.homes.items())
+        return AgentPlaces((), self.roots, self.extra_folders, self.user_folder, homes)
 
     def caller(self, place: Place, workdir: str) -> Caller:
         """Return an agent file that names others, and its own `workdir`.

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from msgspec import Struct, field
+from msgspec.structs import replace
 
+from axe_lsp.agentfile.dialects import program_title
+from axe_lsp.agentfile.lookup_order import Caller, layers_for_axe
+from axe_lsp.agentfile.other_programs import (
+    OF_AXE,
+    PROGRAMS,
+    Program,
+    program_named,
+    without_program,
+)
 from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.calls import Calls
@@ -81,10 +91,16 @@ class Snapshot(Struct, frozen=True):
         return candidates[0] if candidates else None
 
     def agents(self, name: str, caller: AgentFile) -> list[AgentFile]:
-        """Return all files that define `name` and can be named by `caller`, the one that counts first."""
+        """Return the files that define `name` and can be named by `caller`, the one that counts first.
+
+        All are of one program: of axe, else of the first one with such an agent that `caller` can name.
+        """
         if caller.place.kind.syntax is not None:
             return self._of_program(name, caller)
-        uris = self.names.get(name, ())
+        return self._of_axe(name, caller) or self._of_others(name, caller)
+
+    def _of_axe(self, name: str, caller: AgentFile) -> list[AgentFile]:
+        uris = self.names.get(name.removeprefix(OF_AXE), ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
         places = self.places
         seen_from = places.caller(caller.place, caller.workdir)
@@ -95,6 +111,60 @@ class Snapshot(Struct, frozen=True):
                 if places.is_reachable(file.place, seen_from, self._repository_of)
             ]
         return sorted(files, key=lambda file: places.precedence(file.place, seen_from))
+
+    def _of_others(self, name: str, caller: AgentFile) -> list[AgentFile]:
+        """Return the agents that a file of axe means where axe has none: those of the first program that has some."""
+        chosen = program_named(name)
+        plain = name if chosen is None else without_program(name)
+        if plain not in self.layers.names_for_axe:
+            return []
+        seen_from = self.places.caller(caller.place, caller.workdir)
+        for program in PROGRAMS if chosen is None else (chosen,):
+            uris = self.layers.names.get((program_title(program), plain), ())
+            if not uris:
+                continue
+            layers = self._layers_for(program, seen_from)
+            files = [file for uri in uris if (file := self.file(uri)) is not None]
+            files = [each for each in files if each.place.layer in layers]
+            if files:
+                return sorted(files, key=lambda each: self._precedence(each, layers))
+        return []
+
+    def _layers_for(self, program: Program, seen_from: Caller) -> Sequence[str]:
+        """Return the folders of a program that count for a file of axe, the one that wins last."""
+        return layers_for_axe(
+            replace(seen_from, dialect=program.name),
+            self.places.known,
+            program.layer,
+            self._repository_of,
+            is_recursive=program.is_recursive,
+        )
+
+    def _precedence(self, file: AgentFile, layers: Sequence[str]) -> tuple[object, ...]:
+        if file.place.kind.syntax is not None:
+            return self.layers.precedence(file)
+        return -layers.index(file.place.layer), *self.layers.rank(file)
+
+    def twins(self, file: AgentFile) -> list[AgentFile]:
+        """Return the agents of the same name for other programs in the same project, one of each program."""
+        name, place = self.layers.name_of(file), file.place
+        if not name or not place.holds_agent or not self.layers.names:
+            return []
+        found = []
+        for program in (None, *PROGRAMS):
+            if program is place.dialect.program:
+                continue
+            titled = (program_title(program), name)
+            uris = (
+                self.names.get(name, ()) if program is None else self.layers.names.get(titled, ())
+            )
+            files = [each for uri in uris if (each := self.file(uri)) is not None]
+            alike = [each for each in files if each.place.project == place.project]
+            if alike:
+                is_markdown = alike[0].place.kind.syntax is not None
+                key = self.layers.precedence if is_markdown else self.layers.rank
+                found.append(min(alike, key=key))
+        return found
 
     def _of_program(self, name: str, caller: AgentFile) -> list[AgentFile]:
         """Return the agents in Markdown of the caller's program by this name, the one that counts first."""
@@ -115,9 +185,9 @@ class Snapshot(Struct, frozen=True):
         """Return whether some file defines `name` that `caller` can name."""
         if caller.place.kind.syntax is not None:
             return bool(self._of_program(name, caller))
-        if name not in self.names:
-            return False
-        return not self.repositories or self.agent(name, caller) is not None
+        if name in self.names and not self.repositories:
+            return True
+        return self.agent(name, caller) is not None
 
     def is_below(self, lower: str, upper: Place) -> bool:
         """Return whether the layer `lower` counts, after its own, for the file at `upper`."""

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from msgspec import Struct
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.dialects import program_titled
 from axe_lsp.agentfile.lookup_order import nested_repository
+from axe_lsp.agentfile.other_programs import OF_AXE
 from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.affected import FileChange, deeper, directly_affected, named_alike
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
@@ -16,8 +18,8 @@ from axe_lsp.workspace.calls import Calls
 from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.graph import NOTHING_FURTHER, Indirect, all_calls, calls_after, rewired
 from axe_lsp.workspace.layers import (
-    Layers,
     affected_by,
+    changed_names,
     layers_after,
     settings_changed,
     settings_over,
@@ -120,10 +122,11 @@ class Workspace:
             unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
         )
-        self.snapshot, ways = _with_calls(before, after, touched)
-        affected = directly_affected(before, self.snapshot, touched)
-        affected = affected.union(affected_by(before.layers, layers))
-        affected = affected.union(_naming_in_markdown(self.snapshot, before.layers))
+        renamed = changed_names(before.layers, layers)
+        naming = frozenset(_naming(after, renamed))
+        self.snapshot, ways = _with_calls(before, after, touched, naming)
+        affected = directly_affected(before, self.snapshot, touched) | naming
+        affected = affected.union(affected_by(before.layers, layers, renamed))
         for each in touched:
             affected = affected.union(
                 *(settings_over(layers, file) for file in (each.old, each.new) if file)
@@ -253,12 +256,11 @@ def _with_callers(
     return changed
 
 
-def _naming_in_markdown(after: Snapshot, before: Layers) -> Iterator[str]:
-    """Yield the files in Markdown that name an agent which has appeared or gone."""
-    if after.layers.names is not before.names:
-        for key in {*before.names, *after.layers.names}:
-            if before.names.get(key) != after.layers.names.get(key):
-                yield from after.callers("\0".join(key))
+def _naming(after: Snapshot, changed: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield the files that name an agent of a program which has appeared or gone."""
+    for title, name in changed:
+        for each in (f"{title}\0{name}", name, f"{program_titled(title).name}:{name}"):
+            yield from after.callers(each)
 
 
 def _listed(file: AgentFile | None) -> frozenset[str]:
@@ -268,15 +270,19 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 
 
 def _with_calls(
-    before: Snapshot, after: Snapshot, touched: Sequence[FileChange]
+    before: Snapshot, after: Snapshot, touched: Sequence[FileChange], naming: frozenset[str]
 ) -> tuple[Snapshot, Indirect]:
-    """With who calls whom after these changes. Nobody asks before all folders have been read."""
+    """With who calls whom after these changes. Nobody asks before all folders have been read.
+
+    `naming` are the files that name agents of other programs which have appeared or gone.
+    """
     if not after.complete:
         return replace(after, calls=Calls()), NOTHING_FURTHER
     is_elsewhere = before.places != after.places or before.repositories != after.repositories
     if not before.complete or is_elsewhere:
         return replace(after, calls=all_calls(after)), NOTHING_FURTHER
     uris, names = _relisted(before, after, touched)
+    uris |= naming
     if not uris and not names:
         return after, NOTHING_FURTHER
     calls = calls_after(before.calls, after, uris, names)
@@ -294,6 +300,6 @@ def _relisted(
             names |= each.renamed
         if each.appears_or_goes:
             stem = each.place.stem
-            uris.update(after.callers(stem))
+            uris.update(after.callers(stem), after.callers(f"{OF_AXE}{stem}"))
             names.add(stem)
     return uris, names

@@ -123,6 +123,11 @@ def read_agent(
     return reading
 
 
+def write_agent(reading: Reading, stem: str, target: Format) -> OutputFile:
+    """Return the keys of an agent in a format. What the format can't hold is noted in `reading`."""
+    return _write(reading, stem, target).written
+
+
 def _write(reading: Reading, stem: str, target: Format) -> Writing:
     agent = reading.agent
     writing = Writing(target, agent, stem, reading)

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from msgspec.structs import replace
 
+from axe_lsp.agentfile.dialects import program_title
 from axe_lsp.agentfile.lookup_order import SUFFIX
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType, Names
@@ -173,13 +174,16 @@ def _types(names: Iterable[str]) -> Iterator[Completion]:
 
 
 def _agents(asked: _Asked, listed: set[str]) -> Iterator[Completion]:
-    names = asked.snapshot.names.keys() - listed
+    snapshot = asked.snapshot
+    names = {*snapshot.names, *snapshot.layers.names_for_axe} - listed
     likely = callable_names(asked.snapshot, asked.file, asked.cursor) & names
     for name in (*sorted(likely), *shortlist(names - likely, asked.typed)):
         agent = asked.snapshot.agent(name, asked.file)
         if agent is not None and agent.uri != asked.file.uri:
             model = agent.model.value if agent.model is not None else ""
-            detail = agent.description or model
+            of = agent.place.dialect.program
+            detail = f"{program_title(of)}: " if of is not None else ""
+            detail += agent.description or model
             yield offer(name, CompletionKind.AGENT, detail, agent_markdown(agent))
 
 

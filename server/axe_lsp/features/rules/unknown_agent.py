@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from axe_lsp.agentfile.dialects import COPILOT
 from axe_lsp.agentfile.lookup_order import SUFFIX
+from axe_lsp.agentfile.other_programs import without_program
 from axe_lsp.agentfile.schema.agent_types import BUILT_IN_TYPES
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import quoted
@@ -30,7 +31,8 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if not _is_defined(snapshot, file, reference):
             similar = _meant(snapshot, file, reference.name)
             hint = f" Did you mean `{similar}`?" if similar else ""
-            if reference.name in snapshot.names:
+            plain = without_program(reference.name)
+            if plain in snapshot.names or plain in snapshot.layers.names_for_axe:
                 hint = " An agent of this name belongs to another repository, whose agents can't be called from here."
             yield RULE.finding(
                 reference.range,
@@ -63,7 +65,7 @@ def _meant(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     stem = name.replace("\\", "/").rpartition("/")[2].removesuffix(SUFFIX)
     if snapshot.defines(stem, file):
         return stem
-    near = snapshot.spelling.near(stem)
+    near = (*snapshot.spelling.near(stem), *snapshot.layers.spelling_for_axe.near(stem))
     return nearest_of(stem, tuple(each for each in near if snapshot.defines(each, file)))
 
 
@@ -101,7 +103,8 @@ RULE = Rule(
     documentation="""
 A name in `sub_agents` (or `task.types`) means the agent file of that name, `<name>.toml`, in the folder of
 the file that names it, in the agent folders of the workspace, or in the user's folder
-(`docs/agent-files.md` has the exact order). axe does not check
+(`docs/agent-files.md` has the exact order), else an agent of another program, that of Codex before those of
+Vibe, Claude Code, Copilot, opencode and Gemini CLI. `claude:<name>` means that of one program. axe does not check
 these names when it loads a file: the call fails when the model makes it. In agents of Copilot, VS Code
 reports unknown names in `agents` and `handoffs`; the other programs in Markdown say nothing of them.
 """,

@@ -23,6 +23,7 @@ from axe_lsp.agentfile.lookup_order import (
     Caller,
     by_distance,
     is_reachable,
+    layers_for_axe,
     layers_of,
     near_folders,
     nested_repository,
@@ -32,6 +33,7 @@ from axe_lsp.agentfile.other_programs import (
     CLAUDE,
     CODEX,
     COPILOT,
+    OF_AXE,
     PROGRAMS,
     SETTINGS_FILE,
     VIBE,
@@ -59,15 +61,11 @@ if TYPE_CHECKING:
     from axe_lsp.runtime.files.dialect_agents import DialectAgent, DialectAgents
 
 
-_OF_AXE = "axe:"
-"""Stands before the name of an agent of axe that agents of other programs have, too."""
-
-
 class AgentFolders(Struct, frozen=True, dict=True):
     """Folders with agent files, in the order in which they are searched, and the open texts.
 
     `search` finds further folders, and `others` the agents of other dialects. They may take long,
-    so they are called for names that no folder has.
+    so they are called for names that no folder has. Names that a person gives are `typed`.
     """
 
     folders: Sequence[Path]
@@ -75,6 +73,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
     search: Callable[[], Sequence[Path]] = tuple
     users: Path | None = None
     others: Callable[[], Sequence[DialectAgents]] = tuple
+    typed: bool = False
 
     @cached_property
     def all_folders(self) -> Sequence[Path]:
@@ -94,7 +93,9 @@ class AgentFolders(Struct, frozen=True, dict=True):
             source = Source(str(agent.path), text, dialect=agents.dialect.name)
             understand = partial(agents.definition, agent)
         try:
-            return replace(understand(text), source=replace(source, twins=self._twins(name)))
+            # Of axe's agents, those of axe are meant, as everybody expects.
+            twins = self._twins(name) if self.typed or not isinstance(found, Path) else ()
+            return replace(understand(text), source=replace(source, twins=twins))
         except DefinitionError as error:
             hint = f"The error is at {shown_path(source.path)}:{error.line}:{error.column}"
             is_ours = error.is_parse_error  # The parser of axe has other words for it.
@@ -115,7 +116,7 @@ class AgentFolders(Struct, frozen=True, dict=True):
         if found is not None:
             return found
         program = program_named(name)
-        if program is not None or name.startswith(_OF_AXE):
+        if program is not None or name.startswith(OF_AXE):
             chosen = name.partition(":")[2]
             for each in self._of_all_programs(chosen):
                 if (each[0].dialect if isinstance(each, tuple) else None) is program:
@@ -123,6 +124,11 @@ class AgentFolders(Struct, frozen=True, dict=True):
         if objection is not None:
             raise ConfigError(objection)
         raise ConfigError(f"agent config not found: {name}", hint=self._hint(name))
+
+    def files_of(self, name: str) -> Iterator[tuple[str, Path]]:
+        """Yield the files of an agent, that of axe first, then one of each program, with the program's name or ""."""
+        for each in self._of_all_programs(name):
+            yield ("", each) if isinstance(each, Path) else (each[0].dialect.name, each[1].path)
 
     def _twins(self, name: str) -> tuple[tuple[str, str], ...]:
         """Return the agents of this name that are not meant, as another program's is looked up first."""
@@ -235,7 +241,10 @@ class Lookup:
             reachable = partial(self._reachable, caller)
             search = partial(self._search, reachable) if not caller.dialect else tuple
             folders = tuple(reachable(map(Path, near)))
-            self._folders[caller] = AgentFolders(folders, self._open_buffers, search, users, others)
+            typed = not caller.folder and not caller.dialect
+            self._folders[caller] = AgentFolders(
+                folders, self._open_buffers, search, users, others, typed
+            )
         return self._folders[caller]
 
     def resolver(self, agent_file: Path | None = None) -> Callable[[str, Caller], AgentDefinition]:
@@ -279,13 +288,12 @@ class Lookup:
     def _others_of(self, caller: Caller) -> Sequence[DialectAgents]:
         """Return the agents of other dialects that a caller can mean.
 
-        A file means agents of its own dialect only, a person those of all of them.
+        A person and a file of axe mean agents of all of them, other files those of their own dialect only.
         """
-        is_person = not caller.folder and not caller.dialect
         return [
             self._agents_of(program, caller)
             for program in PROGRAMS
-            if (is_person or program.name == caller.dialect)
+            if (not caller.dialect or program.name == caller.dialect)
             and any(map(is_folder, self._layers_of(program, caller)))
         ]
 
@@ -304,11 +312,21 @@ class Lookup:
             return codex_agents(layers, users, read)
         if program is VIBE:
             return vibe_agents([each / AGENTS for each in reversed(layers)], read)
-        return markdown_agents(program, layers, users, read, is_main=not caller.dialect)
+        is_main = not caller.dialect and not caller.folder
+        return markdown_agents(program, layers, users, read, is_main=is_main)
 
     def _layers_of(self, program: Program, caller: Caller) -> tuple[Path, ...]:
         """Return the folders of a program that count for a caller, whether or not they exist."""
         seen_from = structs.replace(caller, dialect=program.name)
+        if caller.folder and not caller.dialect:
+            layers = layers_for_axe(
+                seen_from,
+                self._places,
+                program.layer,
+                self._repository_of,
+                is_recursive=program.is_recursive,
+            )
+            return tuple(map(Path, layers))
         names = layers_of(seen_from, self._places, program.layer, is_recursive=program.is_recursive)
         home = self._places.home(program.name)
         own = self._repository_of(names[-1]) if names else ""
