@@ -1,4 +1,4 @@
-;;; axe-lsp.el --- Check and run AI agents defined in TOML  -*- lexical-binding: t; -*-
+;;; axe-lsp.el --- Check and run AI agents defined in TOML and Markdown  -*- lexical-binding: t; -*-
 
 ;; Version: 0.1.0
 ;; Package-Requires: ((emacs "28.1") (eglot "1.9"))
@@ -26,7 +26,7 @@
 (require 'conf-mode)
 
 (defgroup axe-lsp nil
-  "AI agents defined in TOML."
+  "AI agents defined in TOML and Markdown."
   :group 'tools
   :prefix "axe-")
 

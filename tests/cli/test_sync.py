@@ -171,7 +171,7 @@ def test_sync_refuses_a_file_of_another_agent(
     put(project, ".claude/agents/other.md", CLAUDE.replace("reviewer", "other"))
     assert main(["sync", "reviewer", "--from", ".claude/agents/other.md"]) == 2
     error = capsys.readouterr().err
-    assert "no file of agent" in error
+    assert "is not a file of agent" in error
     assert SOURCE in error
 
 

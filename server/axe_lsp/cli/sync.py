@@ -82,7 +82,7 @@ def _source(
         if Path(os.path.normpath(search.folder / path)) == named:
             return _Plan(path, FORMATS[program or "axe"])
     shown = ", ".join(shown_from_here(path) for _, path in files) or "there is none"
-    message = f"{options.source} is no file of agent {quoted(options.agent)}"
+    message = f"{options.source} is not a file of agent {quoted(options.agent)}"
     raise ConfigError(message, hint=f"Its files: {shown}.")
 
 

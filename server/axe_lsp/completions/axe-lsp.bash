@@ -8,7 +8,7 @@
 _shtab_axe_lsp_agents_subparsers=(list show init edit stats)
 _shtab_axe_lsp_config_subparsers=(path init key)
 _shtab_axe_lsp_history_subparsers=(list show cost tail export prune)
-_shtab_axe_lsp_subparsers=(init run chat resume undo check hook test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
+_shtab_axe_lsp_subparsers=(init run chat resume undo check hook test agents import export sync trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
 
 _shtab_axe_lsp_init_option_strings=(-h --help --model)
 _shtab_axe_lsp_run_option_strings=(-h --help --model --agents-dir -p --prompt --input --require-stdin --skill --workdir --timeout --max-tokens --max-cost --continue --on --dry-run --json --stream --no-history --record --replay --yes --allow --trust -v --verbose)
@@ -115,7 +115,7 @@ _shtab_axe_lsp_history_pos_0_choices=(list show cost tail export prune)
 _shtab_axe_lsp_mcp___approve_choices=(ask deny allow)
 _shtab_axe_lsp_serve___log_level_choices=(error warning info debug)
 _shtab_axe_lsp_completion_pos_0_choices=(bash zsh fish)
-_shtab_axe_lsp_pos_0_choices=(init run chat resume undo check hook test agents import export trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
+_shtab_axe_lsp_pos_0_choices=(init run chat resume undo check hook test agents import export sync trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
 
 _shtab_axe_lsp_init__h_nargs=0
 _shtab_axe_lsp_init___help_nargs=0

@@ -302,3 +302,33 @@ def test_keys_for_side_runs_of_an_agent_that_starts_some_have_an_effect() -> Non
                      ^^^^^^^^^^^ error out-of-range: sub_agents_config.background must be one of: never, optional, always (it is "sometimes")
         at_end = "cancel"
     """)
+
+
+@pytest.mark.parametrize("place", ["matter", "body"])
+@pytest.mark.parametrize(
+    "header",
+    [
+        "/project/.claude/agents: a.md",
+        "/project/.github/agents: a.agent.md",
+        "/project/.opencode/agent: a.md",
+        "/project/.gemini/agents: a.md",
+    ],
+)
+def test_api_key_in_an_agent_in_markdown_is_reported_and_masked(header: str, place: str) -> None:
+    key = "sk-ant-" + "a1B2c3D4e5" * 4
+    head = key if place == "matter" else "d"
+    text = f"---\nname: a\ndescription: {head}\n---\nGo. {key if place == 'body' else ''}\n"
+    opened = open_fixture(f"--- {header}\n{text}")
+    found = [
+        each for each in diagnostics(opened.snapshot, opened.file) if each.code == "plain-secret"
+    ]
+    assert [each.range.of(text) for each in found] == [key]
+    assert key not in found[0].message
+
+
+def test_api_key_in_an_agent_of_codex_is_reported() -> None:
+    key = "sk-ant-" + "a1B2c3D4e5" * 4
+    text = f'name = "a"\ndescription = "d"\ndeveloper_instructions = "{key}"\n'
+    opened = open_fixture(f"--- /project/.codex/agents: a.toml\n{text}")
+    (found,) = diagnostics(opened.snapshot, opened.file)
+    assert (found.code, found.range.of(text)) == ("plain-secret", key)

@@ -151,12 +151,23 @@ def test_a_description_comes_from_a_lower_layer(tmp_path: Path) -> None:
     assert (agent.description, agent.system_prompt) == ("d", "own")
 
 
-def test_a_file_means_agents_of_its_own_dialect_only(tmp_path: Path) -> None:
-    disk = Disk(tmp_path, {"work/axe/agents/a.toml": AXE, "work/.codex/agents/b.toml": role("b")})
+def test_file_of_axe_means_agents_of_axe_before_those_of_other_programs(tmp_path: Path) -> None:
+    files = {
+        "work/axe/agents/a.toml": AXE,
+        "work/.codex/agents/a.toml": role("a", "codex"),
+        "work/.codex/agents/b.toml": role("b", "codex"),
+        "work/sub/.codex/agents/c.toml": role("c"),
+    }
+    disk = Disk(tmp_path, files)
     seen = disk.seen(disk.children(disk.seen().resolve("a")))
     assert seen.resolve("a").model == "openai/m"
-    with pytest.raises(ConfigError, match="agent config not found: b"):
-        seen.resolve("b")
+    source = seen.resolve("a").source
+    assert source is not None
+    assert source.twins == ()
+    assert seen.resolve("b").system_prompt == "codex"
+    assert seen.resolve("codex:a").system_prompt == "codex"
+    with pytest.raises(ConfigError, match="agent config not found: c"):
+        seen.resolve("c")
 
 
 def test_children_of_a_codex_agent_are_roles_even_if_axe_has_the_name(tmp_path: Path) -> None:

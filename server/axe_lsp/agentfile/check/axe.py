@@ -12,6 +12,7 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from axe_lsp.agentfile.check.problem import Problem, problem
+from axe_lsp.agentfile.check.secret_values import plain_secrets
 from axe_lsp.agentfile.mcp_servers import STDIO, command_fault, folder_fault
 from axe_lsp.agentfile.schema import agent_keys
 from axe_lsp.agentfile.schema.json_schema import SchemaFault, schema_faults
@@ -36,7 +37,7 @@ def axe_agent(lookup: Lookup) -> Iterator[Problem]:
     yield from _side_runs(lookup)
     yield from _isolation(lookup)
     yield from _schema_tables(lookup)
-    yield from _secrets(lookup)
+    yield from plain_secrets(lookup)
     yield from _beyond_axe(lookup)
 
 
@@ -352,14 +353,6 @@ def _refused(lookup: Lookup, item: Located) -> Iterator[Problem]:
         message = _refusal(spec, word) if isinstance(word, str) else None
         if message is not None:
             yield Problem(_CODE, each.range, message, item.path, 0, fatal=False)
-
-
-def _secrets(lookup: Lookup) -> Iterator[Problem]:
-    """Yield the texts that look like an API key."""
-    for where, owner, variable in lookup.secrets:
-        place = f"${variable} or config.toml" if variable else "the environment"
-        message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
-        yield Problem("plain-secret", where, message, (), order=0, fatal=False)
 
 
 # -- config.toml

@@ -23,6 +23,7 @@ from axe_lsp.agentfile.check.front_matter import (
     without_front_matter,
 )
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.secret_values import plain_secrets
 from axe_lsp.agentfile.check.shapes import Fault, Field, Shape
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.markdown_keys import (
@@ -45,6 +46,7 @@ _FOR_DESCRIPTION = ("Description", "desc", "when_to_use", "when-to-use")
 
 def claude_agent(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problems of an agent file by itself."""
+    yield from plain_secrets(lookup)
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         if is_meant_as_agent(parse.text):

@@ -32,6 +32,7 @@ from axe_lsp.agentfile.check.codex_tables import (
     warning_at,
 )
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.secret_values import plain_secrets
 from axe_lsp.agentfile.schema.codex_names import SERVICE_TIERS, SINCE
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, KeyType, Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -53,6 +54,7 @@ _THREAD_LIMITS = ("max_threads", "max_concurrent_threads_per_session")
 
 def codex_agent(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problems of an agent file by itself."""
+    yield from plain_secrets(lookup)
     yield from _of_any(lookup)
     for path in (DESCRIPTION, INSTRUCTIONS):
         value = lookup.decoded(path)

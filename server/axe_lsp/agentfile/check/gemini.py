@@ -21,6 +21,7 @@ from axe_lsp.agentfile.check.front_matter import (
     without_front_matter,
 )
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.secret_values import plain_secrets
 from axe_lsp.agentfile.check.shapes import Fault, Field, Shape
 from axe_lsp.agentfile.schema.key_spec import KeyPath
 from axe_lsp.agentfile.schema.lookup import Lookup
@@ -123,6 +124,7 @@ _COMMON = frozenset(["kind", "name", "description", "display_name"])
 
 def gemini_agent(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problems of an agent file by itself."""
+    yield from plain_secrets(lookup)
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         yield from without_front_matter(lookup, _SKIPPED)

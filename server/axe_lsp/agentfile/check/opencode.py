@@ -20,6 +20,7 @@ from axe_lsp.agentfile.check.front_matter import (
     warning,
 )
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.secret_values import plain_secrets
 from axe_lsp.agentfile.check.shapes import Fault, Field, Shape
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.markdown_keys import OPENCODE_ACTIONS, OPENCODE_COLORS
@@ -72,6 +73,7 @@ SHAPES: Mapping[str, Shape] = {
 
 def opencode_agent(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problems of an agent file by itself."""
+    yield from plain_secrets(lookup)
     parse = parse_of(lookup)
     if parse.parts.matter is None:
         yield from _not_seen(lookup)

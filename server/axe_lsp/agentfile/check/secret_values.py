@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema.key_spec import Schema
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.text.parse import Parse
@@ -49,6 +50,14 @@ def discreet(lookup: Lookup, messages: Sequence[str]) -> list[str]:
         return f"`{_BLOT * 3}`" if len(word) >= _SHORTEST and word in said else quote[0]
 
     return [_QUOTED.sub(hidden, each) if said else each for each in messages]
+
+
+def plain_secrets(lookup: Lookup) -> Iterator[Problem]:
+    """Yield the texts that look like an API key."""
+    for where, owner, variable in lookup.secrets:
+        place = f"${variable} or config.toml" if variable else "the environment"
+        message = f"this looks like a key of {owner}, readable by everyone who gets the file; it belongs in {place}"
+        yield Problem("plain-secret", where, message, (), order=0, fatal=False)
 
 
 def _secrets(lookup: Lookup) -> Iterator[TextRange]:

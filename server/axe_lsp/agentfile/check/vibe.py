@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from axe_lsp.agentfile.check.codex import missing_in_tables, without_effect
 from axe_lsp.agentfile.check.codex_tables import warning_at
 from axe_lsp.agentfile.check.problem import Problem
+from axe_lsp.agentfile.check.secret_values import plain_secrets
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
@@ -42,6 +43,7 @@ _KINDS = {
 
 def vibe_agent(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problems of an agent file by itself."""
+    yield from plain_secrets(lookup)
     yield from vibe_config(lookup)
     yield from without_effect(lookup)
     yield from _undescribed(lookup)
