@@ -55,7 +55,7 @@ class Workspace:
                 connection.execute(change, (str(self.root), str(self._user)))
 
     def print(self, *arguments: str) -> str:
-        assert main(["stats", "--days", "365", *arguments]) == 0
+        assert main(["stats", *arguments]) == 0
         return self._capsys.readouterr().out
 
     def stats(self, *arguments: str) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def workspace(
     for name, value in home.environment.items():
         monkeypatch.setenv(name, value)
     # The recordings have a date, and `--days` ends after a year.
-    monkeypatch.setattr("axe_lsp.cli.agent_stats._DAY", 86_400 * 50)
+    monkeypatch.setattr("axe_lsp.cli.agent_stats._DAY", 86_400 * 500)
     for variable in ("XDG_DATA_HOME", "CODEX_HOME", "CLAUDE_CONFIG_DIR"):
         monkeypatch.delenv(variable, raising=False)
     monkeypatch.chdir(home.work)
@@ -126,6 +126,36 @@ def test_logs_of_other_programs_are_read_on_request_only(workspace: Workspace) -
     workspace.record("codex")
     assert [each["program"] for each in workspace.stats()["sources"]] == ["axe"]
     assert workspace.stats()["agents"] == []
+
+
+def test_sources_of_the_users_own_settings_are_read(workspace: Workspace, home: Home) -> None:
+    workspace.record("codex")
+    settings = home.config / "config.toml"
+    settings.write_text('[run_log]\nsources = ["codex"]\ndays = 90\n')
+    assert [each["program"] for each in workspace.stats()["sources"]] == ["codex"]
+    assert [each["program"] for each in workspace.stats("--source", "axe")["sources"]] == ["axe"]
+    settings.write_text("[run_log]\nsources = []\n")
+    assert workspace.stats()["sources"] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ('run_log = "x"', "run_log must be a table"),
+        ('[run_log]\nsources = "axe"', "run_log.sources must be an array"),
+        ('[run_log]\nsources = ["axe", "vim"]', 'there is no source "vim"'),
+        ("[run_log]\nsources = [[]]", "there is no source"),
+        ("[run_log]\ndays = 0", "run_log.days must be a whole number from 1 to 365"),
+        ("[run_log]\ndays = true", "run_log.days must be a whole number from 1 to 365"),
+        ("[run_log", "failed to read config file"),
+    ],
+)
+def test_settings_that_mean_nothing_are_named(
+    text: str, reason: str, workspace: Workspace, home: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (home.config / "config.toml").write_text(text)
+    assert main(["stats"]) == 1
+    assert reason in capsys.readouterr().err
 
 
 def test_named_agents_alone_are_shown(workspace: Workspace) -> None:

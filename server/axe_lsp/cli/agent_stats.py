@@ -19,6 +19,7 @@ from axe_lsp.cli.text_width import shown_cells
 from axe_lsp.daemon import disk
 from axe_lsp.daemon.uris import path_of, uri_of
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog
+from axe_lsp.hosting.agent_runs.settings import MOST_DAYS, run_log_settings
 from axe_lsp.hosting.agent_runs.sources import OWN, SOURCES, read_source
 from axe_lsp.hosting.agent_runs.statistics import DefinedIn, statistics, with_price
 from axe_lsp.hosting.agent_runs.versions import FileVersion
@@ -32,7 +33,6 @@ from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.workspace import Change, Workspace
 
 _DAY = 86_400
-MOST_DAYS = 365
 
 _BUILT_IN = {
     dialect.program.name: frozenset(dialect.built_in)
@@ -65,8 +65,10 @@ def stats(options: argparse.Namespace) -> int:
     if not Path(folder).is_dir():
         raise ConfigError(f"no such folder: {folder}")
     root = workspace_above(Path(os.path.normpath(Path(folder).absolute())), os.environ)
-    days = min(options.days, MOST_DAYS)
-    sources = SOURCES if "all" in options.source else tuple(dict.fromkeys(options.source)) or (OWN,)
+    settings = run_log_settings(os.environ)
+    days = min(settings.days if options.days is None else options.days, MOST_DAYS)
+    chosen = tuple(dict.fromkeys(options.source)) or settings.sources
+    sources = SOURCES if "all" in chosen else chosen
     since = time.time() - days * _DAY
     logs = [read_source(each, os.environ, since) for each in sources]
     report = agent_statistics(root, logs, options.agents, os.environ)

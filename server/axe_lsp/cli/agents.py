@@ -161,15 +161,14 @@ def _add_stats(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument(
         "--days",
         type=days,
-        default=30,
-        help="days to look back, at most 365 (default: 30)",
+        help="days to look back, at most 365 (default: `run_log.days` of config.toml, else 30)",
     )
     command.add_argument(
         "--source",
         action="append",
         default=[],
         choices=["axe", "codex", "claude", "opencode", "all"],
-        help="whose runs (default: axe); can be repeated",
+        help="whose runs (default: `run_log.sources` of config.toml, else axe); can be repeated",
     )
     command.add_argument("--json", action="store_true", help="print JSON")
 

@@ -138,8 +138,8 @@ _shtab_axe_lsp_agents_show_defaults_added=0
 _shtab_axe_lsp_agents_stats_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--in[the workspace (default\: that of the current folder)]:DIR:_files -/"
-  "--days[days to look back, at most 365 (default\: 30)]:days:"
-  "*--source[whose runs (default\: axe)\; can be repeated]:source:(axe codex claude opencode all)"
+  "--days[days to look back, at most 365 (default\: \`run_log.days\` of config.toml, else 30)]:days:"
+  "*--source[whose runs (default\: \`run_log.sources\` of config.toml, else axe)\; can be repeated]:source:(axe codex claude opencode all)"
   "--json[print JSON]"
   "(*)::only agents of these names:($(axe-lsp agents list --names 2>/dev/null))"
 )

@@ -20,6 +20,9 @@ from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
 ENGINES = ("here", "ssh", "dask")
 """Where the copies of agents with `[isolation] mode = "copy"` are."""
 
+RUN_SOURCES = ("axe", "codex", "claude", "opencode")
+"""The programs whose runs of agents can be read."""
+
 _S = KeyType.STRING
 
 CONFIG = Schema(
@@ -201,6 +204,24 @@ CONFIG = Schema(
                     "Allow `tcp://`, without TLS: everybody who reaches such a cluster can execute commands there.",
                     default="false",
                 ),
+            ),
+            since=EXTENSION,
+        ),
+        *table(
+            "run_log",
+            "The runs from which `axe-lsp agents stats` makes statistics.",
+            row(
+                "sources",
+                KeyType.STRINGS,
+                "The programs whose runs are read: `axe`, and if you allow it `codex`, `claude` and `opencode`, whose logs "
+                "contain your conversations with them. Nothing of those is stored. `--source` overrides it. `[]`: none.",
+                default='["axe"]',
+            ),
+            count(
+                "days",
+                "Days to look back, at most 365. `--days` overrides it.",
+                default="30",
+                minimum=1,
             ),
             since=EXTENSION,
         ),
