@@ -16,6 +16,7 @@ from axe_lsp.cli.check import Progress, check, main
 from axe_lsp.cli.check_formats import FORMATS, print_human
 from axe_lsp.daemon import processes
 from support.command_line import Home
+from support.growth import calls_of
 from support.secrets import OPENAI_KEY
 
 HEAD = 'name = "{0}"\nmodel = "ollama/llama"\n'
@@ -647,3 +648,40 @@ def test_a_check_imports_only_what_the_files_need(agents: Path) -> None:
         *(f"axe_lsp.runtime.{each}" for each in ("prompt", "mcp.seen_tools", "safety.trust")),
     ):
         assert late not in out.split(), late
+
+
+MOST_CALLS = 350
+"""About 50 µs of processor time for each finding."""
+
+CRAFTED = {
+    "unknown keys": "{name} = 1\n",
+    "bad globs": 'files = [\n{items}]\n|  "[{name}",\n',
+    "globs without a match": 'files = [\n{items}]\n|  "{name}/*.md",\n',
+    "unknown agents": 'sub_agents = [\n{items}]\n|  "{name}",\n',
+    "unknown tools": 'tools = [\n{items}]\n|  "{name}",\n',
+}
+
+
+@pytest.mark.parametrize("kind", CRAFTED)
+def test_each_finding_of_a_crafted_file_takes_few_calls(
+    kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole, _, line = CRAFTED[kind].rpartition("|")
+    agents = tmp_path / "axe" / "agents"
+    agents.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+
+    def calls(count: int) -> int:
+        lines = "".join(line.format(name=f"zk{count}x{each}") for each in range(count))
+        body = whole.format(items=lines) if whole else lines
+        text = f'name = "a"\nmodel = "ollama/m"\nsystem_prompt = "x"\n{body}'
+        (agents / "a.toml").write_text(text, encoding="utf-8")
+        findings: list[int] = []
+        made = calls_of(
+            lambda: findings.append(sum(len(each.findings) for each in check([tmp_path])))
+        )
+        assert findings == [count]
+        return made
+
+    calls(10)  # What the first check of a process imports is not counted.
+    assert (calls(300) - calls(100)) / 200 < MOST_CALLS

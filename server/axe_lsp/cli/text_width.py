@@ -12,6 +12,9 @@ _EMOJI_STYLE = "\N{VARIATION SELECTOR-16}"
 _JOINER = "\N{ZERO WIDTH JOINER}"
 _SOFT_HYPHEN = "\N{SOFT HYPHEN}"
 
+_JOINED = re.compile(rf"{_JOINER}.{_EMOJI_STYLE}?|[\U0001F3FB-\U0001F3FF]")
+"""The parts of a picture of several characters that take no cells of their own."""
+
 _WORDS = re.compile(r"""(\s*)(--allow\s(?:'[^']*'|"'")+|[^\s`]*`[^`]*`\S*|\S+)""")
 """The blanks before a word, and the word."""
 
@@ -23,7 +26,7 @@ def cells(text: str) -> int:
 
 def shown_cells(text: str) -> int:
     """Return how many cells `text` takes where what is joined into one picture takes the room of one."""
-    return cells(re.sub(rf"{_JOINER}.{_EMOJI_STYLE}?|[\U0001F3FB-\U0001F3FF]", "", text))
+    return len(text) if text.isascii() else cells(_JOINED.sub("", text))
 
 
 def dollars(amount: float) -> str:

@@ -275,28 +275,38 @@ def _measured(
     patterns: tuple[str, ...], folder: Path, go_on: Callable[[], bool], searched: Searched
 ) -> dict[str, _Measured]:
     measured = {}
+    root = searched.once(("root", folder), partial(_without_links, folder)) if patterns else None
     for pattern in patterns:
         try:
             segments = segments_of(pattern)
         except BadPatternError:
             continue  # There is another diagnostic for that.
-        find = partial(_matches, segments, folder, go_on)
+        find = partial(_matches, segments, folder, root, go_on)
         measured[pattern] = searched.once(("glob", folder, pattern), find)
     return measured
 
 
-def _matches(segments: tuple[str, ...], folder: Path, go_on: Callable[[], bool]) -> _Measured:
+def _without_links(folder: Path) -> Path | None:
+    try:
+        return folder.resolve()
+    except (OSError, RuntimeError, ValueError):  # Circles of links; a NUL in a name.
+        return None
+
+
+def _matches(
+    segments: tuple[str, ...], folder: Path, root: Path | None, go_on: Callable[[], bool]
+) -> _Measured:
     sizes: dict[str, int] = {}
     paths: dict[str, Path] = {}
     pictures: list[str] = []
-    is_complete = True
+    is_complete = root is not None
     try:
-        root = folder.resolve()
-        for number, (name, path) in enumerate(matching_files(segments, folder, go_on)):
+        found = matching_files(segments, folder, go_on) if root is not None else ()
+        for number, (name, path) in enumerate(found):
             if number >= MAX_MATCHES or not go_on():
                 is_complete = False
                 break
-            measured = measure_context_file(name, path, root)
+            measured = measure_context_file(name, path, root or folder)
             if measured is not None:
                 sizes[name], paths[name] = measured[0], path
                 pictures += [name] if measured[1] else []

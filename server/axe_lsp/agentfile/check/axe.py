@@ -20,7 +20,7 @@ from axe_lsp.agentfile.schema.key_spec import KeyPath, KeySpec, KeyType, Names
 from axe_lsp.agentfile.schema.lookup import Lookup
 from axe_lsp.agentfile.schema.nested import Node, nested
 from axe_lsp.agentfile.schema.providers import PROVIDERS
-from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS
+from axe_lsp.agentfile.schema.tools import TOOL_ALIASES, TOOLS, is_tool_glob
 from axe_lsp.agentfile.text.addresses import address_fault, dask_host, ssh_host
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
 from axe_lsp.agentfile.text.tree import Document, KeyPart, Located, Table, Value, ValueKind
@@ -446,4 +446,5 @@ def _is_tool_of_axe(word: str) -> bool:
     """Words that nobody knows are another diagnostic's business."""
     if word in TOOLS:
         return not TOOLS[word].is_extension
-    return word not in TOOL_ALIASES and not any(fnmatchcase(t, word) for t in TOOLS)
+    is_any = is_tool_glob(word) and any(fnmatchcase(each, word) for each in TOOLS)
+    return word not in TOOL_ALIASES and not is_any

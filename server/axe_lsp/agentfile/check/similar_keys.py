@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
-from itertools import islice, takewhile
 
 from axe_lsp.agentfile.schema.key_spec import ANY_NAME, KeyPath, KeySpec, Schema
 from axe_lsp.agentfile.text.nearest import KEPT, nearest_of
@@ -26,9 +25,9 @@ def similar_key(schema: Schema, path: KeyPath, *, in_header: bool = False) -> st
     """Return the key of the same table that an unknown key resembles, the part of a header if it is `in_header`."""
     *table, name = path
     siblings = _siblings(schema, tuple(table), in_header=in_header)
-    short = next(siblings.spelled_as(name), None)
-    if short is not None:
-        return short.path[-1]
+    spelled = siblings.spelled_as(name)
+    if spelled:
+        return spelled[0].path[-1]
     is_elsewhere = keys_elsewhere(schema, path, in_header=in_header)
     similar = nearest_of(name, siblings.names) if not is_elsewhere else None
     return similar if similar is not None and _is_slip(name, similar) else None
@@ -42,12 +41,14 @@ def _is_slip(name: str, key: str) -> bool:
     return not is_long or SequenceMatcher(None, name, key).ratio() >= _ALIKE
 
 
-def keys_elsewhere(schema: Schema, path: KeyPath, *, in_header: bool = False) -> list[str]:
+@lru_cache(maxsize=KEPT)
+def keys_elsewhere(schema: Schema, path: KeyPath, *, in_header: bool = False) -> tuple[str, ...]:
     """Return the keys of other tables that have the name of an unknown key, or begin with it."""
     *table, name = path
     keys = _own_names(schema, in_header=in_header)
-    found = [each.dotted for each in keys.spelled_as(name) if each.path[:-1] != tuple(table)]
-    return found if len(found) < _MANY else []
+    spelled = keys.spelled_as(name)
+    found = tuple(each.dotted for each in spelled if each.path[:-1] != tuple(table))
+    return found if len(found) < _MANY else ()
 
 
 class _Spellings:
@@ -59,14 +60,14 @@ class _Spellings:
         self.names = tuple(each.path[-1] for each in self._keys)
         self._sorted = sorted((_letters(name), row) for row, name in enumerate(self.names))
 
-    def spelled_as(self, name: str) -> Iterator[KeySpec]:
-        """Yield the keys with another spelling of a name, `max-depth` or `maxDepth`, or for which it is short."""
+    def spelled_as(self, name: str) -> list[KeySpec]:
+        """Return the keys with another spelling of a name, `max-depth` or `maxDepth`, or for which it is short."""
         letters = _letters(name)
-        behind = islice(self._sorted, bisect_left(self._sorted, (letters,)), None)
-        is_short = len(letters) >= _SHORTEST
-        fit = str.startswith if is_short else str.__eq__
-        for row in sorted(row for _, row in takewhile(lambda each: fit(each[0], letters), behind)):
-            yield self._keys[row]
+        fits = str.startswith if len(letters) >= _SHORTEST else str.__eq__
+        first = place = bisect_left(self._sorted, (letters,))
+        while place < len(self._sorted) and fits(self._sorted[place][0], letters):
+            place += 1
+        return [self._keys[row] for row in sorted(row for _, row in self._sorted[first:place])]
 
 
 @lru_cache(maxsize=1024)

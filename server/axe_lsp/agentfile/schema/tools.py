@@ -152,7 +152,10 @@ def named_tools(listed: Sequence[str], deny: Sequence[str] = ()) -> tuple[str, .
 
 def is_tool_glob(name: str) -> bool:
     """Return whether a name stands for any number of tools."""
-    return any(character in name for character in "*?[")
+    return not _OF_GLOBS.isdisjoint(name)
+
+
+_OF_GLOBS = frozenset("*?[")
 
 
 _ADDED_BY_GLOBS = tuple(tool.name for tool in ROWS if tool.in_globs)

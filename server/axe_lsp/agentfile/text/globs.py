@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from functools import cache
+from functools import cache, lru_cache
 
 ANY_FOLDERS = "**"
 """The segment that stands for any number of folders, also none."""
@@ -23,11 +23,21 @@ def segments_of(pattern: str) -> tuple[str, ...]:
 
     As in axe, a leading slash does not leave the folder where the pattern starts.
     """
-    segments = tuple(posixpath.normpath(pattern).lstrip("/").split("/"))
-    for segment in segments:
-        if segment != ANY_FOLDERS:
-            compile_segment(segment)
+    segments = _segments(pattern)
+    if segments is None:
+        raise BadPatternError(_FAULT)
     return segments
+
+
+_FAULT = "syntax error in pattern"
+
+
+@lru_cache(maxsize=4096)  # Each check of a file asks for the same patterns three times.
+def _segments(pattern: str) -> tuple[str, ...] | None:
+    """Return None for a malformed pattern."""
+    segments = tuple(posixpath.normpath(pattern).lstrip("/").split("/"))
+    magic = (each for each in segments if has_magic(each) and each != ANY_FOLDERS)
+    return None if any(_compiled(each) is None for each in magic) else segments
 
 
 def compile_segment(pattern: str) -> re.Pattern[str]:
@@ -38,7 +48,7 @@ def compile_segment(pattern: str) -> re.Pattern[str]:
     """
     compiled = _compiled(pattern)
     if compiled is None:
-        raise BadPatternError("syntax error in pattern")
+        raise BadPatternError(_FAULT)
     return compiled
 
 
@@ -77,7 +87,10 @@ def _compile(pattern: str) -> re.Pattern[str]:
 
 def has_magic(segment: str) -> bool:
     """Return whether a segment is more than a name."""
-    return any(character in segment for character in "*?[\\")
+    return not _OF_GLOBS.isdisjoint(segment)
+
+
+_OF_GLOBS = frozenset("*?[\\")
 
 
 def matches(segments: tuple[str, ...], path: tuple[str, ...]) -> bool:

@@ -63,7 +63,7 @@ def _in_markdown(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 def _meant(snapshot: Snapshot, file: AgentFile, name: str) -> str | None:
     """Return an agent, where its file or the path of it is named, or else the one with the nearest name."""
     stem = name.replace("\\", "/").rpartition("/")[2].removesuffix(SUFFIX)
-    if snapshot.defines(stem, file):
+    if stem != name and snapshot.defines(stem, file):
         return stem
     near = (*snapshot.spelling.near(stem), *snapshot.layers.spelling_for_axe.near(stem))
     return nearest_of(stem, tuple(each for each in near if snapshot.defines(each, file)))

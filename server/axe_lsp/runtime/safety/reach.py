@@ -162,11 +162,12 @@ def _of_files(
 ) -> Iterator[Reach]:
     """Patterns that lead out by their names. What a link leads to outside is not read by any pattern."""
     allowed = (folder, _real(workspace))
+    config = _ConfigFile(environment) if patterns else None
     for index, pattern in enumerate(patterns):
         with suppress(BadPatternError):  # The run will say so.
             names = _names_before_magic(segments_of(pattern))
             place = Path(os.path.normpath(folder.joinpath(*names)))
-            if _is_config(place, environment):
+            if config is not None and config.is_at(place):
                 yield Reach(rights.FILES, shown_path(place), index, refused=_KEYS_OF_USER)
             elif not any(_is_below(place, each) for each in allowed):
                 yield Reach(rights.FILES, shown_path(_real(place)), index)
@@ -231,15 +232,34 @@ _KEYS_OF_USER = "it holds the keys of the user"
 
 def _is_config(path: Path, environment: Environment) -> bool:
     """Return whether a file is the user's config.toml, or one that an editor has left beside it."""
-    config = config_folder(environment) / _CONFIG
-    real = _real(path)
-    is_beside = real.parent in (config.parent, _real(config.parent))
-    if is_beside and real.name.lower().lstrip(".#").startswith(_CONFIG):
-        return True
-    # Not all file systems tell names apart by their case, and a file may have two.
-    with suppress(OSError):
-        return path.samefile(config)
-    return real == _real(config)
+    return _ConfigFile(environment).is_at(path)
+
+
+class _ConfigFile:
+    """The user's config.toml, which is looked at once for any number of paths."""
+
+    def __init__(self, environment: Environment) -> None:
+        path = config_folder(environment) / _CONFIG
+        folders = str(path.parent), os.path.realpath(path.parent)
+        self._folders = frozenset(map(os.path.normcase, folders))
+        self._real = os.path.realpath(path)
+        self._status: os.stat_result | None = None
+        with suppress(OSError):
+            self._status = path.stat()
+
+    def is_at(self, path: Path) -> bool:
+        """Return whether it is at a path, or what an editor has left beside it."""
+        real = os.path.realpath(path)
+        folder, name = os.path.split(real)
+        if os.path.normcase(folder) in self._folders and name.lower().lstrip(".#").startswith(
+            _CONFIG
+        ):
+            return True
+        # Not all file systems tell names apart by their case, and a file may have two.
+        with suppress(OSError):
+            if self._status is not None:
+                return os.path.samestat(Path(real).stat(), self._status)
+        return os.path.normcase(real) == os.path.normcase(self._real)
 
 
 def _names_before_magic(segments: tuple[str, ...]) -> list[str]:
