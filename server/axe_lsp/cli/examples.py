@@ -16,7 +16,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "resume": ("axe-lsp resume", "axe-lsp resume 3f2a9c1e --from-turn 3"),
         "undo": ("axe-lsp undo --dry-run", "axe-lsp undo 3f2a9c1e"),
         "check": ("axe-lsp check", "axe-lsp check --strict --format github"),
-        "hook": ("axe-lsp hook < event.json",),
+        "hook": ("cat event.json | axe-lsp hook", "axe-lsp help coding-agents"),
         "test": ("axe-lsp test", "axe-lsp test new 3f2a9c1e"),
         "agents": ("axe-lsp agents list", "axe-lsp agents stats --source all"),
         "import": ("axe-lsp import .claude/agents", "axe-lsp import --dry-run .codex/agents"),
