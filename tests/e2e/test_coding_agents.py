@@ -119,7 +119,7 @@ def test_hook_of_gemini_answers_a_write(user: CodingAgent) -> None:
         ),
         (
             ".claude/agents/r.md",
-            "---\nname: r\ndescription: d\ntools: Red\n---\nbody\n",
+            "---\nname: r\ndescription: d\ntools: Red, Write\n---\nbody\n",
             "ERROR [4:8] Claude Code has no tool",
         ),
     ],
