@@ -45,6 +45,11 @@ class Tasks:
         for task in self._others():
             task.cancel()
 
+    async def finish(self, within: float) -> None:
+        """Wait until all tasks are over by themselves, but no longer than `within` seconds."""
+        if ending := self._others():
+            await asyncio.wait(ending, timeout=within)
+
     async def stop(self, within: float) -> None:
         """Cancel all tasks and wait until they are over, but no longer than `within` seconds."""
         self.cancel()

@@ -89,7 +89,8 @@ class AgentEnd(Event):
 
     `cost` is in US dollars; `tree` is what was used with all that it called, if that is more.
     `incomplete` is why its last answer is not whole, None if it is. `limit` is what was used up of its budget:
-    "tokens", "cost", "turns", "toolCalls" or "time". `changes` is what has become of the changes in its copy, in
+    "tokens", "cost", "turns", "toolCalls" or "time". `exit_code` is that of `axe-lsp run` for a failure, if it is
+    not 1. `changes` is what has become of the changes in its copy, in
     words; `unapplied` is "all" or "some" if they are not in the folder.
     """
 
@@ -108,6 +109,7 @@ class AgentEnd(Event):
     tree: Mapping[str, Any] | None = None
     incomplete: Incomplete | None = None
     limit: str | None = None
+    exit_code: int | None = None
     changes: str | None = None
     unapplied: str | None = None
 

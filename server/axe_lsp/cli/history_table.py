@@ -67,6 +67,17 @@ def print_table(runs: Sequence[dict[str, Json]]) -> None:
         print(_coloured(line, status))
 
 
+def print_active_runs(runs: Sequence[dict[str, Json]]) -> None:
+    """Print a line for each run, with its process if one executes it."""
+    rows = [(*_row(run)[:_PROJECT], str(run.get("pid", "")), *_row(run)[_PROJECT:]) for run in runs]
+    if is_terminal := sys.stdout.isatty():
+        rows.insert(0, (*_HEADER[:_PROJECT], "PROCESS", *_HEADER[_PROJECT:]))
+    widths = _widths(rows)
+    for row in rows:
+        line = "  ".join([*map(padded, row, widths), row[-1]]).rstrip()
+        print(_coloured(cut(line, columns_of(sys.stdout)) if is_terminal else line, row[2]))
+
+
 def _row(run: dict[str, Json]) -> tuple[str, ...]:
     has_ended = "durationMs" in run
     used = run.get("tree") or run  # With what the agents used that it called.

@@ -31,6 +31,7 @@ from axe_lsp import tuning
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.cli.arguments import FULL
+from axe_lsp.cli.command_executor import CommandExecutor
 from axe_lsp.cli.interruption import SOON, run_until_interrupted
 from axe_lsp.cli.run_history import RunHistory, recordings
 from axe_lsp.cli.run_report import (
@@ -198,12 +199,15 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
     output.on_fault = lambda: engine.cancel(run_id)
     typing = _Typing(live, engine, output)
     output.typing = typing
+    executor = CommandExecutor(engine, live.request, run_id, workspace)
+    ready = executor.ready_after(typing.ready)
     with _told_whether_stored(memory, run_id, options.go_on):
-        async with memory, engine, aclosing(telemetry):
+        async with executor, memory, engine, aclosing(telemetry):
             try:
                 with closing(output):
                     async with typing:
-                        result = await engine.run(live.request, run_id, typing.ready, known)
+                        result = await engine.run(live.request, run_id, ready, known)
+                        executor.result = result
             except RunError as error:
                 output.gave_up(error)
                 raise

@@ -20,6 +20,10 @@ COMMANDS = {
     "run": "run an agent and print its answer",
     "chat": "chat with an agent; each line is a message",
     "resume": "continue a run that was interrupted",
+    "runs": "list the runs that are going on, in all processes",
+    "attach": "follow a run that is going on, to its answer",
+    "send": "send a message to a run that is going on",
+    "stop": "end a run that is going on, in whatever process",
     "undo": "put back the files that a run has changed",
     "check": "check agent files, with the editor's diagnostics",
     "hook": "check agent files that the model of a coding agent has written",
@@ -56,7 +60,7 @@ _RUNS = ("run", "chat", "resume")
 _SERVERS = ("acp", "hands", "mcp", "serve")
 """Commands whose standard streams are those of a protocol."""
 
-_KEPT_TO_ITSELF = ("acp", "chat", "gc", "hands", "mcp", "resume", "test")
+_KEPT_TO_ITSELF = ("acp", "attach", "chat", "gc", "hands", "mcp", "resume", "test")
 """Commands that may run for long while commands of agents run, and have keys in their environment. `serve` and
 `run` see to that themselves, a moment after their start."""
 

@@ -50,8 +50,8 @@ function _shtab_axe_lsp_using
   test "$_shtab_axe_lsp_cmdpath" = "$argv"
 end
 
-set -g _shtab_axe_lsp_commands init run chat resume undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' 'agents stats' import export sync trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
-set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --days --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --replay --severity --since --skill --source --status --tcp --timeout --to --token-file --workdir -n -p
+set -g _shtab_axe_lsp_commands init run chat resume runs attach send stop undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' 'agents stats' import export sync trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
+set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --days --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --remove --replay --severity --since --skill --source --status --tcp --timeout --to --token-file --workdir -n -p
 
 complete -c axe-lsp -e
 complete -c axe-lsp -f
@@ -109,6 +109,23 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l yes -d 'let tools run co
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l allow -x -d 'allow tool calls without asking, such as '"'"'run_command(pytest *)'"'"' or '"'"'write_file(docs/**)'"'"'; may be repeated (`[tools] allow` in config.toml is for all runs)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -l trust -d 'allow the agents of this workspace to reach outside it in this run, as `axe-lsp trust` shows'
 complete -c axe-lsp -n '_shtab_axe_lsp_using resume' -s v -l verbose -d 'print the progress on standard error'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a runs -d 'List the runs that are going on in all processes of the user, and those that have ended within the last hour.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using runs' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using runs' -l all -d 'list runs that have ended earlier, too'
+complete -c axe-lsp -n '_shtab_axe_lsp_using runs' -l in -xka "(__fish_complete_directories)" -d 'runs of a project: in DIR (such as .) and below it'
+complete -c axe-lsp -n '_shtab_axe_lsp_using runs' -l json -d 'print them as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a attach -d 'Follow a run that is going on in any process, from its beginning, and print its answer. Output and exit code are those of the run. Ctrl-C leaves the run, which goes on.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using attach' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using attach' -l json -d 'print the answer and its cost as JSON; `--json=full`: with all keys'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a send -d 'Send a message to a run that is going on, and print the message'"'"'s id. The run gets it before its next request.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using send' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l after -d 'give the message when the run would end'
+complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l now -d 'break off what the run does, and give the message at once'
+complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l list -d 'list the messages that wait'
+complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l remove -x -d 'remove a message that waits'
+complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l json -d 'print the list as JSON'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a stop -d 'Stop a run, or one agent of it, in whatever process it is going on. A process that does not react is killed.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using stop' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a undo -d 'Put back the files that write_file and edit_file have changed in a run. A file that has changed since is left. The effects of commands are not undone.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -l dry-run -d 'show the changes, and change nothing'

@@ -12,6 +12,7 @@ _shtab_axe_lsp_commands() {
   local _commands=(
     acp:'Offer the agents of a folder to editors that speak the Agent Client Protocol.'
     agents:'List, show, create and edit agents, and show statistics of their runs.'
+    attach:'Follow a run that is going on in any process, from its beginning, and print its answer. Output and exit code are those of the run. Ctrl-C leaves the run, which goes on.'
     bench:'measure axe-lsp against other tools, from a checkout'
     chat:'Talk with an agent. At a terminal, `/help` lists commands; in a pipe, each line is a message.'
     check:'Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.'
@@ -31,8 +32,11 @@ _shtab_axe_lsp_commands() {
     models:'List known models with context windows and prices, and those that a running Ollama has.'
     resume:'Go on with a run that was interrupted. Answers and results that are known are not requested or executed again.'
     run:'Run an agent and print its answer.'
+    runs:'List the runs that are going on in all processes of the user, and those that have ended within the last hour.'
     schema:'Print the JSON Schema of agent files, of config.toml, of tests of agents or of axe/check.toml, for taplo, tombi and others; or that of the results which `axe-lsp test --format json` and `axe-lsp run --json=full` print.'
+    send:'Send a message to a run that is going on, and print the message'"'"'s id. The run gets it before its next request.'
     serve:'The language server for axe agent files, for any LSP client.'
+    stop:'Stop a run, or one agent of it, in whatever process it is going on. A process that does not react is killed.'
     sync:'Carry the description, the instructions, the tools and the limits of an agent over from one of its files to those of the same name for other programs, all other keys of which stay as they are. The changes are shown first. The exit code is 1 if a file is left that differs, else 0.'
     test:'Run tests of agents, the files axe/tests/*.toml of a project. Answers come from recordings, so no key and no network is needed. `axe-lsp help testing` describes the files. `axe-lsp test new RUN` makes a case from a run of the history.'
     trust:'Show what the agents of a workspace reach outside it, and allow it. The permission is stored for this folder until the agent'"'"'s file changes; for tools for the web, until what the agent can read changes.'
@@ -146,6 +150,15 @@ _shtab_axe_lsp_agents_stats_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_agents_stats_defaults_added=0
+
+_shtab_axe_lsp_attach_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--json[print the answer and its cost as JSON\; \`--json\=full\`\: with all keys]"
+  ":the beginning of the id of a run:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_attach_defaults_added=0
 
 _shtab_axe_lsp_bench_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -449,6 +462,16 @@ _shtab_axe_lsp_run_options=(
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_run_defaults_added=0
 
+_shtab_axe_lsp_runs_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--all[list runs that have ended earlier, too]"
+  "--in[runs of a project\: in DIR (such as .) and below it]:DIR:_files -/"
+  "--json[print them as JSON]"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_runs_defaults_added=0
+
 _shtab_axe_lsp_schema_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   ":which schema (default\: agent):(agent config test check test-result run-result)"
@@ -456,6 +479,20 @@ _shtab_axe_lsp_schema_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_schema_defaults_added=0
+
+_shtab_axe_lsp_send_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--after[give the message when the run would end]"
+  "--now[break off what the run does, and give the message at once]"
+  "--list[list the messages that wait]"
+  "--remove[remove a message that waits]:ID:"
+  "--json[print the list as JSON]"
+  ":the beginning of the id of a run:"
+  ":the message (default\: standard input):"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_send_defaults_added=0
 
 _shtab_axe_lsp_serve_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -470,6 +507,14 @@ _shtab_axe_lsp_serve_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_serve_defaults_added=0
+
+_shtab_axe_lsp_stop_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  ":the beginning of the id of a run:"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_stop_defaults_added=0
 
 _shtab_axe_lsp_sync_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -557,6 +602,7 @@ _shtab_axe_lsp() {
       case $line[1] in
         acp) _arguments -C -s $_shtab_axe_lsp_acp_options ;;
         agents) _shtab_axe_lsp_agents ;;
+        attach) _arguments -C -s $_shtab_axe_lsp_attach_options ;;
         bench) _arguments -C -s $_shtab_axe_lsp_bench_options ;;
         chat) _arguments -C -s $_shtab_axe_lsp_chat_options ;;
         check) _arguments -C -s $_shtab_axe_lsp_check_options ;;
@@ -576,8 +622,11 @@ _shtab_axe_lsp() {
         models) _arguments -C -s $_shtab_axe_lsp_models_options ;;
         resume) _arguments -C -s $_shtab_axe_lsp_resume_options ;;
         run) _arguments -C -s $_shtab_axe_lsp_run_options ;;
+        runs) _arguments -C -s $_shtab_axe_lsp_runs_options ;;
         schema) _arguments -C -s $_shtab_axe_lsp_schema_options ;;
+        send) _arguments -C -s $_shtab_axe_lsp_send_options ;;
         serve) _arguments -C -s $_shtab_axe_lsp_serve_options ;;
+        stop) _arguments -C -s $_shtab_axe_lsp_stop_options ;;
         sync) _arguments -C -s $_shtab_axe_lsp_sync_options ;;
         test) _arguments -C -s $_shtab_axe_lsp_test_options ;;
         trust) _arguments -C -s $_shtab_axe_lsp_trust_options ;;

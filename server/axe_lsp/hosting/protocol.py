@@ -12,7 +12,7 @@ from axe_lsp.agentfile.agent_definition import BudgetConfig
 from axe_lsp.agentfile.lookup_order import AgentPlaces
 from axe_lsp.agentfile.mcp_servers import McpServer
 from axe_lsp.hosting.notifications import Message, Notification
-from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory
+from axe_lsp.runtime.errors import ErrorKind, ProviderErrorCategory, RunCancelledError, RunError
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.inbox import MessageEdit, MessageRefusal, NewMessage
 from axe_lsp.runtime.json_data import Json, JsonStruct, decoded, decoder_of, json_text
@@ -323,6 +323,43 @@ class Failed(AboutRun, frozen=True, tag="error"):
     partial: RunResult | None = None
 
 
+class Greeting(Message, frozen=True, tag="greeting"):
+    """From an executor, to who connects: the version of what follows, its process, and whether the peer may steer runs."""
+
+    version: int
+    pid: int
+    may_steer: bool
+
+
+class ActiveRun(JsonStruct, frozen=True):
+    """A root run that an executor executes. `is_on_its_own` is one that no window and no terminal waits for."""
+
+    run_id: str
+    agent: str
+    began: str
+    workspace: str
+    task: str = ""
+    is_on_its_own: bool = False
+
+
+class ListRuns(Message, frozen=True, tag="list-runs"):
+    """To an executor: list the root runs that it executes."""
+
+
+class RunList(Message, frozen=True, tag="run-list"):
+    """From an executor: its root runs."""
+
+    runs: tuple[ActiveRun, ...]
+
+
+class AwaitEnd(AboutRun, frozen=True, tag="await-end"):
+    """To an executor: send `Finished` or `Failed` when a root run has ended, or `NoRun`."""
+
+
+class NoRun(AboutRun, frozen=True, tag="no-run"):
+    """From an executor: it does not execute this run."""
+
+
 ToRequest = Answered | EditorAnswered | Held | LimiterGrant | LimiterRefusal | Committed
 """What a supervisor says of the request of a number."""
 
@@ -362,6 +399,30 @@ FromHost = (
 """The messages of a host."""
 
 
+ToExecutor = ListRuns | AwaitEnd | Cancel | MessageRequest
+"""The messages of a process that has connected to an executor."""
+
+FromExecutor = Greeting | RunList | NoRun | Finished | Failed | MessageAnswer
+"""The messages of an executor to such a process."""
+
+VERSION = 1
+"""The version of these messages. An executor of another version is listed, and nothing else."""
+
+
+def failure_of(run_id: str, error: RunError, text: str = "") -> Failed:
+    """Return the message about a run that has failed; a `text` replaces that of the error."""
+    return Failed(
+        run_id=run_id,
+        text=text or str(error),
+        kind=error.kind,
+        exit_code=int(error.exit_code),
+        cancelled=isinstance(error, RunCancelledError),
+        hint=error.hint,
+        reason=error.reason,
+        partial=error.partial,
+    )
+
+
 def encode(message: Message) -> bytes:
     """Return a message as a line, with its newline."""
     if isinstance(message, Notification):
@@ -380,7 +441,17 @@ def read_from_host(line: bytes) -> FromHost:
     return decoded(line, _decoder_of_supervisor())
 
 
-# Each process needs one of the two, and makes it when the first line comes.
+def read_to_executor(line: bytes) -> ToExecutor:
+    """Return the message in a line, validated. Raises ValueError if there is none."""
+    return decoded(line, _decoder_of_executor())
+
+
+def read_from_executor(line: bytes) -> FromExecutor:
+    """Return the message in a line, validated. Raises ValueError if there is none."""
+    return decoded(line, _decoder_of_peer())
+
+
+# Each process needs one of them, and makes it when the first line comes.
 
 
 @cache
@@ -391,3 +462,13 @@ def _decoder_of_host() -> Decoder[ToHost]:
 @cache
 def _decoder_of_supervisor() -> Decoder[FromHost]:
     return decoder_of(FromHost)
+
+
+@cache
+def _decoder_of_executor() -> Decoder[ToExecutor]:
+    return decoder_of(ToExecutor)
+
+
+@cache
+def _decoder_of_peer() -> Decoder[FromExecutor]:
+    return decoder_of(FromExecutor)

@@ -31,6 +31,7 @@ from axe_lsp.runtime.delivery import Delivery
 from axe_lsp.runtime.errors import (
     BudgetError,
     ConfigError,
+    ExitCode,
     FinalError,
     NoTextError,
     RunError,
@@ -104,6 +105,7 @@ class AgentRun:
         self._time_used = max(0.0, self._used - asked_ms / 1000)
         self._reason: str | None = None
         self._limit: BudgetLimit | None = None
+        self._exit_code: int | None = None
         self._conversation: Conversation | None = None
         self._retrying: Retrying | None = None
         self._output: Json = None
@@ -623,6 +625,8 @@ class AgentRun:
             self._reason, self._limit = "budget", error.limit
         elif isinstance(error, FinalError):
             self._reason = "final"
+        if error.exit_code != ExitCode.AGENT:
+            self._exit_code = int(error.exit_code)
         result = self._end(status, error.described(self._order.ids.agent))
         error.run_id = self._order.ids.run_id
         error.partial = result if self._conversation else None
@@ -651,6 +655,7 @@ class AgentRun:
                 replace(
                     event,
                     limit=self._limit,
+                    exit_code=self._exit_code,
                     changes=handover.outcome if handover is not None else None,
                     unapplied=handover.unapplied if handover is not None else None,
                 )

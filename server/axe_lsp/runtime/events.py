@@ -127,7 +127,7 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     that is the same. The `reason` is "budget" when the run was ended because a budget was used up: its own (then it
     is `killed`), or that of a run above (then what it had is its result). `incomplete` is why the
     last answer is not whole, None if it is. `limit` is what was used up of its own budget. A `reason` "final" says that the run would end in the same way if it
-    was resumed. `changes` is what has become of the changes in its copy, in words, None if there are none; `unapplied` says
+    was resumed. `exit_code` is that of `axe-lsp run` for a failure, if it is not 1. `changes` is what has become of the changes in its copy, in words, None if there are none; `unapplied` says
     whether all of them or some are not in the folder.
     """
 
@@ -148,6 +148,7 @@ class AgentEnd(Event, frozen=True, kw_only=True, tag_field="kind", tag="end"):
     tree: Usage | None = None
     incomplete: Incomplete | None = None
     limit: BudgetLimit | None = None
+    exit_code: int | None = None
     changes: str | None = None
     unapplied: Unapplied | None = None
 

@@ -241,6 +241,7 @@ class WriterLock:
         self._path = folder / name
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         _lock(self._file)
+        os.write(self._file, b"%d\n" % os.getpid())
 
     def end(self) -> None:
         """There is nothing left to live for."""
@@ -263,6 +264,13 @@ def is_locked(folder: Path, name: str) -> bool:
         return not _lock(file)
     finally:
         os.close(file)
+
+
+def pid_of_writer(folder: Path, name: str) -> int | None:
+    """Return the process whose sign has that name, if it lives and its axe-lsp is recent enough to say so."""
+    with suppress(OSError, ValueError):
+        return int((folder / name).read_bytes()) if is_locked(folder, name) else None
+    return None
 
 
 def remove_lock(folder: Path, name: str) -> None:

@@ -110,6 +110,14 @@ def past_runs(connection: sqlite3.Connection, wanted: Wanted) -> list[dict[str, 
     return [_run(row) for row in found]
 
 
+def writers_of_active_roots(connection: sqlite3.Connection) -> dict[str, str]:
+    """Return the writers of the root runs that are being executed, by the ids of these."""
+    found = connection.execute(
+        "SELECT run_id, writer FROM runs WHERE status = 'running' AND depth = 0"
+    )
+    return dict(found.fetchall())
+
+
 def newest_in(
     connection: sqlite3.Connection, folders: tuple[str, ...], mark: str, agent: str | None = None
 ) -> str:

@@ -27,6 +27,7 @@ from axe_lsp.hosting.telemetry import Telemetry
 from axe_lsp.runtime.engine import Engine
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.events import Event, EventSink
+from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.prepare import prepare_request
 from axe_lsp.runtime.preview import preview_json
@@ -166,6 +167,11 @@ class EngineFactory:
         if on not in self._machines:
             self._machines[on] = LateMachines(self._environment, on)
         return self._machines[on]
+
+    @staticmethod
+    def now() -> str:
+        """Return the time as events have it."""
+        return timestamp()
 
     async def close(self) -> None:
         """Close the connections, and finish what is remembered and sent elsewhere."""

@@ -16,6 +16,7 @@ import threading
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
+from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,7 @@ from axe_lsp.serving import stdio
 from axe_lsp.tasks import Tasks
 
 if TYPE_CHECKING:
+    from axe_lsp.hosting.executors.listener import Listener
     from axe_lsp.hosting.host.engine_factory import EngineFactory
     from axe_lsp.runtime.children.isolation import Stoppable
     from axe_lsp.runtime.engine import Engine
@@ -51,6 +53,9 @@ _END = b""
 
 _UNHURRIED = Notification, protocol.Stepped
 """Messages that may wait for others. A step comes together with its event."""
+
+_SOON = 0.1
+"""Seconds after the first request of a run, which does not wait for the socket of this process."""
 
 _TOGETHER = 0.005
 """Seconds within which events come together. Nobody can see that, and all else goes at once."""
@@ -160,6 +165,8 @@ class Host:
         self._engines: dict[str, Engine] = {}
         self._callers: dict[str, Ledger] = {}
         self._factory: EngineFactory | None = None
+        self._active: dict[str, protocol.ActiveRun] = {}
+        self._listener: Listener | None = None
         self._tasks = Tasks()
 
     def hear(self, line: bytes) -> None:
@@ -176,7 +183,7 @@ class Host:
             case protocol.Preview() as order:
                 self._carry_out(order.run_id, self._preview(order))
             case protocol.Cancel(run_id):
-                self._cancel(run_id)
+                self.cancel(run_id)
             case protocol.MessageRequest() | protocol.Ping() as request:
                 self._answer_request(request)
             case protocol.Leave(server_ends):  # The rest is done when the input ends.
@@ -191,11 +198,15 @@ class Host:
         for order in orders:
             order.cancel()
         await asyncio.gather(*orders, return_exceptions=True)
+        if self._listener is not None:
+            await self._listener.close()
         if self._factory is not None:
             await self._factory.close()
 
     def abandon(self) -> None:
         """Write down what has happened by now, and nothing of how the runs end. Called in a thread."""
+        if self._listener is not None:
+            self._listener.remove()
         if self._factory is not None:
             self._factory.abandon()
 
@@ -209,7 +220,7 @@ class Host:
         del self._orders[order.get_name()]
         self._outbox.send(_outcome(order))
 
-    def _cancel(self, run_id: str) -> None:
+    def cancel(self, run_id: str) -> None:
         """End a run where it is: in its engine, or on its way there."""
         in_engine = any(engine.cancel(run_id) for engine in self._engines.values())
         if not in_engine and run_id in self._orders:
@@ -219,23 +230,59 @@ class Host:
         if isinstance(request, protocol.Ping):
             self._outbox.send(protocol.Pong(request.number))
         else:
-            self._tasks.start_unattended(self._answer_message(request), "message to a run")
+            self._tasks.start_unattended(self._send_answer(request), "message to a run")
 
-    async def _answer_message(self, request: protocol.MessageRequest) -> None:
+    async def _send_answer(self, request: protocol.MessageRequest) -> None:
+        self._outbox.send(await self.answer_message(request))
+
+    async def answer_message(self, request: protocol.MessageRequest) -> protocol.MessageAnswer:
+        """Execute a request about the messages of a run."""
+
         def find(run_id: str) -> Stoppable | None:
             runs = (engine.find(run_id) for engine in self._engines.values())
             return next((run for run in runs if run is not None), None)
 
-        answer = await answer_of(request, find, lambda: request.root_run_id in self._orders)
-        self._outbox.send(answer)
+        return await answer_of(request, find, lambda: request.root_run_id in self._orders)
+
+    def active_runs(self) -> tuple[protocol.ActiveRun, ...]:
+        """Return the root runs of this host."""
+        return tuple(self._active.values())
+
+    async def end_of(self, run_id: str) -> protocol.Finished | protocol.Failed | protocol.NoRun:
+        """Wait for the end of a root run."""
+        order = self._orders.get(run_id)
+        if order is None:
+            return protocol.NoRun(run_id)
+        await asyncio.wait({order})
+        outcome = _outcome(order)
+        if isinstance(outcome, protocol.Finished | protocol.Failed):
+            return outcome
+        return protocol.NoRun(run_id)
+
+    def _listen_soon(self, _: object) -> None:
+        """Let other processes find this one, a moment after the first request of a run."""
+        if self._listener is None:
+            asyncio.get_running_loop().call_later(
+                _SOON, lambda: self._tasks.start_unattended(self._listen(), "socket")
+            )
+
+    async def _listen(self) -> None:
+        listener = await asyncio.to_thread(import_module, "axe_lsp.hosting.executors.listener")
+        self._listener = self._listener or listener.Listener(self)
+        await self._listener.open(os.environ)
 
     async def _run(self, start: protocol.Start) -> Message:
         factory = await self._engine_factory()
         try:
             engine, known = await factory.engine_for(start)
             async with self._engine(start.run_id, engine):
-                return protocol.Finished(await engine.run(start.request, start.run_id, known=known))
+                self._active[start.run_id] = _active_run(start, factory.now())
+                ready = self._listen_soon
+                return protocol.Finished(
+                    await engine.run(start.request, start.run_id, ready, known)
+                )
         finally:
+            self._active.pop(start.run_id, None)
             await factory.let_go(start)
 
     async def _run_child(self, start: protocol.StartChild) -> Message:
@@ -250,7 +297,7 @@ class Host:
                 return protocol.Finished(result)
             except RunError as error:
                 # Its caller is in another process and can't see what was being done.
-                return _failed(run_id, error, error.described(order.ids.agent))
+                return protocol.failure_of(run_id, error, error.described(order.ids.agent))
 
     @asynccontextmanager
     async def _engine(self, run_id: str, engine: Engine) -> AsyncIterator[Engine]:
@@ -286,28 +333,20 @@ def _import_engine_factory() -> ModuleType:
     return engine_factory
 
 
+def _active_run(start: protocol.Start, began: str) -> protocol.ActiveRun:
+    request, workspace = start.request, start.workplace.workspace
+    return protocol.ActiveRun(start.run_id, request.agent, began, workspace, request.task or "")
+
+
 def _outcome(order: asyncio.Task[Message]) -> Message:
     """Return the answer to an order, in any case."""
     run_id = order.get_name()
     if order.cancelled():
-        return _failed(run_id, RunCancelledError())
+        return protocol.failure_of(run_id, RunCancelledError())
     error = order.exception()
     if error is None:
         return order.result()
     if isinstance(error, RunError):
-        return _failed(run_id, error)
+        return protocol.failure_of(run_id, error)
     _log.error("Order %s failed", run_id, exc_info=error)
-    return _failed(run_id, RunError(f"internal error: {error!r}"))
-
-
-def _failed(run_id: str, error: RunError, text: str = "") -> protocol.Failed:
-    return protocol.Failed(
-        run_id=run_id,
-        text=text or str(error),
-        kind=error.kind,
-        exit_code=int(error.exit_code),
-        cancelled=isinstance(error, RunCancelledError),
-        hint=error.hint,
-        reason=error.reason,
-        partial=error.partial,
-    )
+    return protocol.failure_of(run_id, RunError(f"internal error: {error!r}"))
