@@ -122,3 +122,71 @@ def test_what_can_not_be_undone_is_refused(editor: Editor, provider: ScriptedPro
     assert "is stored" in refused(runId="0" * 32).message
     assert '"runId": string' in refused().message
     assert '"agreed" must be' in refused(runId=going["runId"], agreed=["a.txt"]).message
+
+
+def test_changes_name_files_and_the_turns_that_changed_them(
+    editor: Editor, provider: ScriptedProvider
+) -> None:
+    calls = [Call("write_file", {"path": "a.txt", "content": "two\nthree\n"})]
+    again = [Call("write_file", {"path": "b.txt", "content": "new\n"})]
+    command = Call("run_command", {"command": "true"})
+    provider.script("m-solo", Says(calls=calls), Says(calls=[*again, command]), Says("Done."))
+    run = editor.client.request("axe/run", {"agent": "solo"})["runId"]
+
+    changes = editor.client.request("axe/changes", {"runId": run})
+
+    shown = [(Path(each["path"]).name, each["kind"]) for each in changes["files"]]
+    assert shown == [("a.txt", "modified"), ("b.txt", "modified")]
+    assert (changes["files"][0]["added"], changes["files"][0]["removed"]) == (2, 1)
+    assert "before" not in changes["files"][0]
+    assert [(each["turn"], each["files"], each["added"]) for each in changes["turns"]] == [
+        (1, 1, 2),
+        (2, 1, 1),
+    ]
+    assert (changes["hasCommands"], changes["isRunning"], changes["left"]) == (True, False, [])
+
+    (second,) = editor.client.request("axe/changes", {"runId": run, "turn": 2, "texts": True})[
+        "files"
+    ]
+    assert (second["before"], second["after"]) == ("kept \ufffd\n", "new\n")
+
+
+def test_changes_of_a_run_at_work_are_told(editor: Editor, provider: ScriptedProvider) -> None:
+    hold = Hold()
+    write = Call("write_file", {"path": "new.txt", "content": "new\n"})
+    provider.script("m-solo", Says(calls=[write]), Answer(Says("late"), hold=hold))
+    request = editor.client.start_request("axe/run", {"agent": "solo"})
+    hold.wait_until_arrived()
+    (going,) = editor.client.request("axe/runs", {})
+
+    changes = editor.client.request("axe/changes", {"runId": going["runId"]})
+
+    assert [each["kind"] for each in changes["files"]] == ["added"]
+    assert changes["isRunning"] is True
+    hold.release()
+    editor.client.result(request)
+
+
+def test_undo_of_a_turn_leaves_the_other_turns(editor: Editor, provider: ScriptedProvider) -> None:
+    first = Call("write_file", {"path": "a.txt", "content": "first\n"})
+    second = Call("write_file", {"path": "a.txt", "content": "second\n"})
+    provider.script("m-solo", Says(calls=[first]), Says(calls=[second]), Says("Done."))
+    run = editor.client.request("axe/run", {"agent": "solo"})["runId"]
+    file = editor.project.root / "a.txt"
+
+    (blocked,) = editor.client.request("axe/undo", {"runId": run, "turn": 1})["files"]
+    assert blocked["reason"] == "a later turn has changed it; undo that turn first"
+    (shown,) = editor.client.request("axe/undo", {"runId": run, "turn": 2})["files"]
+    assert (shown["before"], shown["after"]) == ("second\n", "first\n")
+    agreed = [{"path": shown["path"], "digest": shown["digest"]}]
+    done = editor.client.request("axe/undo", {"runId": run, "turn": 2, "agreed": agreed})
+    assert (done["undone"], file.read_text()) == ([shown["path"]], "first\n")
+    (rest,) = editor.client.request("axe/undo", {"runId": run, "fromTurn": 1})["files"]
+    assert (rest["before"], rest["after"]) == ("first\n", "one\n")
+
+
+@pytest.mark.parametrize("params", [{"turn": "1"}, {"turn": True}, {"runId": 1}])
+def test_changes_refuse_params_of_other_types(editor: Editor, params: Json) -> None:
+    with pytest.raises(ServerError) as failure:
+        editor.client.request("axe/changes", {"runId": "0", **params})
+    assert failure.value.code == -32602

@@ -12,8 +12,8 @@ import pytest
 
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.resuming.file_history import MAX_STATE
 from axe_lsp.runtime.resuming.saved_files import (
-    MOST_SAVED,
     FileUndo,
     keep_after,
     keep_before,
@@ -215,7 +215,7 @@ def test_a_content_that_is_stored_like_a_key_is_not_put_back_torn(changes: Chang
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"x" * (MOST_SAVED + 1), "5 MB"), (ANTHROPIC_KEY.encode(), "looks like a key")],
+    [(b"x" * (MAX_STATE + 1), "5 MB"), (ANTHROPIC_KEY.encode(), "looks like a key")],
 )
 def test_what_is_not_kept_is_left_and_named(changes: Changes, content: bytes, reason: str) -> None:
     (changes.folder / "a.txt").write_bytes(content)

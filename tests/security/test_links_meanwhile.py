@@ -232,7 +232,7 @@ def test_what_is_kept_for_undo(work: Path, swap: Swap) -> None:
     place = work / "sub" / "notes.txt"
     swap()
     assert saved_files._content(place, ()) == (None, "unreadable")
-    assert saved_files._digest_in(place) is None
+    assert saved_files._left_file(place, None, ()) is None
 
 
 @pytest.mark.parametrize("before", [b"before\n", None])

@@ -39,7 +39,7 @@ from axe_lsp.runtime.errors import ConfigError, RunCancelledError, RunError
 from axe_lsp.runtime.files.user_config import known_secrets, usable_config
 from axe_lsp.runtime.inbox import MessageRefusedError, NewMessage
 from axe_lsp.runtime.messages import Image
-from axe_lsp.runtime.resuming.saved_files import SavedFile
+from axe_lsp.runtime.resuming.file_history import SavedFile
 from axe_lsp.runtime.run_log import decoded
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Answer, Question

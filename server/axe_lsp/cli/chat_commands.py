@@ -115,7 +115,7 @@ def _cost(conversation: Conversation, _argument: str) -> None:
 def _undo(conversation: Conversation, _argument: str) -> None:
     if not conversation.former:
         raise ConfigError("there is no answer yet whose changes could be undone")
-    plans = plan_undo(undoable(conversation.former)[1])
+    plans = plan_undo(undoable(conversation.former).known)
     if undo.main([conversation.former]) == 0 and plans:
         conversation.note = "(The user has undone the changes of files of the last answer.)"
         print("Your next message tells the agent so.")

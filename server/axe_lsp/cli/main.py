@@ -24,6 +24,7 @@ COMMANDS = {
     "attach": "follow a run that is going on, to its answer",
     "send": "send a message to a run that is going on",
     "stop": "end a run that is going on, in whatever process",
+    "changes": "list the files that a run has changed",
     "undo": "put back the files that a run has changed",
     "check": "check agent files, with the editor's diagnostics",
     "hook": "check agent files that the model of a coding agent has written",

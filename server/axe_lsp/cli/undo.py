@@ -6,18 +6,18 @@ import argparse
 import difflib
 import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from axe_lsp.agentfile.text.amounts import counted
 from axe_lsp.cli.arguments import Parser
 from axe_lsp.cli.streams import agrees, complain
 from axe_lsp.hosting.history.database import HistoryError
 from axe_lsp.hosting.history.dead_runs import sign_of_undo
-from axe_lsp.hosting.history.former_runs import undoable
+from axe_lsp.hosting.history.former_runs import RunChanges, undoable
 from axe_lsp.runtime.agent_search import spellings
 from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.plain_text import shown_path, visible
-from axe_lsp.runtime.resuming.saved_files import FileUndo, has_commands, plan_undo, undo
-from axe_lsp.runtime.run_log import Known
+from axe_lsp.runtime.resuming.saved_files import FileUndo, plan_undo, undo
 from axe_lsp.runtime.runs import ID_LENGTH
 
 LEFT = 1
@@ -28,20 +28,27 @@ def main(arguments: Sequence[str]) -> int:
     """Undo the changes of a run; returns the exit code."""
     options = _parser().parse_args(arguments)
     try:
-        root, known = undoable(options.run, spellings("."))
-        return _undo(root, known, options)
+        return _undo(undoable(options.run, spellings(".")), options)
     except (RunError, ValueError) as error:
         complain(error if isinstance(error, RunError) else HistoryError(f"its steps: {error}"))
         return int(ExitCode.CONFIG)
 
 
-def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
-    plans = plan_undo(known)
+def _undo(run: RunChanges, options: argparse.Namespace) -> int:
+    turns = None if options.turn is None else range(options.turn, options.turn + 1)
+    plans = plan_undo(run.known, run.selects(turns))
+    if options.file:
+        chosen = {Path(each).resolve() for each in options.file}
+        plans = [each for each in plans if each.path in chosen]
     if not plans:
-        print(f"No file is different from what it was before run {root[:ID_LENGTH]}.")
+        part = f"turn {options.turn} of " if turns is not None else ""
+        named = "of these files " if options.file else ""
+        print(
+            f"No file {named}is different from what it was before {part}run {run.run_id[:ID_LENGTH]}."
+        )
     for each in plans:
         print(_shown(each))
-    if has_commands(known):
+    if run.has_commands:
         print("The effects of commands are not known, and are not undone.")
     wanted = [each for each in plans if not each.reason]
     if not wanted or options.dry_run:
@@ -49,7 +56,7 @@ def _undo(root: str, known: Known, options: argparse.Namespace) -> int:
     question = f"Put back {counted(len(wanted), 'file')}"
     if not options.yes and not agrees(question, "--yes puts the files back without a question"):
         return LEFT
-    with sign_of_undo(root):
+    with sign_of_undo(run.root):
         done = list(undo(wanted))
     failed = [each for each in done if each.reason]
     for each in failed:
@@ -86,6 +93,13 @@ def _parser() -> Parser:
         metavar="RUN",
         nargs="?",
         help="the id of a run, or its beginning (default: the newest of this folder)",
+    )
+    add("--turn", type=int, metavar="N", help="undo only what turn N has changed")
+    add(
+        "--file",
+        action="append",
+        metavar="PATH",
+        help="put back only this file; may be repeated",
     )
     add("--dry-run", action="store_true", help="show the changes, and change nothing")
     add("--yes", action="store_true", help="put the files back without asking")

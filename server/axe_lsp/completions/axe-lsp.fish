@@ -50,8 +50,8 @@ function _shtab_axe_lsp_using
   test "$_shtab_axe_lsp_cmdpath" = "$argv"
 end
 
-set -g _shtab_axe_lsp_commands init run chat resume runs attach send stop undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' 'agents stats' import export sync trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
-set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --days --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --remove --replay --severity --since --skill --source --status --tcp --timeout --to --token-file --workdir -n -p
+set -g _shtab_axe_lsp_commands init run chat resume runs attach send stop changes undo check hook test agents 'agents list' 'agents show' 'agents init' 'agents edit' 'agents stats' import export sync trust config 'config path' 'config init' 'config key' schema gc history 'history list' 'history show' 'history cost' 'history tail' 'history export' 'history prune' acp mcp hands demo bench serve models doctor help completion version
+set -g _shtab_axe_lsp_opts_with_value --agent --agents-dir --allow --approve --before --changed --clientProcessId --continue --copy --days --file --format --from --from-turn --http --in --input --jobs --keep --limit --log-file --log-level --max-cost --max-parallel --max-tokens --model --older-than --on --output --pipe --prompt --record --remove --replay --severity --since --skill --source --status --tcp --timeout --to --token-file --turn --workdir -n -p
 
 complete -c axe-lsp -e
 complete -c axe-lsp -f
@@ -126,8 +126,15 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l remove -x -d 'remove a mes
 complete -c axe-lsp -n '_shtab_axe_lsp_using send' -l json -d 'print the list as JSON'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a stop -d 'Stop a run, or one agent of it, in whatever process it is going on. A process that does not react is killed.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using stop' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a changes -d 'List the files that write_file and edit_file have changed in a run and its sub-agents, also while it is at work. The effects of commands are not known. `axe-lsp undo` puts the files back.'
+complete -c axe-lsp -n '_shtab_axe_lsp_using changes' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using changes' -l turn -x -d 'only what turn N has changed'
+complete -c axe-lsp -n '_shtab_axe_lsp_using changes' -l diff -d 'print the differences, too'
+complete -c axe-lsp -n '_shtab_axe_lsp_using changes' -l json -d 'print JSON'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a undo -d 'Put back the files that write_file and edit_file have changed in a run. A file that has changed since is left. The effects of commands are not undone.'
 complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -s h -l help -d 'show this help message and exit'
+complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -l turn -x -d 'undo only what turn N has changed'
+complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -l file -xka "(__fish_complete_path (commandline -ct))" -d 'put back only this file; may be repeated'
 complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -l dry-run -d 'show the changes, and change nothing'
 complete -c axe-lsp -n '_shtab_axe_lsp_using undo' -l yes -d 'put the files back without asking'
 complete -c axe-lsp -n '_shtab_axe_lsp_using; and test $_shtab_axe_lsp_npos -eq 0' -a check -d 'Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.'

@@ -14,6 +14,7 @@ _shtab_axe_lsp_commands() {
     agents:'List, show, create and edit agents, and show statistics of their runs.'
     attach:'Follow a run that is going on in any process, from its beginning, and print its answer. Output and exit code are those of the run. Ctrl-C leaves the run, which goes on.'
     bench:'measure axe-lsp against other tools, from a checkout'
+    changes:'List the files that write_file and edit_file have changed in a run and its sub-agents, also while it is at work. The effects of commands are not known. `axe-lsp undo` puts the files back.'
     chat:'Talk with an agent. At a terminal, `/help` lists commands; in a pipe, each line is a message.'
     check:'Check agent files, or config.toml if it is named. The exit code is 1 if there is an error, else 0.'
     completion:'Print the completion script of a shell. For bash, put `eval "$(axe-lsp completion bash)"` into ~/.bashrc; for zsh, write it to a file _axe-lsp in a folder of $fpath; for fish, to ~/.config/fish/completions/axe-lsp.fish.'
@@ -166,6 +167,17 @@ _shtab_axe_lsp_bench_options=(
 
 # guard to ensure default positional specs are added only once per session
 _shtab_axe_lsp_bench_defaults_added=0
+
+_shtab_axe_lsp_changes_options=(
+  "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--turn[only what turn N has changed]:N:"
+  "--diff[print the differences, too]"
+  "--json[print JSON]"
+  ":the id of a run, or its beginning (default\: the newest of this folder):"
+)
+
+# guard to ensure default positional specs are added only once per session
+_shtab_axe_lsp_changes_defaults_added=0
 
 _shtab_axe_lsp_chat_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
@@ -566,6 +578,8 @@ _shtab_axe_lsp_trust_defaults_added=0
 
 _shtab_axe_lsp_undo_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
+  "--turn[undo only what turn N has changed]:N:"
+  "*--file[put back only this file\; may be repeated]:PATH:_files"
   "--dry-run[show the changes, and change nothing]"
   "--yes[put the files back without asking]"
   ":the id of a run, or its beginning (default\: the newest of this folder):"
@@ -604,6 +618,7 @@ _shtab_axe_lsp() {
         agents) _shtab_axe_lsp_agents ;;
         attach) _arguments -C -s $_shtab_axe_lsp_attach_options ;;
         bench) _arguments -C -s $_shtab_axe_lsp_bench_options ;;
+        changes) _arguments -C -s $_shtab_axe_lsp_changes_options ;;
         chat) _arguments -C -s $_shtab_axe_lsp_chat_options ;;
         check) _arguments -C -s $_shtab_axe_lsp_check_options ;;
         completion) _arguments -C -s $_shtab_axe_lsp_completion_options ;;

@@ -21,6 +21,7 @@ REQUESTS = {
     "axe/run": "runs.running:run",
     "axe/preview": "runs.running:preview",
     "axe/resume": "runs.running:resume",
+    "axe/changes": "runs.undoing:changes",
     "axe/undo": "runs.undoing:undo",
     "axe/stop": "runs.running:stop",
     "axe/message": "runs.messaging:message",

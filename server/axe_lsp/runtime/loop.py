@@ -735,7 +735,7 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
             if watched and not result.is_error:
                 await watched.end()
             if not (result.is_error or is_copied):
-                await keep_after(around.log, turn, call, around.workplace)
+                await keep_after(around.log, turn, call, around.workplace, around.secrets())
             return ToolOutcome(result)
     return ToolOutcome(ToolResult(call.id, _BROKEN_OFF, is_error=True))
 

@@ -171,6 +171,7 @@ class Log:
         self._runs = _runs_of(self.known)
         self._shared: dict[int, tuple[Shared, str]] = {}
         self.saved_files: set[str] = set()
+        self.contents: dict[str, bytes | None] = {}
 
     def of(self, ids: RunIds) -> RunLog:
         """Return the log of one run of the tree."""
@@ -391,6 +392,11 @@ class RunLog:
     def has_saved(self, path: str) -> bool:
         """Return whether this process has saved a file before a change."""
         return path in self._log.saved_files
+
+    @property
+    def contents(self) -> dict[str, bytes | None]:
+        """The files that calls are changing, by path, each before its change."""
+        return self._log.contents
 
     def keep_saved(self, turn: int, call: str, path: str, file: Struct) -> None:
         """Keep the file at a path that a call is about to change. What is kept holds no secret."""

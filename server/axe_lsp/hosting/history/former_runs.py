@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -22,10 +23,12 @@ from axe_lsp.hosting.history.run_claims import (
 )
 from axe_lsp.hosting.history.steps import SIZE, milliseconds
 from axe_lsp.hosting.run_tree import Left
+from axe_lsp.runtime.children.delegation import child_run_id
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.events import Fork, RunIds
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.prepare import root_order
+from axe_lsp.runtime.resuming.file_history import Selects
 from axe_lsp.runtime.resuming.previous_run import (
     before,
     continued,
@@ -230,16 +233,98 @@ def continuation_of(
     )
 
 
-def undoable(beginning: str | None, folders: tuple[str, ...] = ()) -> tuple[str, Known]:
-    """Return the root of the run whose id begins so, or of the newest of `folders`, and what is known of it. Blocks. Raises RunError for one that has not ended."""
+_COMMANDS = ("run_command",)
+"""Tools whose changes of files are not known."""
+
+
+class RunChanges(NamedTuple):
+    """What the history has about the files that a tree has changed. `run_id` is the run that was asked for."""
+
+    run_id: str
+    root: str
+    known: Known
+    callers: Mapping[str, tuple[str, int]]
+    """The run and the turn that has called a run, by its id; none of a root."""
+    is_running: bool
+    has_commands: bool
+
+    def selects(self, turns: range | None = None) -> Selects | None:
+        """Return the selection of the changes of the run and those it has called, in some of its turns.
+
+        None selects the changes of the whole tree.
+        """
+        if turns is None and self.run_id == self.root:
+            return None
+
+        def is_below(changing_run: str, turn: int) -> bool:
+            at: tuple[str, int] | None = changing_run, turn
+            while at is not None and at[0] != self.run_id:
+                at = self.callers.get(at[0])
+            return at is not None and (turns is None or at[1] in turns)
+
+        return is_below
+
+    def turns(self) -> dict[tuple[str, int], set[tuple[str, int]]]:
+        """Return the runs and turns with changes, those of called agents included, by the turn that they belong to."""
+        turns: dict[tuple[str, int], set[tuple[str, int]]] = {}
+        for run_id, turn, _, kind in self.known.steps:
+            at: tuple[str, int] | None = (run_id, turn) if kind == "saved" else None
+            while at is not None:
+                turns.setdefault(at, set()).add((run_id, turn))
+                at = self.callers.get(at[0])
+        return turns
+
+
+def run_changes(beginning: str | None, folders: tuple[str, ...] = ()) -> RunChanges:
+    """Return the file changes of the run whose id begins so, or of the newest of `folders`, also of one at work.
+
+    Blocks. Raises RunError.
+    """
     with opened_history() as connection:
-        _, root = named_or_newest(connection, beginning, folders)
+        run_id, root = named_or_newest(connection, beginning, folders)
         (status,) = connection.execute(
             "SELECT status FROM runs WHERE run_id = ?", (root,)
         ).fetchone()
-        if status == "running":
-            raise NotResumableError(f"run {root[:8]} has not ended; stop it first", "running")
-        return root, known_steps(connection, root)
+        rows = connection.execute(
+            "SELECT run_id, turn, call, kind, data FROM steps WHERE root_run_id = ? "
+            "AND kind IN ('saved', 'left')",
+            (root,),
+        )
+        known = Known({(run, turn, call, kind): data for run, turn, call, kind, data in rows})
+        (has_commands,) = connection.execute(
+            "SELECT EXISTS (SELECT 1 FROM events WHERE root_run_id = ? AND method = 'axe/tool' "
+            "AND json_extract(params, '$.name') IN (SELECT value FROM json_each(?)))",
+            (root, json.dumps(_COMMANDS)),
+        ).fetchone()
+        callers = _callers(connection, root)
+        return RunChanges(run_id, root, known, callers, status == "running", bool(has_commands))
+
+
+def _callers(connection: sqlite3.Connection, root: str) -> dict[str, tuple[str, int]]:
+    """Return the run and the turn that has called a run, by its id, which follows from its call."""
+    children = {
+        run_id
+        for (run_id,) in connection.execute(
+            "SELECT run_id FROM runs WHERE root_run_id = ? AND depth > 0", (root,)
+        )
+    }
+    if not children:
+        return {}
+    calls = connection.execute(
+        "SELECT run_id, json_extract(params, '$.turn'), json_extract(params, '$.callId') FROM events "
+        "WHERE root_run_id = ? AND method = 'axe/tool' AND json_extract(params, '$.kind') = 'begin'",
+        (root,),
+    )
+    called = ((child_run_id(run, turn, call), run, turn) for run, turn, call in calls)
+    return {child: (run, turn) for child, run, turn in called if child in children}
+
+
+def undoable(beginning: str | None, folders: tuple[str, ...] = ()) -> RunChanges:
+    """Return the file changes of a run as `run_changes` does. Blocks. Raises RunError for one that has not ended."""
+    changes = run_changes(beginning, folders)
+    if changes.is_running:
+        raise NotResumableError(f"run {changes.root[:8]} has not ended; stop it first", "running")
+    return changes
 
 
 def _said(root: str) -> str:

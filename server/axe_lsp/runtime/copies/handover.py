@@ -216,7 +216,8 @@ async def _keep_after(files: Iterable[Planned], agent: Returning) -> None:
     if agent.is_undoable and agent.log.is_kept:
         for number, file in enumerate(files):
             if file.is_undoable:
-                await keep_file_after(agent.log, 0, f"{APPLY_CHANGES} {number}", file.place)
+                name = f"{APPLY_CHANGES} {number}"
+                await keep_file_after(agent.log, 0, name, file.place, agent.secrets)
 
 
 def _failed(copy: Copy, reasons: Iterable[str]) -> Handover:

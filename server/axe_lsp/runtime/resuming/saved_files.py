@@ -1,6 +1,6 @@
 """The state of files before and after the changes of a run, and undoing these, which blocks.
 
-A file that holds a key is not kept, since no key is stored; nor is one of over `MOST_SAVED` bytes. What
+A file that holds a key is not kept, since no key is stored; nor is one of over `MAX_STATE` bytes. What
 commands change is not known.
 """
 
@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from itertools import chain
 from pathlib import Path
-from typing import Literal
 
 import anyio
 from msgspec import Struct
@@ -21,51 +19,27 @@ from msgspec.structs import replace
 
 from axe_lsp.runtime.files.opening import content_of, remove_folder, remove_place
 from axe_lsp.runtime.files.regular_files import is_there, write_whole_file
-from axe_lsp.runtime.messages import Response, ToolCall
-from axe_lsp.runtime.plain_text import decode, os_fault, short_digest
-from axe_lsp.runtime.run_log import Known, RunLog, decoded
+from axe_lsp.runtime.messages import ToolCall
+from axe_lsp.runtime.plain_text import decode, os_fault
+from axe_lsp.runtime.resuming.file_history import (
+    MAX_COMPARED,
+    MAX_STATE,
+    FileChange,
+    FileHistory,
+    LeftFile,
+    Lost,
+    SavedFile,
+    Selects,
+    Unknown,
+    digest_of_file,
+    file_histories,
+    patch_between,
+)
+from axe_lsp.runtime.run_log import Known, RunLog
 from axe_lsp.runtime.safety.redaction import REDACTED, holds_secret
 from axe_lsp.runtime.tools.editor_files import open_for_overwrite
 from axe_lsp.runtime.tools.tool import ToolError, Workplace
 from axe_lsp.runtime.tools.tool_table import changed_file
-
-MOST_SAVED = 5 * 1024 * 1024
-"""Bytes of a file that are kept."""
-
-Lost = Literal["large", "secret", "unreadable"]
-
-
-class SavedFile(Struct, frozen=True, omit_defaults=True):
-    """A file before a change. `content` is in base64, and None if there was no file or it is `lost`.
-
-    `at` is in nanoseconds since 1970. What is saved `again` is in an earlier one: many changes of a large
-    file take no more room than one. `missing_folders` is how many of the folders above it were not there.
-    """
-
-    path: str
-    at: int
-    content: str | None = None
-    lost: Lost | None = None
-    again: bool = False
-    missing_folders: int = 0
-
-    @property
-    def text(self) -> str | None:
-        """The text of the file, "" if there was none; None if it is in an earlier one, or not known."""
-        if self.lost is not None or self.again:
-            return None
-        try:
-            return base64.b64decode(self.content or "").decode()
-        except ValueError:  # It is no text, or something in it looked like a key.
-            return None
-
-
-class LeftFile(Struct, frozen=True):
-    """A file after a change, by its digest, "" for none."""
-
-    path: str
-    at: int
-    digest: str
 
 
 async def keep_before(
@@ -74,16 +48,18 @@ async def keep_before(
     """Keep the file that a call is about to change, if it changes one."""
     path = _path(call, workplace) if log.is_kept else None
     if path is not None:
-        held = None if log.has_saved(str(path)) else await open_for_overwrite(workplace, path)
+        held = await open_for_overwrite(workplace, path)
         unsaved = held.content if held is not None else None
         await keep_file_before(log, turn, call.event_id, path, secrets, unsaved=unsaved)
 
 
-async def keep_after(log: RunLog, turn: int, call: ToolCall, workplace: Workplace) -> None:
+async def keep_after(
+    log: RunLog, turn: int, call: ToolCall, workplace: Workplace, secrets: Collection[str] = ()
+) -> None:
     """Keep how a call has left the file that it has changed, if it can still be read."""
     path = _path(call, workplace) if log.is_kept else None
     if path is not None:
-        await keep_file_after(log, turn, call.event_id, path)
+        await keep_file_after(log, turn, call.event_id, path, secrets)
 
 
 async def keep_file_before(
@@ -96,17 +72,28 @@ async def keep_file_before(
     unsaved: bytes | None = None,
 ) -> None:
     """Keep the file at a path without links, which is about to be changed, or what an editor has of it `unsaved`."""
+    content, lost = await anyio.to_thread.run_sync(partial(_content, path, secrets, unsaved))
+    again = log.has_saved(str(path))
     saved = SavedFile(str(path), time.time_ns(), again=True)
-    if not log.has_saved(str(path)):
-        saved = await anyio.to_thread.run_sync(partial(_saved, path, secrets, unsaved))
+    if not again:
+        # Of two agents that save a file at the same time, the one that has read it first has the state before both.
+        encoded = base64.b64encode(content).decode() if content is not None else None
+        missing = await anyio.to_thread.run_sync(_missing_folders, path)
+        saved = SavedFile(str(path), time.time_ns(), encoded, lost, missing_folders=missing)
     log.keep_saved(turn, call_id, saved.path, saved)
+    if lost is None:
+        log.contents[saved.path] = content
 
 
-async def keep_file_after(log: RunLog, turn: int, call_id: str, path: Path) -> None:
+async def keep_file_after(
+    log: RunLog, turn: int, call_id: str, path: Path, secrets: Collection[str]
+) -> None:
     """Keep how the file at a path without links was left, if it can still be read."""
-    digest = await anyio.to_thread.run_sync(_digest_in, path)
-    if digest is not None:
-        log.keep("left", turn, call_id, LeftFile(str(path), time.time_ns(), digest))
+    has_before = str(path) in log.contents
+    before = log.contents.pop(str(path), None)
+    left = await anyio.to_thread.run_sync(partial(_left_file, path, before, secrets))
+    if left is not None:
+        log.keep("left", turn, call_id, left if has_before else replace(left, patch=None))
 
 
 def _path(call: ToolCall, workplace: Workplace) -> Path | None:
@@ -116,41 +103,38 @@ def _path(call: ToolCall, workplace: Workplace) -> Path | None:
         return None  # The call will fail.
 
 
-def _saved(path: Path, secrets: Collection[str], unsaved: bytes | None) -> SavedFile:
-    content, lost = _content(path, secrets) if unsaved is None else _kept(unsaved, secrets)
-    # Of two agents that save a file at the same time, the one that has read it first has the state before both.
-    encoded = base64.b64encode(content).decode() if content is not None else None
-    missing = sum(not is_there(each) for each in path.parents)
-    return SavedFile(str(path), time.time_ns(), encoded, lost, missing_folders=missing)
+def _missing_folders(path: Path) -> int:
+    return sum(not is_there(each) for each in path.parents)
 
 
-def _content(path: Path, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
+def _content(
+    path: Path, secrets: Collection[str], unsaved: bytes | None = None
+) -> tuple[bytes | None, Lost | None]:
     """Return the content of a file, None if there is none, or why it is not kept."""
     try:
-        content = content_of(path, MOST_SAVED + 1)
+        content = content_of(path, MAX_STATE + 1) if unsaved is None else unsaved
     except OSError:
         return None, "unreadable"
     return (None, None) if content is None else _kept(content, secrets)
 
 
 def _kept(content: bytes, secrets: Collection[str]) -> tuple[bytes | None, Lost | None]:
-    if len(content) > MOST_SAVED:
+    if len(content) > MAX_STATE:
         return None, "large"
     is_secret = holds_secret(content.decode("utf-8", "replace"), secrets)
     return (None, "secret") if is_secret else (content, None)
 
 
-def _digest_in(path: Path) -> str | None:
-    """Return the digest of a file, "" if there is none, None if it can't be read."""
+def _left_file(path: Path, before: bytes | None, secrets: Collection[str]) -> LeftFile | None:
+    """Return how a file was left, with the patch from `before` if its content may be kept; None if it can't be read."""
     try:
-        return digest_of_file(content_of(path))
+        content = content_of(path)
     except OSError:  # Another program has replaced the file, or nobody may read it.
         return None
-
-
-def digest_of_file(content: bytes | None) -> str:
-    """Return the digest of a file with this content, "" for no file."""
-    return "" if content is None else short_digest(content)
+    left = LeftFile(str(path), time.time_ns(), digest_of_file(content))
+    if content is None or _kept(content, secrets)[1] is not None:
+        return left
+    return replace(left, patch=patch_between(before or b"", content))
 
 
 class FileUndo(Struct, frozen=True):
@@ -175,38 +159,29 @@ class FileUndo(Struct, frozen=True):
     @property
     def is_comparable(self) -> bool:
         """Whether it is small enough for a diff."""
-        return len(self.now or b"") + len(self.before or b"") <= _MOST_COMPARED
+        return len(self.now or b"") + len(self.before or b"") <= MAX_COMPARED
 
-
-_MOST_COMPARED = 512 * 1024
-"""Bytes."""
-
-_COMMANDS = ("run_command",)
 
 _REASONS: Mapping[Lost, str] = {
-    "large": f"it had more than {MOST_SAVED // 1024 // 1024} MB, which is not kept",
+    "large": f"it had more than {MAX_STATE // 1024 // 1024} MB, which is not kept",
     "secret": "it held something that looks like a key, which is not kept",
     "unreadable": "it could not be read before it was changed",
 }
 
 
-def plan_undo(known: Known) -> list[FileUndo]:
-    """Return the effect of undoing a tree on each file that it has changed and that is not as it was before."""
-    saved: dict[str, list[SavedFile]] = {}
-    left: dict[str, list[LeftFile]] = {}
-    for (*_, kind), data in known.steps.items():
-        if kind == "saved":
-            before = decoded(data, SavedFile)
-            saved.setdefault(before.path, []).append(before)
-        elif kind == "left":
-            after = decoded(data, LeftFile)
-            left.setdefault(after.path, []).append(after)
+def plan_undo(known: Known, selects: Selects | None = None) -> list[FileUndo]:
+    """Return the effect of undoing a tree on each file that it has changed and that is not as it was before.
+
+    With `selects` only the changes of these runs and turns are undone. Raises ValueError for unreadable steps.
+    """
+    histories = file_histories(known.steps)
     new_folders = {
         folder
-        for each in chain.from_iterable(saved.values())
-        for folder in [*Path(each.path).parents][: each.missing_folders]
+        for history in histories
+        for change in history.changes
+        for folder in [*Path(history.path).parents][: change.saved.missing_folders]
     }
-    plans = (_plan(path, saved[path], left.get(path, ())) for path in sorted(saved))
+    plans = (plan for history in histories if (plan := _plan(history, selects)) is not None)
     return [
         replace(each, new_folders=tuple(new_folders.intersection(each.path.parents)))
         for each in plans
@@ -214,39 +189,53 @@ def plan_undo(known: Known) -> list[FileUndo]:
     ]
 
 
-def _plan(path: str, saved: Iterable[SavedFile], left: Iterable[LeftFile]) -> FileUndo:
-    place = Path(path)
-    by_time = sorted(saved, key=lambda each: each.at)
-    first, last = next((each for each in by_time if not each.again), None), by_time[-1]
-    after = max(left, key=lambda each: each.at, default=None)
-    if first is None:
-        return FileUndo(place, reason="its content before the run is not stored")
-    if lost := _lost(first):
-        return FileUndo(place, reason=lost)
-    before = base64.b64decode(first.content) if first.content is not None else None
+def _plan(history: FileHistory, selects: Selects | None) -> FileUndo | None:
+    """Return the effect on a file, None if none of its changes is selected."""
+    changes = history.changes
+    selected = [
+        number
+        for number, each in enumerate(changes)
+        if selects is None or selects(each.run_id, each.turn)
+    ]
+    if not selected:
+        return None
+    place, first = Path(history.path), changes[selected[0]]
+    if reason := _lost(first, is_first=selected[0] == 0):
+        return FileUndo(place, reason=reason)
+    before = None if isinstance(first.before, Unknown) else first.before
     try:
         if place.resolve() != place or (place.exists() and not place.is_file()):
             return FileUndo(place, reason="its path leads to another file now")
         now = content_of(place)
     except OSError as error:
         return FileUndo(place, reason=f"it can't be read: {os_fault(error)}")
-    return FileUndo(place, before, now, "" if before == now else _objection(now, last, after))
+    reason = "" if before == now else _objection(now, changes, selected[-1])
+    return FileUndo(place, before, now, reason)
 
 
-def _lost(first: SavedFile) -> str:
+def _lost(first: FileChange, *, is_first: bool) -> str:
     """Return why it is not known where the file is, or what it was before; "" if both are known."""
-    if REDACTED in first.path:
+    saved = first.saved
+    if REDACTED in saved.path:
         return "its path has something that looks like a key"
-    if first.content is not None and REDACTED in first.content:  # By chance, in base64.
+    if saved.content is not None and REDACTED in saved.content:  # By chance, in base64.
         return _REASONS["secret"]
-    return _REASONS[first.lost] if first.lost is not None else ""
+    if saved.lost is not None:
+        return _REASONS[saved.lost]
+    if isinstance(first.before, Unknown):
+        return f"its content before the {'run' if is_first else 'turn'} is not stored"
+    return ""
 
 
-def _objection(now: bytes | None, last: SavedFile, after: LeftFile | None) -> str:
-    """Return why the file can't be put back, "" if it is as the run has left it."""
-    if after is not None and after.digest == digest_of_file(now):
-        return ""  # Calls after that, if any, have failed.
-    if after is None or after.at < last.at:
+def _objection(now: bytes | None, changes: Sequence[FileChange], last: int) -> str:
+    """Return why the file can't be put back, "" if it is as the change of number `last` or a former one has left it."""
+    left = [each.left.digest if each.left is not None else None for each in changes]
+    digest = digest_of_file(now)
+    if digest in left[: last + 1]:
+        return ""  # Calls after that have failed, or were undone.
+    if digest in left[last + 1 :]:
+        return "a later turn has changed it; undo that turn first"
+    if changes[last].left is None:
         return "it is not known how the run has left it"
     return "it has changed since"
 
@@ -277,14 +266,6 @@ def undo(plans: Iterable[FileUndo]) -> Iterator[FileUndo]:
     for folder in sorted(new_folders, key=lambda each: len(each.parts), reverse=True):
         with suppress(OSError):  # Somebody else has a file there, or has removed it.
             remove_folder(folder)
-
-
-def has_commands(known: Known) -> bool:
-    """Return whether a tree has run commands, whose effects are not known."""
-    answers = (
-        decoded(text, Response) for (*_, kind), text in known.steps.items() if kind == "answer"
-    )
-    return any(call.name in _COMMANDS for answer in answers for call in answer.tool_calls)
 
 
 def _left(plan: FileUndo, reason: str) -> FileUndo:
