@@ -17,7 +17,7 @@ EXAMPLES: Mapping[str, tuple[str, ...]] = MappingProxyType(
         "runs": ("axe-lsp runs", "axe-lsp runs --in . --json"),
         "attach": ("axe-lsp attach 3f2a9c1e", "axe-lsp attach 3f2a9c1e --json"),
         "send": ("axe-lsp send 3f2a9c1e 'Leave out the tests.'", "axe-lsp send 3f2a9c1e --list"),
-        "stop": ("axe-lsp stop 3f2a9c1e", "axe-lsp stop 3f2a9c1e 2>/dev/null"),
+        "stop": ("axe-lsp stop 3f2a9c1e", "axe-lsp stop 77ab01cd"),
         "changes": ("axe-lsp changes", "axe-lsp changes 3f2a9c1e --turn 2 --diff"),
         "undo": ("axe-lsp undo --dry-run", "axe-lsp undo 3f2a9c1e --turn 2"),
         "check": ("axe-lsp check", "axe-lsp check --strict --format github"),
