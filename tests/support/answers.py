@@ -51,7 +51,8 @@ def asked_at(path: str, body: Any) -> tuple[Dialect | None, str, bool]:
         if match:
             return dialect, unquote(match["model"]), bool(match["stream"])
     table = body if isinstance(body, dict) else {}
-    return PATHS.get(path.partition("?")[0]), table.get("model", ""), bool(table.get("stream"))
+    dialect = PATHS.get(path) or PATHS.get(path.partition("?")[0])
+    return dialect, table.get("model", ""), bool(table.get("stream"))
 
 
 @dataclass(frozen=True)
