@@ -14,6 +14,7 @@ from benchmarks.problems import KINDS, write
 
 AT_MOST_ONE = {
     "bad-skill",
+    "differing-twin",
     "duplicate-name",
     "ending-model",
     "model-format",
