@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-_MOST_MODULES = 146
+_MOST_MODULES = 147
 """Of ours, packages included. Each takes a tenth of a millisecond. Before it grows: does the first request need it?"""
 
 _LATE = (
