@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.runtime.children.isolation import Stoppable
-from axe_lsp.runtime.events import MessagesGiven, ToolBegin, TurnEnd
+from axe_lsp.runtime.events import MessagesGiven, TextDelta, ToolBegin, TurnEnd
 from axe_lsp.runtime.inbox import MAX_QUEUED, MessageEdit, MessageRefusedError, NewMessage
 from axe_lsp.runtime.run_result import RunResult
 from axe_lsp.runtime.runs import RunRequest
@@ -138,6 +138,7 @@ async def test_text_of_an_answer_that_was_broken_off_stays(
     streams = {"streams": lambda _: True}
     async with bench(provider, tmp_path, lead(), **streams) as work, running(run(work)) as task:
         await hold.arrived()
+        await work.heard(TextDelta)
         await root(work).accept_message(NewMessage("Stop.", "now"))
         result = await task
     assert result.content == "end"
