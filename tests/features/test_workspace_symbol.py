@@ -12,7 +12,7 @@ from axe_lsp.features.completion.fuzzy import Fit, Matcher
 from axe_lsp.features.workspace_symbol import MOST, workspace_symbols
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace
-from support.fixture import FOLDER, PLACES, USER_FOLDER
+from support.fixture import FOLDER, PLACES, USER_FOLDER, open_fixture
 
 
 def snapshot_of(*names: str) -> Snapshot:
@@ -113,3 +113,24 @@ def test_ten_thousand_agents_and_queries_made_to_be_slow() -> None:
     for query in ("", "a" * 20, "a" * 19 + "b", "9", "a9"):
         assert len(workspace_symbols(snapshot, query)) in (0, MOST)
     assert time.perf_counter() - started < 20
+
+
+def test_agents_of_all_programs_are_found_by_their_names() -> None:
+    fixture = open_fixture(
+        "--- /project/axe/agents: lint.toml\n"
+        "--- /project/.codex/agents: lint-codex.toml\nname = 'lint-codex'\n"
+        "--- /project/.claude/agents: y.md\n---\nname: lint-claude\ndescription: d\n---\nGo.\n"
+        "--- /project/.opencode/agents/team: lint.md\n---\ndescription: d\n---\nGo.\n"
+    )
+    called = [each.called for each in workspace_symbols(fixture.snapshot, "lint")]
+    assert sorted(called) == ["lint", "lint-claude", "lint-codex", "team/lint"]
+
+
+def test_readme_in_a_folder_of_agents_is_found_where_the_program_takes_it_for_an_agent() -> None:
+    fixture = open_fixture(
+        "--- /project/.claude/agents: README.md\n# Agents\n"
+        "--- /project/.cursor/agents: README.md\n# Agents\n"
+        "--- /project/.opencode/agents: README.md\n# Agents\n"
+    )
+    programs = [each.schema.program for each in workspace_symbols(fixture.snapshot, "read")]
+    assert programs == ["opencode"]

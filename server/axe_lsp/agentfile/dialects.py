@@ -19,6 +19,7 @@ from axe_lsp.agentfile.check.claude import claude_agent
 from axe_lsp.agentfile.check.codex import codex_agent, codex_project_config, codex_user_config
 from axe_lsp.agentfile.check.codex_layers import codex_settings
 from axe_lsp.agentfile.check.copilot import copilot_agent
+from axe_lsp.agentfile.check.cursor import cursor_agent, kiro_agent
 from axe_lsp.agentfile.check.gemini import gemini_agent, gemini_command
 from axe_lsp.agentfile.check.opencode import opencode_agent
 from axe_lsp.agentfile.check.problem import Problem
@@ -38,9 +39,11 @@ from axe_lsp.agentfile.schema.markdown_keys import (
     CLAUDE_AGENT,
     CLAUDE_BUILT_IN,
     COPILOT_AGENT,
+    CURSOR_AGENT,
     GEMINI_AGENT,
     GEMINI_BUILT_IN,
     GEMINI_COMMAND,
+    KIRO_AGENT,
     OPENCODE_AGENT,
     OPENCODE_BUILT_IN,
 )
@@ -52,6 +55,7 @@ from axe_lsp.agentfile.text.front_matter import (
     CLAUDE_SYNTAX,
     COPILOT_SYNTAX,
     GEMINI_SYNTAX,
+    LENIENT_SYNTAX,
     OPENCODE_SYNTAX,
     MarkdownParse,
     Syntax,
@@ -193,7 +197,13 @@ GEMINI_COMMANDS = _alone(
     FileKind(GEMINI_COMMAND, gemini_command, is_agent=False), other_programs.GEMINI_COMMANDS
 )
 
-DIALECTS = (AXE, AGENT_TESTS, CODEX, VIBE, CLAUDE, COPILOT, OPENCODE, GEMINI, GEMINI_COMMANDS)
+CURSOR = _alone(FileKind(CURSOR_AGENT, cursor_agent, syntax=LENIENT_SYNTAX), other_programs.CURSOR)
+KIRO = _alone(FileKind(KIRO_AGENT, kiro_agent, syntax=LENIENT_SYNTAX), other_programs.KIRO)
+
+DIALECTS = (
+    *(AXE, AGENT_TESTS, CODEX, VIBE, CLAUDE, COPILOT, OPENCODE, GEMINI, GEMINI_COMMANDS),
+    *(CURSOR, KIRO),
+)
 LAYERED: Mapping[Program, Dialect] = {
     each.program: each for each in DIALECTS if each.program is not None
 }

@@ -89,6 +89,7 @@ GEMINI_COMMANDS = Program(
     "gemini commands", ".gemini", is_recursive=True, folders=("commands",), refuses_mark=True
 )
 CURSOR = Program("cursor", ".cursor", suffix=".md")
+KIRO = Program("kiro", ".kiro", suffix=".md")
 
 IN_TOML = (CODEX, VIBE)
 IN_MARKDOWN = (CLAUDE, COPILOT, OPENCODE, GEMINI)
@@ -96,7 +97,7 @@ IN_MARKDOWN = (CLAUDE, COPILOT, OPENCODE, GEMINI)
 PROGRAMS = (*IN_TOML, *IN_MARKDOWN)
 """The programs whose agents are run, in the order in which a name is looked up, after axe's own agents."""
 
-ALL_PROGRAMS = (*PROGRAMS, GEMINI_COMMANDS, CURSOR)
+ALL_PROGRAMS = (*PROGRAMS, GEMINI_COMMANDS, CURSOR, KIRO)
 
 
 def stem_of(file_name: str) -> str:

@@ -196,7 +196,7 @@ def _agents(root: Path, environment: Environment) -> Iterator[_Agent]:
     seen: set[tuple[str, str]] = set()
     for file in sorted(files, key=_precedence):
         program = file.place.dialect.program
-        if not file.place.holds_agent:
+        if not file.holds_agent:
             continue
         name = file.place.stem if program is None else snapshot.layers.name_of(file)
         key = (program.name if program is not None else OWN, name)

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.check.agent_tests import outline
 from axe_lsp.agentfile.dialects import AGENT_TESTS
+from axe_lsp.agentfile.other_programs import PROGRAMS
 from axe_lsp.agentfile.text.ranges import TextRange
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.meaning import agent_meaning, mentions
@@ -48,7 +49,12 @@ def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
     if file.place.dialect is AGENT_TESTS and file.open is not None:
         cases = ((name, where) for name, where in outline(file.open).names() if name)
         return [Lens(where, kind, name) for name, where in cases for kind in _OF_CASES]
-    if not file.place.kind.is_agent:
+    program = file.place.dialect.program
+    if (
+        not file.place.kind.is_agent
+        or file.is_prose
+        or (program is not None and program not in PROGRAMS)
+    ):
         return []
     kinds = [LensKind.RUN]
     if file.typed is not None:

@@ -84,9 +84,7 @@ class DelegationGraph(Struct, frozen=True):
 def delegation_graph(snapshot: Snapshot, linked: LinkedAgents | None = None) -> DelegationGraph:
     """Return the graph of all agents that can be found by name. Of those that are `linked` others stand for them."""
     instead = linked or {}
-    found = (
-        file for file in snapshot.files() if file.place.holds_agent and file.uri not in instead
-    )
+    found = (file for file in snapshot.files() if file.holds_agent and file.uri not in instead)
     files = {
         file.uri: file
         for file in sorted(found, key=lambda each: (each.called, each.place.scope, each.uri))

@@ -6,6 +6,7 @@ import heapq
 from collections.abc import Iterator
 from itertools import islice
 
+from axe_lsp.agentfile.dialects import LAYERED, program_title
 from axe_lsp.features.completion.fuzzy import Matcher, Score
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.snapshot import Snapshot
@@ -22,12 +23,15 @@ def workspace_symbols(snapshot: Snapshot, query: str) -> list[AgentFile]:
 
 def _fitting(snapshot: Snapshot, query: str) -> Iterator[tuple[Score, str]]:
     matcher = Matcher(query)
-    for name in snapshot.names:
+    for name in {*snapshot.names, *(name for _, name in snapshot.layers.names)}:
         score = matcher.score(name)
         if score is not None:
             yield score, name
 
 
 def _defining(snapshot: Snapshot, name: str) -> list[AgentFile]:
-    files = [file for uri in snapshot.names[name] if (file := snapshot.file(uri)) is not None]
+    titled = ((program_title(program), name) for program in LAYERED)
+    uris = [*snapshot.names.get(name, ())]
+    uris += (uri for each in titled for uri in snapshot.layers.names.get(each, ()))
+    files = [file for uri in uris if (file := snapshot.file(uri)) is not None]
     return sorted(files, key=lambda file: (file.place.scope, file.uri))

@@ -29,7 +29,7 @@ def _agents(session: Session) -> list[JsonObject]:
     The built-in types, which need no file, come last among those of their name.
     """
     files, linked = session.view.snapshot.files(), session.view.linked_agents()
-    found = [file for file in files if file.place.holds_agent and file.uri not in linked]
+    found = [file for file in files if file.holds_agent and file.uri not in linked]
     found.sort(key=lambda each: (each.place.scope, each.uri))
     all_agents = [_agent(session, file) for file in found]
     all_agents += [_built_in(name, type_) for name, type_ in BUILT_IN_TYPES.items()]

@@ -22,7 +22,7 @@ from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS, required_commands
-from axe_lsp.agentfile.check.front_matter import agents_named
+from axe_lsp.agentfile.check.front_matter import agents_named, is_meant_as_agent
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
@@ -32,6 +32,7 @@ from axe_lsp.agentfile.dialects import (
     CODEX,
     GEMINI_COMMANDS,
     HOOKS,
+    OPENCODE,
     RULES,
     SERVER,
     VIBE,
@@ -119,6 +120,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     `declarations` are in files of settings, whose values `settings` are if the program merges those of its layers. `offered` are the tools that its model gets, besides those of servers and
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
     One that `has_copy` works in a copy of its folder. `prompt_mark` is a checksum of the prompt, 0 without one.
+    Markdown that `is_prose` lies in a folder of agents, and its program does not take it for one: a README.md.
     """
 
     place: Place
@@ -145,6 +147,12 @@ class AgentFile(Struct, frozen=True, dict=True):
     calls: tuple[Reference, ...] = ()
     has_copy: bool = False
     prompt_mark: int = 0
+    is_prose: bool = False
+
+    @property
+    def holds_agent(self) -> bool:
+        """Whether it is an agent that others can find."""
+        return self.place.holds_agent and not self.is_prose
 
     @property
     def schema(self) -> Schema:
@@ -251,9 +259,16 @@ def read_agent_file(
         open=lookup if is_open else None,
         declarations=_declarations(lookup) if not kind.is_agent else (),
         prompt_mark=_prompt_mark(place, lookup),
+        is_prose=_is_prose(place, parse),
         settings=nested_in(parse.document.tables, text) if kind.judge_merged is not None else None,
     )
     return replace(file, name=None, model=None) if fault else file
+
+
+def _is_prose(place: Place, parse: Parse) -> bool:
+    if not isinstance(parse, MarkdownParse) or parse.parts.matter is not None:
+        return False
+    return place.dialect is not OPENCODE and not is_meant_as_agent(parse.text)
 
 
 def _said(place: Place, values: FileValues) -> AgentFile:

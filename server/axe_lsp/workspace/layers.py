@@ -66,7 +66,7 @@ class Layers(Struct, frozen=True, dict=True):
     def key_of(self, file: AgentFile) -> tuple[str, str] | None:
         """Return the key of the file in `names`; None for files that are no such agents, or without a name."""
         place = file.place
-        if not place.layer or not place.kind.is_agent:
+        if not place.layer or not place.kind.is_agent or file.is_prose:
             return None
         name = self.name_of(file)
         return (place.kind.schema.program, name) if name else None

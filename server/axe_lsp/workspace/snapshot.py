@@ -148,10 +148,13 @@ class Snapshot(Struct, frozen=True):
     def twins(self, file: AgentFile) -> list[AgentFile]:
         """Return the agents of the same name for other programs in the same project, one of each program."""
         name, place = self.layers.name_of(file), file.place
-        if not name or not place.holds_agent or not self.layers.names:
+        programs = (None, *PROGRAMS)
+        if not name or not file.holds_agent or not self.layers.names:
+            return []
+        if place.dialect.program not in programs:  # There is no conversion of its agents.
             return []
         found = []
-        for program in (None, *PROGRAMS):
+        for program in programs:
             if program is place.dialect.program:
                 continue
             titled = (program_title(program), name)

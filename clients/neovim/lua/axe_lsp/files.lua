@@ -43,6 +43,8 @@ local MARKDOWN = {
   { path = '%.opencode/agents?/.+', layer = '.opencode' },
   { path = '%.opencode/modes?/.+', layer = '.opencode' },
   { path = '%.gemini/agents/[^/]+', layer = '.gemini' },
+  { path = '%.cursor/agents/[^/]+', layer = '.cursor' },
+  { path = '%.kiro/agents/[^/]+', layer = '.kiro' },
 }
 
 --- The folder above axe/agents and the like, and the layer if there is one.

@@ -1,7 +1,7 @@
-"""The keys of agents in Markdown, one row each, for Claude Code, Copilot, opencode, gemini-cli and Cursor.
+"""The keys of agents in Markdown, one row each, for Claude Code, Copilot, opencode, gemini-cli, Cursor and Kiro.
 
-Facts are those of Claude Code 2.1.332, Copilot CLI 1.0.102 with VS Code, opencode 1.18.34 and gemini-cli 0.61.0. A row says
-which values a key takes; what a program does with other ones is in the `check` of its dialect.
+Facts are those of Claude Code 2.1.332, Copilot CLI 1.0.102 with VS Code, opencode 1.18.34 and gemini-cli 0.61.0, and for Cursor
+and Kiro their documentation. A row says which values a key takes; what a program does with other ones is in the `check` of its dialect.
 """
 
 from __future__ import annotations
@@ -339,6 +339,53 @@ _CURSOR = (
     row("is_background", _BOOL, "Whether the agent runs in the background.", default="false"),
 )
 
+KIRO_TOOLS = (
+    "read",
+    "write",
+    "shell",
+    "web",
+    "subagent",
+    "knowledge",
+    "todo_list",
+    "@builtin",
+    "*",
+)
+
+_KIRO = (
+    row("name", _TEXT, "The agent's name; absent: the name of the file."),
+    row("description", _TEXT, "The purpose of the agent."),
+    row("prompt", _TEXT, "The prompt, or a file with it, `file://…`."),
+    row("model", _TEXT, "The model."),
+    row(
+        "tools",
+        _TEXTS,
+        "The tools of the agent: tags such as `read`, `@server` for all tools of a server, `*` for all.",
+        suggestions=KIRO_TOOLS,
+    ),
+    row(
+        "allowedTools",
+        _TEXTS,
+        "Tools that are called without a question; patterns are read, `*` alone is not.",
+    ),
+    row("toolAliases", _TABLE, "Other names of tools."),
+    row("toolsSettings", _TABLE, "Settings of tools by their names."),
+    row(
+        "permissions",
+        KeyType.TABLES,
+        "Rules with `capability`, `effect` and `match`: deny before ask before allow.",
+    ),
+    row("mcpServers", _TABLE, "MCP servers by name."),
+    row("includeMcpJson", _BOOL, "Whether the servers of `mcp.json` are included."),
+    row("resources", _TEXTS, "Files and skills that are read: `file://…`, `skill://…`."),
+    row(
+        "hooks",
+        _TABLE,
+        "Commands by event: `agentSpawn`, `userPromptSubmit`, `preToolUse`, `postToolUse`, `stop`.",
+    ),
+    row("keyboardShortcut", _TEXT, "The keys that select the agent."),
+    row("welcomeMessage", _TEXT, "The text that is shown when the agent is selected."),
+)
+
 _COMMAND = (
     row(
         "prompt",
@@ -359,4 +406,5 @@ COPILOT_AGENT = _schema("Copilot agent", "Copilot CLI", _COPILOT)
 OPENCODE_AGENT = _schema("opencode agent", "opencode", _OPENCODE)
 GEMINI_AGENT = _schema("Gemini CLI agent", "Gemini CLI", _GEMINI)
 CURSOR_AGENT = _schema("Cursor agent", "Cursor", _CURSOR)
+KIRO_AGENT = _schema("Kiro agent", "Kiro", _KIRO)
 GEMINI_COMMAND = _schema("Gemini CLI command", "Gemini CLI", _COMMAND)

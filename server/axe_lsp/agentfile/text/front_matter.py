@@ -44,6 +44,8 @@ class Parts(NamedTuple):
 class Syntax(Struct, frozen=True):
     """How one program reads front matter. `mend` is its second try, if it has one; a list of agents is one if it `takes_lists`.
 
+    Of a program that `is_lenient`, nobody has recorded what a fault in YAML does, so none is a problem.
+
     `consequence` is what happens to a file whose front matter is no table of keys, for messages.
     """
 
@@ -51,6 +53,7 @@ class Syntax(Struct, frozen=True):
     split: Callable[[str], Parts]
     mend: Callable[[str, TextRange], Second] | None = None
     takes_lists: bool = False
+    is_lenient: bool = False
     consequence: str = ""
 
 
@@ -88,7 +91,7 @@ class MarkdownParse(Parse):
         return tree, False
 
     def _faults(self) -> Iterator[SyntaxProblem]:
-        if self.parts.matter is None:
+        if self.parts.matter is None or self.syntax.is_lenient:
             return
         consequence = self.syntax.consequence
         for fault in self.tree.problems:
@@ -262,6 +265,7 @@ CLAUDE_SYNTAX = Syntax(
 )
 COPILOT_SYNTAX = Syntax(YAML_1_1, split_copilot, consequence="Copilot CLI does not load this file")
 OPENCODE_SYNTAX = Syntax(JS_YAML_3, split_opencode, mend_opencode, consequence=LOST)
+LENIENT_SYNTAX = Syntax(BUN, split_opencode, mend_claude, is_lenient=True)
 GEMINI_SYNTAX = Syntax(
     JS_YAML_4, split_gemini, takes_lists=True, consequence="Gemini CLI skips this file"
 )
