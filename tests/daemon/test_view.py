@@ -39,6 +39,12 @@ def _write(path: Path) -> Path:
     return path
 
 
+def _write_markdown(path: Path) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"---\nname: {path.stem}\ndescription: d\n---\n")
+    return path
+
+
 def _names(view: View) -> set[str]:
     snapshot = view.snapshot
     return {Path(uri).stem for uri in [*snapshot.closed, *snapshot.buffers]}
@@ -151,9 +157,12 @@ async def test_the_neighbours_of_an_open_file_count_wherever_it_lies(tmp_path: P
         assert _names(view) == {"opened", "neighbour"}
 
 
-async def test_neighbours_that_lie_in_the_workspace_are_read_once(tmp_path: Path) -> None:
-    opened = _write(tmp_path / "project/axe/agents/opened.toml")
-    neighbour = uri_of(_write(opened.with_name("neighbour.toml")))
+@pytest.mark.parametrize("folder", ["axe/agents/*.toml", ".claude/agents/*.md"])
+async def test_neighbours_that_lie_in_the_workspace_are_read_once(
+    tmp_path: Path, folder: str
+) -> None:
+    opened = _write(tmp_path / "project" / folder.replace("*", "opened"))
+    neighbour = uri_of(_write(opened.with_stem("neighbour")))
     read = []
 
     async with _view(tmp_path) as view:
@@ -288,6 +297,20 @@ async def test_what_a_client_says_about_the_disk_is_looked_up(tmp_path: Path) ->
         await view.settled()
 
         assert _names(view) == {"new"}
+
+
+async def test_agents_in_markdown_that_change_appear_and_go_are_noticed(tmp_path: Path) -> None:
+    folder = tmp_path / "project/.claude/agents"
+    changed, gone = (_write_markdown(folder / f"{name}.md") for name in ("before", "gone"))
+
+    async with _view(tmp_path, tmp_path / "project") as view:
+        changed.write_text("---\nname: changed\n---\n")
+        gone.unlink()
+        new = _write_markdown(folder / "new.md")
+        view.changed_on_disk([uri_of(changed), uri_of(gone), uri_of(new)])
+        await view.settled()
+
+        assert {name for _, name in view.snapshot.layers.names} == {"changed", "new"}
 
 
 async def test_files_that_are_no_agents_are_not_taken_in(tmp_path: Path) -> None:

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.dialects import usual_folders
+from axe_lsp.agentfile.dialects import LAYERED, usual_folders
 from axe_lsp.agentfile.lookup_order import SUFFIX, AgentPlaces
 from axe_lsp.agentfile.other_programs import AGENTS, SETTINGS_FILE
 from axe_lsp.agentfile.text.ranges import LineIndex
@@ -39,6 +39,9 @@ from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
 
 Listener = Callable[[Update], None]
+
+_SUFFIXES = frozenset({SUFFIX, *(each.suffix for each in LAYERED)})
+"""How the names of agent files end."""
 
 
 class View:
@@ -233,7 +236,7 @@ class View:
         uri = uri_of(folder)
         places = (file.place for file in self.snapshot.closed.values())
         # By their names: to work out thousands of URIs takes as long as to read hundreds of files.
-        known = {f"{place.stem}{SUFFIX}" for place in places if place.folder == uri}
+        known = {f"{place.stem}{place.suffix}" for place in places if place.folder == uri}
         yield from (folder / name for name in disk.agent_names_in(folder) if name not in known)
 
     def _apply(
@@ -382,7 +385,7 @@ class View:
 
     def _files_at(self, path: Path) -> list[Path]:
         """Return the agent files that a change of `path` is about, those that have gone included."""
-        if path.suffix == ".toml":
+        if path.suffix in _SUFFIXES:
             return [self._linked_folders.name(path.parent) / path.name]
         path = self._linked_folders.name(path)
         known = [each for uri in self.snapshot.closed if (each := path_of(uri)) is not None]

@@ -70,6 +70,12 @@ class Place(Struct, frozen=True):
         return dialect_of(self.kind)
 
     @property
+    def suffix(self) -> str:
+        """The ending of the file's name."""
+        program = self.dialect.program
+        return program.suffix if program is not None else SUFFIX
+
+    @property
     def unit(self) -> str:
         """The folder by which its project is known: the layer, or the folder of axe's agents."""
         return self.layer or self.folder
