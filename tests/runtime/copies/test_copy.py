@@ -326,7 +326,7 @@ def _is_refused_or_left_out(folder: Path, environment: dict[str, str], name: str
     except CopyError as error:
         refusal = str(error)
     if refusal:
-        assert f"{name} is not a file, or has more than 1024 MB, and git waits" in refusal
+        assert f"{name} is not a file, and git waits for its content" in refusal
     else:
         assert name.endswith(".git") or (folder / name).is_symlink()
 
@@ -365,7 +365,7 @@ def test_pipe_in_place_of_a_file_of_a_worktree_is_refused_by_name(
             pass
         return
     with (
-        pytest.raises(CopyError, match=f"worktrees/tree/{file} is not a file, or has more"),
+        pytest.raises(CopyError, match=f"worktrees/tree/{file} is not a file, and git waits"),
         copied(tmp_path / "tree", environment),
     ):
         pass
@@ -378,10 +378,78 @@ def test_huge_file_in_place_of_a_file_of_git_is_refused_by_name(
         file.truncate(6 * 2**30)
     with (
         pytest.raises(
-            CopyError, match=r"\.git/packed-refs is not a file, or has more than 1024 MB"
+            CopyError,
+            match=r"\.git/packed-refs has 6,442,450,944 bytes, .*; at most 16 MB are accepted",
         ),
         copied(repository.folder, environment),
     ):
+        pass
+
+
+@pytest.fixture
+def shared_clone(repository: Repository, tmp_path: Path) -> Path:
+    """A clone whose objects are those of `repository`."""
+    git(tmp_path, "clone", "-q", "--shared", str(repository.folder), "clone")
+    return tmp_path / "clone"
+
+
+@pytest.mark.parametrize("form", ["as git writes it", "relative", "quoted"])
+def test_copy_of_a_shared_clone_has_the_files_of_its_alternate(
+    repository: Repository, environment: dict[str, str], shared_clone: Path, form: str
+) -> None:
+    if form != "as git writes it":
+        alternate = os.path.relpath(
+            repository.folder / ".git/objects", shared_clone / ".git/objects"
+        )
+        line = alternate if form == "relative" else f'"{alternate}"'
+        (shared_clone / ".git/objects/info/alternates").write_text(f"# one\n{line}\n")
+    with copied(shared_clone, environment) as copy:
+        assert names(copy.folder) == {*FILES}
+        write(copy.folder, {"a.txt": "changed\n"})
+        assert changes(copy) == {"a.txt": "M"}
+
+
+@pytest.mark.parametrize(
+    "name", ["head", "pack/multi-pack-index", "info/commit-graph", "info/alternates"]
+)
+@pytest.mark.parametrize("is_quoted", [False, True], ids=["plain", "quoted"])
+def test_pipe_among_the_objects_of_an_alternate_is_refused_by_name(
+    repository: Repository,
+    environment: dict[str, str],
+    shared_clone: Path,
+    name: str,
+    is_quoted: bool,
+) -> None:
+    objects = repository.folder / ".git/objects"
+    if name == "head":
+        head = repository.git("rev-parse", "HEAD")
+        name = f"{head[:2]}/{head[2:]}"
+    if is_quoted:
+        escaped = str(objects).replace("o", r"\157")
+        (shared_clone / ".git/objects/info/alternates").write_text(f'"{escaped}"\n')
+    path = objects / name
+    path.parent.mkdir(exist_ok=True)
+    path.unlink(missing_ok=True)
+    os.mkfifo(path)
+    refusal = f"{path} is not a file, and git waits for its content"
+    with pytest.raises(CopyError, match=refusal), copied(shared_clone, environment):
+        pass
+
+
+@pytest.mark.parametrize(
+    "key", ["[include] path", '[includeIf "gitdir:/"] path', "[core] excludesFile"]
+)
+def test_pipe_that_the_configuration_of_git_names_is_refused_by_name(
+    repository: Repository, environment: dict[str, str], key: str
+) -> None:
+    section, _, name = key.rpartition(" ")
+    path = repository.folder / "pipe"
+    os.mkfifo(path)
+    (repository.folder / ".git/more").write_text(f"{section}\n{name} = {path}\n")
+    with (repository.folder / ".git/config").open("a") as config:
+        config.write("[include]\npath = \\\nmore\n")
+    refusal = f"{path} is not a file, and git waits for its content"
+    with pytest.raises(CopyError, match=refusal), copied(repository.folder, environment):
         pass
 
 

@@ -27,10 +27,10 @@ from msgspec import Struct
 
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.files.folders import Environment
-from axe_lsp.runtime.files.git_files import LARGEST_OF_GIT, GitWaitsError, output_of_git
+from axe_lsp.runtime.files.git_files import LARGEST_TEXT_OF_GIT, GitWaitsError, output_of_git
 from axe_lsp.runtime.files.regular_files import read_file
 from axe_lsp.runtime.files.search_path import find_program, with_search_path
-from axe_lsp.runtime.plain_text import decode
+from axe_lsp.runtime.plain_text import decode, shown_path
 
 _LIMIT = 600.0
 """Seconds for one call."""
@@ -136,7 +136,7 @@ class OwnGit(Struct, frozen=True):
         if index is not None:
             variables["GIT_INDEX_FILE"] = str(index)
         ignored = ("-c", f"core.excludesFile={self.ignored}") if self.ignored else ()
-        return _git((*ignored, *arguments), variables, tree, stdin)
+        return _git((*ignored, *arguments), variables, tree, stdin, Path(self.objects))
 
 
 def repository_of(
@@ -175,7 +175,10 @@ def make_own(
     environment: Environment,
     object_format: str = "sha1",
 ) -> OwnGit:
-    """Return a new git folder of our own, with the object format of the repository if there is one. Raises OSError."""
+    """Return a new git folder of our own, with the object format of the repository if there is one.
+
+    Raises GitError or OSError.
+    """
     for each in ("refs", "objects", "info"):
         (folder / each).mkdir(parents=True)
     (folder / "HEAD").write_text("ref: refs/heads/none\n")
@@ -188,9 +191,17 @@ def make_own(
         exclude.write_text("\n".join(_NOT_COPIED))
         return OwnGit(str(folder), str(folder / "objects"), _inherited(environment))
     users = Path(repository.common, "info", "exclude")
-    exclude.write_bytes(read_file(users, LARGEST_OF_GIT) if users.is_file() else b"")
+    exclude.write_bytes(_excluded(users))
     objects = str(Path(repository.common, "objects"))
     return OwnGit(str(folder), objects, _inherited(environment), repository.ignored)
+
+
+def _excluded(file: Path) -> bytes:
+    """Return the content of a file of ignored names, b"" if there is none. Raises UnreadableFileError."""
+    try:
+        return read_file(file, LARGEST_TEXT_OF_GIT) if file.is_file() else b""
+    except OSError as error:
+        raise UnreadableFileError(f"{shown_path(file)}: {error.strerror}") from error
 
 
 def files_in_repository(repository: Repository, environment: Environment) -> set[bytes]:
@@ -564,6 +575,7 @@ def _git(
     variables: Mapping[str, str],
     folder: Path | None,
     stdin: bytes = b"",
+    objects: Path | None = None,
 ) -> bytes:
     fixed = {
         "LC_ALL": "C",
@@ -592,19 +604,21 @@ def _git(
     except OSError as error:
         raise GitError(f"git could not be executed: {error}") from error
     with process:
-        output, errors = _ended(process, folder)
+        output, errors = _ended(process, folder, objects)
     if process.returncode:
         said = decode(errors).strip().splitlines()
         raise GitError(said[-1] if said else f"git ended with code {process.returncode}")
     return output
 
 
-def _ended(process: subprocess.Popen[bytes], folder: Path | None) -> tuple[bytes, bytes]:
+def _ended(
+    process: subprocess.Popen[bytes], folder: Path | None, objects: Path | None
+) -> tuple[bytes, bytes]:
     """Return the output of git until its end, which comes early if the thread is `STOPPED`."""
     stopped = STOPPED.get()
     is_stopped = stopped.is_set if stopped is not None else lambda: False
     try:
-        output = output_of_git(process, folder, _LIMIT, is_stopped)
+        output = output_of_git(process, folder, _LIMIT, is_stopped, objects)
     except GitWaitsError as error:
         raise UnreadableFileError(str(error)) from error
     if output is None:
