@@ -273,7 +273,7 @@ def _tools() -> str:
 
 
 _ABOUT_TOOLS = """
-Names may be globs such as `*_file`; `*` means all tools but `ask_user`, which has to be named. The failure of a tool is an error result for the model; it
+Names may be globs such as `*_file`; `*` means all tools but `ask_user` and those that ask the editor, which have to be named. The failure of a tool is an error result for the model; it
 does not end the run.
 
 Tools work only inside the working directory: absolute paths, `..` and symbolic links that lead outside are refused.
@@ -304,6 +304,9 @@ any host if there are none, and never private addresses. Agents of a workspace n
 run's time is paused until then. If nobody can be asked, the question is dismissed, or the setting
 `axe.approvalTimeout` is over, the model gets an error result with the reason; `--yes` answers no question. A question
 has at most 2,000 characters, and at most 8 choices of 80 characters.
+
+`diagnostics`, `definition`, `references`, `symbols`, `hover` and `call_hierarchy` ask the [language servers of the
+editor](editor-tools.md). A run gets them only if its editor answers them.
 """
 
 

@@ -23,6 +23,7 @@ from axe_lsp.runtime.tools.editor import (
     Ability,
     EditorAnswer,
     EditorRequest,
+    QueryCode,
     ReadFile,
     RunCommand,
     WriteFile,
@@ -96,6 +97,8 @@ class EditorOfMessage:
                     return await self._write(session, request)
             case RunCommand():
                 return await self._run(session, run, request)
+            case QueryCode():
+                return EditorAnswer("failed", "the protocol of the editor has no such request")
 
     # Files.
 

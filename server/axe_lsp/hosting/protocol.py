@@ -141,10 +141,11 @@ class UsedUp(AboutRun, frozen=True, tag="used-up"):
 
 
 class Preview(AboutRun, frozen=True, tag="preview"):
-    """To the host: show what a run would send, and send nothing."""
+    """To the host: show what a run would send, and send nothing. The `editor` is as for a run."""
 
     request: RunRequest
     workplace: Workplace
+    editor: tuple[Ability, ...] = ()
 
 
 class Cancel(AboutRun, frozen=True, tag="cancel"):

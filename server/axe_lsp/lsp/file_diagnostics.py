@@ -19,8 +19,10 @@ from msgspec import Struct, field
 import axe_lsp
 from axe_lsp.agentfile.text.ranges import PositionEncoding, TextRange
 from axe_lsp.features.diagnostics import diagnostics, for_models
+from axe_lsp.features.editor_tools import unanswered_tools
 from axe_lsp.features.finding import Finding, Related, calls_of
 from axe_lsp.features.rules.stale_recording import RULE as STALE
+from axe_lsp.lsp.editor_abilities import abilities
 from axe_lsp.lsp.positions import LinesOf, json_range
 from axe_lsp.lsp.session import Session
 from axe_lsp.serving.json_rpc import JsonObject
@@ -51,6 +53,8 @@ class FileDiagnostics:
         found = diagnostics(snapshot, file, severities)
         if session.client.options.get("audience") == "model":
             found = for_models(found, severities)
+        elif not abilities(session):
+            found = (*found, *unanswered_tools(file, severities))
         of_tests = list(self._of_tests(uri, found)) if session.test_results.has(uri) else []
         if not found:
             return of_tests

@@ -134,6 +134,11 @@ class Session:
         return self._protocol.client.position_encoding
 
     @property
+    def is_closed(self) -> bool:
+        """Whether the client has left, or is about to."""
+        return self._protocol.is_closing
+
+    @property
     def ends_with_server(self) -> bool:
         """Whether the session ends because the server does, and not by its client alone."""
         is_last = self.daemon.is_ending or not self.daemon.has_many_clients

@@ -369,6 +369,7 @@ class AgentRun:
             services.workspace,
             services.environment,
             admitted=self._may_read(definition),
+            asks_editor=services.editor is not None and "code" in services.editor.abilities,
         )
         if not reads_much(definition):
             return read()
@@ -568,11 +569,11 @@ class AgentRun:
         )
 
     def _editor(self, folder: Path) -> EditorOfRun | None:
-        """Return the editor that has the files of a folder. None has those of a copy."""
+        """Return the editor that has the files of a folder. It neither reads nor writes those of a copy."""
         editor = self._services.editor
-        if editor is None or self._is_copied(folder):
-            return None
-        return EditorOfRun(editor, self._order.ids)
+        if editor is not None and self._is_copied(folder):
+            editor = editor.for_code_only()
+        return EditorOfRun(editor, self._order.ids) if editor is not None else None
 
     def _is_copied(self, folder: Path) -> bool:
         """Return whether a folder is in a copy."""

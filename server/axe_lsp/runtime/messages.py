@@ -42,7 +42,7 @@ class Tool(Struct, frozen=True, omit_defaults=True):
     """A tool as it is offered to the model (001-1.1). The order of `parameters` is kept.
 
     A tool that comes from elsewhere has the JSON Schema of its arguments instead. `server` is the name of its
-    MCP server, "" if it has none. `is_recent`: an agent has it by a glob alone, and earlier releases lack it.
+    MCP server, "" if it has none. An `is_optional` tool may be missing in a recording.
     """
 
     name: str
@@ -50,7 +50,7 @@ class Tool(Struct, frozen=True, omit_defaults=True):
     parameters: Mapping[str, ToolParameter] = field(default_factory=dict)
     schema: Mapping[str, Json] | None = None
     server: str = ""
-    is_recent: bool = False
+    is_optional: bool = False
 
 
 class ToolCall(Struct, frozen=True, omit_defaults=True):

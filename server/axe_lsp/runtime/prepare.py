@@ -98,10 +98,12 @@ def prepare(
     environment: Environment,
     *,
     admitted: Admitted | None = None,
+    asks_editor: bool = False,
 ) -> Prepared:
     """Read what the agent needs. Raises ConfigError or AgentError.
 
-    Outside of the workspace, it may read what it was `admitted` to; anything if that is None.
+    Outside of the workspace, it may read what it was `admitted` to; anything if that is None. It gets the tools that
+    ask the editor if it `asks_editor`.
     """
     if order.effort:
         definition = replace(definition, params=replace(definition.params, effort=order.effort))
@@ -116,7 +118,11 @@ def prepare(
     max_depth = definition.max_depth if order.max_depth is None else order.max_depth
     caller = caller_of(definition, order.workdir, workspace, environment)
     tools, typed = offered_tools(
-        definition, order.ids.depth, max_depth, lambda agent: resolve(agent, caller)
+        definition,
+        order.ids.depth,
+        max_depth,
+        lambda agent: resolve(agent, caller),
+        asks_editor=asks_editor,
     )
     output: Output | None = None
     wanted: ResponseFormat | None = None
@@ -153,15 +159,20 @@ def _format_warnings(traits: WireTraits, wanted: ResponseFormat | None) -> tuple
 
 
 def offered_tools(
-    definition: AgentDefinition, depth: int, max_depth: int, load: Callable[[str], AgentDefinition]
+    definition: AgentDefinition,
+    depth: int,
+    max_depth: int,
+    load: Callable[[str], AgentDefinition],
+    *,
+    asks_editor: bool,
 ) -> tuple[tuple[Tool, ...], TypedTools]:
     """Return the tools of an agent at `depth` without those of its MCP servers, and the typed ones among them.
 
-    `load` finds a child; it may raise ConfigError.
+    `load` finds a child; it may raise ConfigError. Tools that ask the editor are for an agent that `asks_editor`.
     """
     typed = typed_tools(definition, load) if depth < max_depth else TypedTools()
     tools = (
-        *ordinary_tools(definition),
+        *ordinary_tools(definition, asks_editor=asks_editor),
         *delegation_tools(definition, depth, max_depth),
         *typed.tools,
     )
@@ -211,13 +222,18 @@ def root_order(
 
 
 def prepare_request(
-    request: RunRequest, resolve: Resolve, workspace: Path, environment: Environment
+    request: RunRequest,
+    resolve: Resolve,
+    workspace: Path,
+    environment: Environment,
+    *,
+    asks_editor: bool = False,
 ) -> Prepared:
     """Return the first request of a root run. Needs no key. Raises ConfigError or AgentError."""
     order = root_order(request, workspace, environment)
     definition = resolve(request.agent, order.caller)
     load_user_config(environment)
-    return prepare(order, definition, resolve, workspace, environment)
+    return prepare(order, definition, resolve, workspace, environment, asks_editor=asks_editor)
 
 
 def model_of_root(

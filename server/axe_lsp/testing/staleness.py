@@ -190,7 +190,9 @@ class _Changes:
         if now.workdir and now.sub_agents:
             return  # Its children are looked up from a folder of the copied workspace.
         place = self._place(now) if not now.workdir else Caller()
-        tools, _ = offered_tools(now, 0, now.max_depth, lambda name: self._loaded(name, place))
+        tools, _ = offered_tools(
+            now, 0, now.max_depth, lambda name: self._loaded(name, place), asks_editor=True
+        )
         names = comparable_tools(tools, recorded)
         known = recorded[: len(names)] if now.mcp_servers else recorded
         if known != names:

@@ -194,7 +194,7 @@ def test_what_axe_does_not_know_is_reported_to_those_who_ask() -> None:
         tools = ["grep", "read_file", "Read", "x"]
                  ^^^^^^ hint not-axe: axe rejects the file: it has no tool "grep"
                                       ^^^^^^ hint not-axe: axe rejects the file: it has no tool "Read"
-                                              ^^^ error unknown-tool: unknown tool "x" in tools config. There are: read_file, list_directory, grep, find_files, write_file, edit_file, run_command, url_fetch, web_search, ask_user.
+                                              ^^^ error unknown-tool: unknown tool "x" in tools config. There are: read_file, list_directory, grep, find_files, write_file, edit_file, run_command, url_fetch, web_search, ask_user, diagnostics, definition, references, symbols, hover, call_hierarchy.
         budget.scope = "tree"
                ^^^^^ hint not-axe: axe ignores "budget.scope", an extension of axe-lsp
         [task]

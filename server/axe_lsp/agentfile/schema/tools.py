@@ -11,9 +11,10 @@ from typing import Literal
 
 from msgspec import Struct
 
-Effect = Literal["reads", "changes", "web", "asks user", "delegates", "side runs"]
+Effect = Literal["reads", "changes", "web", "asks user", "asks editor", "delegates", "side runs"]
 """The reach of a tool: it reads files, changes files or executes commands after an approval, sends to hosts on the
-internet what a model writes, asks the user, starts a run of another agent, or is about side runs of the agent."""
+internet what a model writes, asks the user, asks the language servers of the editor, starts a run of another agent, or
+is about side runs of the agent."""
 
 
 class ToolSpec(Struct, frozen=True):
@@ -33,6 +34,13 @@ class ToolSpec(Struct, frozen=True):
     in_globs: bool = True
     is_extension: bool = False
     since: str = ""
+
+
+def _editor_tool(name: str, documentation: str, arguments: tuple[str, ...]) -> ToolSpec:
+    """Return the row of a tool that the language servers of the editor answer."""
+    return ToolSpec(
+        name, documentation, arguments, "asks editor", "search", in_globs=False, is_extension=True
+    )
 
 
 ROWS = (
@@ -97,6 +105,32 @@ ROWS = (
         in_globs=False,
         is_extension=True,
     ),
+    _editor_tool(
+        "diagnostics",
+        "Problems that the editor shows in a file, or in all files (axe-lsp).",
+        ("path", "severity"),
+    ),
+    _editor_tool(
+        "definition", "Where a name is defined, as the editor finds it (axe-lsp).", ("at", "name")
+    ),
+    _editor_tool(
+        "references", "Where a name is used, as the editor finds it (axe-lsp).", ("at", "name")
+    ),
+    _editor_tool(
+        "symbols",
+        "Symbols of a file, or of the workspace by a query, as the editor finds them (axe-lsp).",
+        ("path", "query"),
+    ),
+    _editor_tool(
+        "hover",
+        "Type and documentation of a name, as the editor shows them (axe-lsp).",
+        ("at", "name"),
+    ),
+    _editor_tool(
+        "call_hierarchy",
+        "Callers of a function, or what it calls, as the editor finds them (axe-lsp).",
+        ("at", "name", "direction"),
+    ),
 )
 """The tools that `tools` may name, in the order in which lists and pages have them."""
 
@@ -130,7 +164,7 @@ def _with(effect: Effect) -> tuple[str, ...]:
 
 
 READING_TOOLS, CHANGING_TOOLS, WEB_TOOLS = _with("reads"), _with("changes"), _with("web")
-SIDE_RUN_TOOLS = _with("side runs")
+EDITOR_TOOLS, SIDE_RUN_TOOLS = _with("asks editor"), _with("side runs")
 
 
 def tools_meant(

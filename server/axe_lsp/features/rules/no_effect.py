@@ -41,6 +41,10 @@ works in the sandbox of its parent, with its approvals, MCP servers and provider
 In an agent file of axe, `sub_agents_config.at_end` is for agents that start [side
 runs](delegation.md#side-runs), with `background = "optional"` or `"always"`, and these are for
 agents with `sub_agents` or `[task]`.
+
+The tools `diagnostics`, `definition`, `references`, `symbols`, `hover` and `call_hierarchy` ask the
+[language servers of the editor](editor-tools.md). An editor that does not answer them shows a hint
+at their names; in VS Code, Neovim and Emacs they work.
 """,
     is_for=Dialects.ALL,
     check=check,

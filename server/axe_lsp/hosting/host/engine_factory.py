@@ -204,4 +204,7 @@ class EngineFactory:
 def preview(order: protocol.Preview) -> dict[str, Json]:
     """Return the first request of a run, as clients see it. Reads files; raises RunError."""
     resolve, workspace = resolver(order.workplace, os.environ), Path(order.workplace.workspace)
-    return preview_json(prepare_request(order.request, resolve, workspace, os.environ))
+    prepared = prepare_request(
+        order.request, resolve, workspace, os.environ, asks_editor="code" in order.editor
+    )
+    return preview_json(prepared)

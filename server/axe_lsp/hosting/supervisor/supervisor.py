@@ -38,7 +38,7 @@ from axe_lsp.runtime.journal import timestamp
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody
-from axe_lsp.runtime.tools.editor import AskEditor, no_editor
+from axe_lsp.runtime.tools.editor import Ability, AskEditor, no_editor
 from axe_lsp.tasks import Tasks
 
 _log = logging.getLogger(__name__)
@@ -115,10 +115,10 @@ class Runs:
                 self._hand_over(order)
 
     async def preview(
-        self, request: RunRequest, workplace: protocol.Workplace
+        self, request: RunRequest, workplace: protocol.Workplace, editor: tuple[Ability, ...] = ()
     ) -> Mapping[str, Json]:
         """Return the first request of a run, as clients see it. Raises RunError."""
-        order = self._order(protocol.Preview(new_run_id(), request, workplace))
+        order = self._order(protocol.Preview(new_run_id(), request, workplace, editor))
         self._hand_over(order)
         preview: Mapping[str, Json] = await order.answer()
         return preview

@@ -20,8 +20,10 @@ from axe_lsp.hosting.event_text import describe
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.protocol import Start
 from axe_lsp.hosting.supervisor.orders import Run, Subscriber
+from axe_lsp.lsp.editor_abilities import abilities
 from axe_lsp.lsp.runs import run_reports
 from axe_lsp.lsp.runs.approving import asker
+from axe_lsp.lsp.runs.code_requests import code_requests
 from axe_lsp.lsp.runs.run_params import (
     RunOrder,
     check_number,
@@ -124,10 +126,12 @@ def _begin(session: Session, start: Start, *, is_own: bool) -> Run:
         traces=view.settings.open_telemetry,
         on=start.on or view.settings.execution_engine,
         trusted=is_own and is_trusted(session),
+        editor=abilities(session),
     )
     return session.daemon.runs.start(
         start,
         ask=asker(session),
+        editor=code_requests(session),
         client=session,
         limit=lambda: session.view.settings.run_max_concurrent,
         go_on=session.view.settings.run_go_on,
@@ -163,7 +167,8 @@ async def follow(
 
 async def _preview(session: Session, order: RunOrder) -> Json:
     with reported_errors():
-        return dict(await session.daemon.runs.preview(order.request, order.workplace))
+        runs, editor = session.daemon.runs, abilities(session)
+        return dict(await runs.preview(order.request, order.workplace, editor))
 
 
 @contextmanager

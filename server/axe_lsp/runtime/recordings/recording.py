@@ -81,10 +81,11 @@ class RecordedTools(Protocol):
 def comparable_tools(offered: Iterable[Tool], recorded: Collection[str]) -> tuple[str, ...]:
     """Return the names of tools to compare with those of a recording.
 
-    A tool that came with a later release, and that the agent has by a glob alone, makes no recording stale.
+    A tool that came with a later release, and that the agent has by a glob alone, makes no recording stale, and neither
+    does one that only editors have.
     """
     return tuple(
-        tool.name for tool in offered if not (tool.is_recent and tool.name not in recorded)
+        tool.name for tool in offered if not (tool.is_optional and tool.name not in recorded)
     )
 
 

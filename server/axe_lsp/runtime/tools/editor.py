@@ -1,4 +1,4 @@
-"""The editor of the person who started a run: it reads and writes files, and runs commands in its terminals.
+"""The editor of the person who started a run: its files, its terminals and its language servers, for tools.
 
 The data goes from the process that executes a run to the one that is connected with the editor.
 """
@@ -15,7 +15,7 @@ from msgspec import Struct, field
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.json_data import JsonStruct
 
-Ability = Literal["read", "write", "terminal"]
+Ability = Literal["read", "write", "terminal", "code"]
 
 
 class ReadFile(JsonStruct, frozen=True, tag_field="kind", tag="read"):
@@ -46,7 +46,57 @@ class RunCommand(JsonStruct, frozen=True, tag_field="kind", tag="command"):
     keep: int
 
 
-EditorRequest = ReadFile | WriteFile | RunCommand
+CodeQuestion = Literal[
+    "diagnostics", "definition", "references", "symbols", "hover", "incomingCalls", "outgoingCalls"
+]
+
+
+class QueryCode(JsonStruct, frozen=True, tag_field="kind", tag="code"):
+    """Ask the language servers of the editor about code. The editor may wait for them for `seconds`.
+
+    `path` is absolute; "" stands for the whole workspace. The `line` counts from 1, 0 for none, and has the `name`;
+    for symbols of the workspace the `name` is what to search. Diagnostics are to be about the text with this `digest`
+    (`text_digest`), "" for the text that the editor has.
+    """
+
+    question: CodeQuestion
+    path: str = ""
+    line: int = 0
+    name: str = ""
+    digest: str = ""
+    seconds: float = 0.0
+
+
+class CodeItem(JsonStruct, frozen=True):
+    """A place in code that a language server has named. The `line` counts from 1, 0 for none.
+
+    `text` is the line if the editor has the file open, `message` the words of the language server.
+    """
+
+    path: str = ""
+    line: int = 0
+    text: str | None = None
+    name: str = ""
+    kind: str = ""
+    message: str = ""
+    severity: str = ""
+    source: str = ""
+
+
+class CodeAnswer(JsonStruct, frozen=True):
+    """The answer of the language servers, and how many items are `left_out` for their number.
+
+    Diagnostics of a path are complete for the text of which `checked` has the digest. `missing` says what there is not:
+    the `folder` in the editor, a `server` for the file, or the `name` on the line.
+    """
+
+    items: tuple[CodeItem, ...] = ()
+    left_out: int = 0
+    checked: Mapping[str, str] = field(default_factory=dict)
+    missing: Literal["", "folder", "server", "name"] = ""
+
+
+EditorRequest = ReadFile | WriteFile | RunCommand | QueryCode
 
 Outcome = Literal["done", "failed", "refused", "changed", "unknown"]
 
@@ -57,7 +107,7 @@ class EditorAnswer(JsonStruct, frozen=True):
     "failed": nothing has happened, and it can be done without the editor. "refused": it may not be done, as the editor
     or its user says. "changed": the file is not as it was before. "unknown": it may have happened.
     `text` is that of the file, or the output of the command, which lacks its beginning unless it `is_all`. A command
-    has a `code` or was ended by a `signal`; it has neither if its time was over.
+    has a `code` or was ended by a `signal`; it has neither if its time was over. `about_code` answers a `QueryCode`.
     """
 
     outcome: Outcome = "done"
@@ -66,6 +116,7 @@ class EditorAnswer(JsonStruct, frozen=True):
     is_all: bool = True
     code: int | None = None
     signal: str = ""
+    about_code: CodeAnswer | None = None
 
 
 AskEditor = Callable[[RunIds, EditorRequest], Awaitable[EditorAnswer]]
@@ -75,6 +126,12 @@ AskEditor = Callable[[RunIds, EditorRequest], Awaitable[EditorAnswer]]
 async def no_editor(_: RunIds, __: EditorRequest) -> EditorAnswer:
     """Stands for an editor where there is none."""
     return EditorAnswer("failed", "there is no editor")
+
+
+def code_only(serve: AskEditor) -> Editor:
+    """Return an editor that only answers questions about code."""
+    abilities: tuple[Ability, ...] = ("code",)
+    return Editor(abilities, serve)
 
 
 class DiskChanges:
@@ -111,6 +168,12 @@ class Editor(Struct, frozen=True):
     abilities: Collection[Ability]
     serve: AskEditor
     disk_changes: DiskChanges = field(default_factory=DiskChanges)
+
+    def for_code_only(self) -> Editor | None:
+        """Return the editor as far as it answers questions about code; None if it does not."""
+        if "code" not in self.abilities:
+            return None
+        return code_only(self.serve)
 
 
 class EditorOfRun(Struct, frozen=True):

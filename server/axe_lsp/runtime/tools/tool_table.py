@@ -11,7 +11,7 @@ from pathlib import Path
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
-from axe_lsp.agentfile.schema.tools import TOOLS, named_tools
+from axe_lsp.agentfile.schema.tools import EDITOR_TOOLS, TOOLS, named_tools
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.runtime.events import RunIds
 from axe_lsp.runtime.files.user_config import known_secrets
@@ -70,15 +70,19 @@ def changed_file(call: ToolCall, workplace: Workplace) -> Path | None:
     return tool.changes(call, workplace) if tool is not None and tool.changes is not None else None
 
 
-def ordinary_tools(definition: AgentDefinition) -> tuple[Tool, ...]:
-    """Return the tools that an agent is offered besides those for delegation, in the order of its file."""
+def ordinary_tools(definition: AgentDefinition, *, asks_editor: bool) -> tuple[Tool, ...]:
+    """Return the tools that an agent is offered besides those for delegation, in the order of its file.
+
+    Those that ask the editor are among them only if there is one, `asks_editor`.
+    """
     policy = definition.tool_policy
     named = named_tools((*definition.tools, *policy.allow), policy.deny)
     return tuple(
-        replace(BUILTIN_TOOLS[name].definition, is_recent=True)
-        if TOOLS[name].since and name not in named
+        replace(BUILTIN_TOOLS[name].definition, is_optional=True)
+        if name in EDITOR_TOOLS or (TOOLS[name].since and name not in named)
         else BUILTIN_TOOLS[name].definition
         for name in definition.ordinary_tools
+        if asks_editor or name not in EDITOR_TOOLS
     )
 
 

@@ -1,0 +1,199 @@
+"""Tools that ask the editor, through the language server: when they are offered, who is asked, and what comes back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.raw_client import NEVER, ServerError
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
+from support.session import Editor, Project
+
+Json = Any
+
+ANSWERS = {"experimental": {"axe": {"editor": True}}}
+SYMBOLS = Call("symbols", {"path": "a.ts"})
+NOT_UNDERSTOOD = "the editor's answer was not understood"
+TOOLS = ["diagnostics", "definition", "references", "symbols", "hover", "call_hierarchy"]
+
+
+@pytest.fixture
+def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
+    project = Project(tmp_path, provider.environment)
+    agent = 'model = "openai/m-{0}"\nname = "{0}"\ntools = ["read_file", "symbols"]\n'
+    project.write("lone", agent.format("lone"))
+    project.write("apart", agent.format("apart") + '[isolation]\nmode = "process"\n')
+    project.write(
+        "lead", 'name = "lead"\nmodel = "openai/m-lead"\nsub_agents = ["apart", "lone"]\n'
+    )
+    project.write("all", 'name = "all"\nmodel = "openai/m-all"\ntools = ["*"]\n')
+    (project.root / "a.ts").write_text("const one = 1\n")
+    return project
+
+
+def questions(editor: Editor) -> list[Json]:
+    received = editor.client.received
+    return [each["params"] for each in received if each.get("method") == "axe/editor"]
+
+
+def result(provider: ScriptedProvider, agent: str = "lone") -> str:
+    """Return what the model was told about its call."""
+    content: str = provider.asked(f"m-{agent}")[-1].body["messages"][-1]["content"]
+    return content
+
+
+def offered(provider: ScriptedProvider, agent: str) -> list[str]:
+    body = provider.asked(f"m-{agent}")[0].body
+    return [tool["function"]["name"] for tool in body.get("tools", [])]
+
+
+def run(project: Project, provider: ScriptedProvider, answer: Json) -> Editor:
+    """Run an agent that asks for symbols, in an editor with this answer."""
+    provider.script("m-lone", Says(calls=[SYMBOLS]), Says("done"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = lambda _: answer
+        editor.client.request("axe/run", {"agent": "lone"})
+    return editor
+
+
+def test_client_is_asked_with_the_run_and_its_answer_reaches_the_model(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    uri = (project.root / "a.ts").as_uri()
+    item = {"uri": uri, "line": 1, "name": "one", "kind": "constant"}
+    editor = run(project, provider, {"items": [item]})
+    (question,) = questions(editor)
+    assert question.pop("runId") == question.pop("rootRunId")
+    assert question == {
+        "agent": "lone",
+        "depth": 0,
+        "question": "symbols",
+        "uri": uri,
+        "timeoutMs": 10_000,
+    }
+    heading, line = result(provider).split("\n")
+    assert heading.startswith("1 symbol, ")
+    assert line == "a.ts:1: constant one"
+
+
+def test_tools_are_offered_only_where_the_client_answers_them(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lone", Says("done"), Says("done"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.request("axe/run", {"agent": "lone"})
+        preview = editor.client.request("axe/preview", {"agent": "lone"})
+    assert offered(provider, "lone") == preview["tools"] == ["read_file", "symbols"]
+    provider.requests.clear()
+    with project.editor() as editor:
+        editor.client.request("axe/run", {"agent": "lone"})
+        preview = editor.client.request("axe/preview", {"agent": "lone"})
+    assert offered(provider, "lone") == preview["tools"] == ["read_file"]
+
+
+def test_glob_gives_no_tool_that_asks_the_editor(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-all", Says("done"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.request("axe/run", {"agent": "all"})
+    assert not {*TOOLS} & {*offered(provider, "all")}
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        (None, NOT_UNDERSTOOD),
+        ([], NOT_UNDERSTOOD),
+        ({"items": 1}, NOT_UNDERSTOOD),
+        ({"missing": "mind"}, NOT_UNDERSTOOD),
+        ({"items": [1, {"uri": "untitled:1", "line": 1}, {"uri": "file://[", "line": True}]}, None),
+        ({"missing": "server"}, "no language server of the editor answers this for a.ts"),
+    ],
+)
+def test_whatever_is_no_answer_does_not_end_the_run(
+    project: Project, provider: ScriptedProvider, answer: Json, expected: str | None
+) -> None:
+    run(project, provider, answer)
+    assert result(provider) == (expected or "no symbol; 2 outside of the workspace are not shown")
+
+
+def test_client_that_fails_is_named(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-lone", Says(calls=[SYMBOLS]), Says("done"))
+
+    def fail(_: Json) -> Json:
+        raise ServerError({"code": -32603, "message": "broken"})
+
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = fail
+        editor.client.request("axe/run", {"agent": "lone"})
+    assert result(provider) == "the editor could not be asked"
+
+
+def test_stopped_run_withdraws_its_question(project: Project, provider: ScriptedProvider) -> None:
+    provider.script("m-lone", Says(calls=[SYMBOLS]), Says("done"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = lambda _: NEVER
+        number = editor.client.start_request("axe/run", {"agent": "lone"})
+        editor.client.wait_for("axe/editor")
+        editor.client.cancel(number)
+        editor.client.wait_for("$/cancelRequest")
+        assert editor.client.answer(number)["error"]["code"] == -32800
+
+
+@pytest.mark.parametrize("child", ["apart", "lone"])
+def test_children_ask_the_client_of_their_root(
+    project: Project, provider: ScriptedProvider, child: str
+) -> None:
+    provider.script("m-lead", Says(calls=[calls_agent(child, "go")]), Says("done"))
+    provider.script(f"m-{child}", Says(calls=[SYMBOLS]), Says("well"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = lambda _: {"items": []}
+        root = editor.client.request("axe/run", {"agent": "lead"})["runId"]
+        (question,) = questions(editor)
+    assert (question["agent"], question["rootRunId"]) == (child, root)
+    assert result(provider, child) == "no symbol"
+
+
+def test_resumed_run_repeats_its_question_to_the_editor_that_resumes_it(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lone", Says(calls=[SYMBOLS]), Says("done"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = lambda _: NEVER
+        number = editor.client.start_request("axe/run", {"agent": "lone"})
+        run_id = editor.client.wait_for("axe/editor")["runId"]
+        editor.client.request("axe/stop", {"runId": run_id})
+        assert "error" in editor.client.answer(number)
+        editor.client.answer_with["axe/editor"] = lambda _: {"missing": "server"}
+        assert editor.client.request("axe/resume", {"runId": run_id})["content"] == "done"
+    assert result(provider) == "no language server of the editor answers this for a.ts"
+
+
+def test_run_that_is_resumed_without_such_an_editor_goes_on(
+    project: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lone", Says(calls=[SYMBOLS]), Says("done"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = lambda _: NEVER
+        number = editor.client.start_request("axe/run", {"agent": "lone"})
+        run_id = editor.client.wait_for("axe/editor")["runId"]
+        editor.client.request("axe/stop", {"runId": run_id})
+        assert "error" in editor.client.answer(number)
+    with project.editor() as editor:
+        assert editor.client.request("axe/resume", {"runId": run_id})["content"] == "done"
+    assert result(provider).startswith("the editor is gone")
+
+
+def test_hint_says_where_the_tools_work(project: Project) -> None:
+    def is_there(hints: list[str]) -> bool:
+        return hints == ['no-effect "symbols"']
+
+    with project.editor() as editor:
+        editor.open("lone")
+        editor.problems("lone", is_there)
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.open("lone")
+        editor.problems("lone", 0)
