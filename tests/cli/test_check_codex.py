@@ -448,6 +448,7 @@ def _lines(size: int) -> str:
 GIT = {".git/HEAD": "ref: refs/heads/main\n"}
 FALLBACK = 'project_doc_fallback_filenames = ["CLAUDE.md", "docs/NOTES.md"]\n'
 LIMIT = "project_doc_max_bytes = {}\n"
+AGENT = ".codex/agents/a.toml"
 FIRST_LINE, SECOND_LINE = ([(line, "warning", "startup-warning")] for line in (1, 2))
 
 INSTRUCTIONS: list[tuple[Mapping[str, str], str, list[tuple[int, str, str]]]] = [
@@ -574,6 +575,58 @@ INSTRUCTIONS: list[tuple[Mapping[str, str], str, list[tuple[int, str, str]]]] = 
         {"HOME/.codex/AGENTS.md": _lines(40_000), ".codex/config.toml": ""},
         ".codex/config.toml",
         [],
+    ),
+    *(
+        (
+            {
+                "CLAUDE.md": _lines(40_000),
+                "HOME/.codex/config.toml": FALLBACK,
+                ".codex/config.toml": own,
+            },
+            ".codex/config.toml",
+            expected,
+        )
+        for own, expected in (
+            ("", FIRST_LINE),
+            ("project_doc_fallback_filenames = []\n", []),
+            ('project_doc_fallback_filenames = ["NOTES.md"]\n', []),
+        )
+    ),
+    (
+        {"CLAUDE.md": _lines(40_000), "HOME/.codex/config.toml": FALLBACK, AGENT: HEAD},
+        AGENT,
+        FIRST_LINE,
+    ),
+    *(
+        (
+            {
+                **repository,
+                ".codex/config.toml": FALLBACK,
+                "pkg/CLAUDE.md": _lines(40_000),
+                "pkg/.codex/config.toml": "",
+            },
+            "pkg/.codex/config.toml",
+            expected,
+        )
+        for repository, expected in ((GIT, FIRST_LINE), ({"pkg/.git": "gitdir: x\n"}, []))
+    ),
+    *(
+        (
+            {
+                "AGENTS.md": _lines(40_000),
+                ".codex/agents/a.toml": HEAD.replace('"a"', '"z"'),
+                ".codex/agents/b.toml": HEAD,
+                ".codex/agents/team/c.toml": HEAD.replace('"a"', '"c"'),
+                ".codex/agents/0.toml": HEAD.partition("\n")[2],
+            },
+            path,
+            expected,
+        )
+        for path, expected in (
+            (".codex/agents/a.toml", FIRST_LINE),
+            (".codex/agents/b.toml", []),
+            (".codex/agents/team/c.toml", []),
+        )
     ),
 ]
 

@@ -92,6 +92,32 @@ async def test_closed_settings_of_codex_are_looked_beyond(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("seldom")
+async def test_first_agent_of_codex_stands_for_a_layer_without_settings(tmp_path: Path) -> None:
+    agents = tmp_path / ".codex" / "agents"
+    agents.mkdir(parents=True)
+    (tmp_path / "AGENTS.md").write_text("x" * 40_000)
+    first, second = uri_of(agents / "a.toml"), uri_of(agents / "b.toml")
+    for name in "ab":
+        text = f'name = "{name}"\ndescription = "D."\ndeveloper_instructions = "I."\n'
+        (agents / f"{name}.toml").write_text(text)
+
+    def messages(view: View, uri: str) -> list[str]:
+        file = view.snapshot.file(uri)
+        assert file is not None
+        return [each.message[:9] for each in diagnostics(view.snapshot, file)]
+
+    async with _view(tmp_path) as view:
+        await _facts(view, first, lambda facts: bool(facts.instructions))
+        assert view.snapshot.facts.keys() == {first}
+        assert messages(view, first) == ["AGENTS.md"]
+        assert messages(view, second) == []
+        (agents / "a.toml").unlink()
+        view.changed_on_disk([first])
+        await _facts(view, second, lambda facts: bool(facts.instructions))
+        assert messages(view, second) == ["AGENTS.md"]
+
+
+@pytest.mark.usefixtures("seldom")
 async def test_closed_agents_are_not_looked_beyond(tmp_path: Path) -> None:
     agent = tmp_path / "axe/agents/main.toml"
     agent.parent.mkdir(parents=True)

@@ -10,18 +10,29 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import tomli
 
 from axe_lsp.agentfile.dialects import CATALOG, CODEX, HOOKS, RULES, SERVER, TEXT
+from axe_lsp.daemon.projects import ROOT_MARKERS
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
 from axe_lsp.runtime.files.regular_files import is_file, read_file
 from axe_lsp.runtime.files.search_path import find_program
+from axe_lsp.runtime.files.workspace_folders import GIT, project_root
 from axe_lsp.runtime.plain_text import decode, shown_path
-from axe_lsp.workspace.agent_file import INSTRUCTION_FILES
+from axe_lsp.workspace.agent_file import (
+    FURTHER_INSTRUCTIONS,
+    INSTRUCTION_FILES,
+    is_instruction_file,
+)
 from axe_lsp.workspace.facts import Instructions
 
 _MOST = 8 * 2**20
 """Bytes of a file that is read. A larger one is taken to be in order."""
+
+
+_MOST_OF_SETTINGS = 2**16
+"""Bytes of settings that are read for the sake of other files."""
 
 
 def _text_fault(folder: Path, name: str, _: Environment) -> str:
@@ -53,24 +64,54 @@ def _hooks_fault(folder: Path, name: str, _: Environment) -> str:
 
 
 def instruction_files(
-    folder: Path, paths: Sequence[str], environment: Environment
+    folder: Path, paths: Sequence[str], environment: Environment, *, inherits: bool = False
 ) -> Iterator[Instructions]:
     """Yield the user's file with instructions, then the first of `paths` in each folder from the outermost one on.
 
-    The paths start at `folder` and name files of one folder, which is the last one. In that of the user's settings an
-    empty file does not count, as for Codex.
+    The paths start at `folder` and name files of one folder, which is the last one. If it `inherits`, the settings of
+    the layers there name further ones. In the folder of the user's settings an empty file does not count, as for Codex.
     """
-    home = Path(
-        dict(homes_of_dialects(environment)).get(CODEX.program.name if CODEX.program else "", "")
-    )
+    program = CODEX.program
+    assert program is not None
+    home = Path(dict(homes_of_dialects(environment)).get(program.name, ""))
     inner = Path(os.path.normpath(folder / paths[0])).parent
     names = [Path(each).name for each in paths]
+    if inherits and inner != home:
+        names += _further_names(home, inner, program.layer)
     for each in (home, *(() if inner == home else reversed([inner, *inner.parents]))):
         is_users = each == home
         sizes = ((name, _size(each / name)) for name in (INSTRUCTION_FILES if is_users else names))
         name, size = next((one for one in sizes if one[1] > (0 if is_users else -1)), ("", 0))
         if name:
             yield Instructions(uri_of(each), shown_path(name), size)
+
+
+def _further_names(home: Path, inner: Path, layer: str) -> list[str]:
+    """Return the names of further files with instructions by the settings of a session in the folder `inner`."""
+    settings = [_settings(home)]
+    markers = _texts(settings[0].get(ROOT_MARKERS))
+    root = project_root(inner, (GIT,) if markers is None else tuple(markers)) or inner
+    folders = [each for each in (inner, *inner.parents) if each.is_relative_to(root)]
+    settings += (_settings(each / layer) for each in reversed(folders))
+    lists = [_texts(each.get(FURTHER_INSTRUCTIONS)) for each in settings]
+    names = next((each for each in reversed(lists) if each is not None), [])
+    return [each for each in names if is_instruction_file(each)]
+
+
+def _settings(layer: Path) -> dict[str, Any]:
+    """Return the values of the settings of a layer; none if they can't be read."""
+    path = layer / "config.toml"
+    content = _read(path) if 0 <= _size(path) <= _MOST_OF_SETTINGS else None
+    try:
+        return tomli.loads(decode(content)) if content is not None else {}
+    except (ValueError, RecursionError):
+        return {}
+
+
+def _texts(value: object) -> list[str] | None:
+    """Return a value that is a list of texts, else None."""
+    is_list = isinstance(value, list) and all(isinstance(each, str) for each in value)
+    return value if isinstance(value, list) and is_list else None
 
 
 def _size(path: Path) -> int:

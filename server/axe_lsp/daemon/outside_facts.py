@@ -118,7 +118,7 @@ def find_out(
         servers=tuple(_servers(question, path_context)) if with_prompt else (),
         contents=_contents(question.contents, path_context),
         installed=_installed(question.program, path_context) if with_prompt else "",
-        instructions=_instructions(question.instructions, path_context, seen),
+        instructions=_instructions(question, path_context, seen),
         stale=stale_facts(question, path_context.file, path_context.environment, go_on),
     )
 
@@ -208,16 +208,17 @@ def _contents(
 
 
 def _instructions(
-    paths: tuple[str, ...], path_context: PathContext, searched: Searched
+    question: Question, path_context: PathContext, searched: Searched
 ) -> tuple[Instructions, ...]:
     """Return the files with instructions for the folder that a file is about, and for those around it."""
+    paths, inherits = question.instructions, question.inherits_instructions
     if not paths or path_context.file is None:
         return ()
     from axe_lsp.daemon.codex_files import instruction_files
 
     folder, environment = path_context.file.parent, path_context.environment
-    find = partial(instruction_files, folder, paths, environment)
-    return searched.once(("instructions", folder, paths), lambda: tuple(find()))
+    find = partial(instruction_files, folder, paths, environment, inherits=inherits)
+    return searched.once(("instructions", folder, paths, inherits), lambda: tuple(find()))
 
 
 def folder_in_force(workdir: str, path_context: PathContext) -> tuple[Path | None, bool]:

@@ -38,9 +38,13 @@ Look = Callable[[AgentFile, GoOn], Facts]
 
 
 def _watched(snapshot: Snapshot) -> Iterator[str]:
-    """Yield the files whose facts are kept up to date: open ones, and settings of programs, of which there are few."""
+    """Yield the files whose facts are kept up to date.
+
+    These are open ones, and settings of programs or the first agents of layers without, of which there are few.
+    """
     yield from snapshot.buffers
-    for uri in snapshot.layers.settings.values():
+    layers = snapshot.layers
+    for uri in (*layers.settings.values(), *layers.first_agents.values()):
         if uri not in snapshot.buffers and _watched_file(snapshot, uri) is not None:
             yield uri
 
@@ -49,8 +53,9 @@ def _watched_file(snapshot: Snapshot, uri: str) -> AgentFile | None:
     file = snapshot.file(uri)
     if file is None or uri in snapshot.buffers:
         return file
-    is_settings = file.place.layer and not file.place.kind.is_agent
-    return file if is_settings and file.outside.contents else None
+    outside = file.outside
+    is_asking = outside.contents or outside.instructions
+    return file if is_asking and snapshot.layers.is_about_layer(file) else None
 
 
 class OutsideWatcher:

@@ -19,7 +19,8 @@ from axe_lsp.workspace.snapshot import Snapshot
 
 _GIT = (GIT,)
 _CODEX = CODEX.program.layer if CODEX.program is not None else ""
-_MARKERS = "project_root_markers"
+ROOT_MARKERS = "project_root_markers"
+"""The key of the user's settings with the names of files that only the root of a project has."""
 
 
 def projects_of(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
@@ -56,7 +57,7 @@ def markers_of(snapshot: Snapshot) -> tuple[str, ...]:
 
 
 def _markers_in(settings: AgentFile | None) -> tuple[str, ...]:
-    node = member_of(settings.settings, _MARKERS) if settings is not None else None
+    node = member_of(settings.settings, ROOT_MARKERS) if settings is not None else None
     if node is None or node.items is None:
         return _GIT
     return tuple(texts_of(node))

@@ -67,8 +67,13 @@ HOOKS_FILE = "hooks.json"
 """The file beside the settings of Codex that may have hooks, too."""
 RULES_FOLDER = "rules"
 """The folder beside the settings of Codex with rules for commands."""
+FURTHER_INSTRUCTIONS = "project_doc_fallback_filenames"
+"""The key of further names of such files, for folders that have none of these."""
+
 INSTRUCTION_FILES = ("AGENTS.override.md", "AGENTS.md")
 """The files with instructions for Codex in a folder, of which the first one counts."""
+
+_FURTHER_INSTRUCTIONS = (FURTHER_INSTRUCTIONS,)
 CALLS: KeyPath = ("case", "expect", "tools", "calls", "name")
 RECORDING: KeyPath = ("case", "replay")
 """The key of recordings of tests, also where a case names none and has the usual one."""
@@ -342,6 +347,7 @@ def _outside_in_layer(place: Place, values: FileValues) -> Outside:
         contents=contents,
         program=program.name if program is not None else "",
         instructions=tuple(_instruction_files(place, values.lookup)) if program is not None else (),
+        inherits_instructions=place.kind.is_agent or not values.has(_FURTHER_INSTRUCTIONS),
     )
 
 
@@ -369,10 +375,15 @@ def _instruction_files(place: Place, lookup: Lookup) -> Iterator[str]:
     is_users = place.scope is Scope.USER
     depth = place.folder.count("/") - place.layer.count("/")
     up = "../" * (depth if is_users else depth + 1)
-    further = None if place.kind.is_agent else lookup.decoded(("project_doc_fallback_filenames",))
+    further = None if place.kind.is_agent else lookup.decoded(_FURTHER_INSTRUCTIONS)
     for name in (*INSTRUCTION_FILES, *(further if isinstance(further, list) else ())):
-        if isinstance(name, str) and name.strip() and "/" not in name and "\\" not in name:
+        if isinstance(name, str) and is_instruction_file(name):
             yield f"{up}{name}"
+
+
+def is_instruction_file(name: str) -> bool:
+    """Return whether a name of a file with instructions is one without a folder; Codex ignores others."""
+    return bool(name.strip()) and not {"/", "\\", "\0"} & {*name}
 
 
 def _agents_named(place: Place, values: FileValues) -> Iterator[Reference]:

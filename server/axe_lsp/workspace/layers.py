@@ -51,6 +51,34 @@ class Layers(Struct, frozen=True, dict=True):
         """Finds names of these agents that are written alike."""
         return Spelling(self.names_for_axe)
 
+    @cached_property
+    def first_agents(self) -> Mapping[tuple[str, str], str]:
+        """The URIs of the first agents with names, by program and the folder of the file."""
+        first: dict[tuple[str, str], str] = {}
+        for (program, _), uris in self.names.items():
+            for uri in uris:
+                key = program, uri.rpartition("/")[0]
+                first[key] = min(uri, first.get(key, uri))
+        return first
+
+    def is_about_layer(self, file: AgentFile) -> bool:
+        """Return whether the file is the one with the findings about the folder of its layer.
+
+        These are the settings of the layer, else its first agent that has a name.
+        """
+        place = file.place
+        program, layer = place.kind.schema.program, place.layer
+        if not layer or not place.kind.is_agent:
+            return bool(layer)
+        if (program, layer) in self.settings:
+            return False
+        first = (
+            uri
+            for (title, folder), uri in self.first_agents.items()
+            if title == program and f"{folder}/".startswith(f"{layer}/")
+        )
+        return file.uri == min(first, default=file.uri)
+
     def name_of(self, file: AgentFile) -> str:
         """Return the name by which the program knows the agent; "" if it has none."""
         if file.place.kind.syntax is not None:
@@ -224,6 +252,11 @@ def affected_by(before: Layers, after: Layers, changed: Iterable[tuple[str, str]
     for uri in {*before.declared, *after.declared}:
         if before.declared.get(uri) != after.declared.get(uri):
             yield uri
+    if after.names is not before.names:
+        one, other = before.first_agents, after.first_agents
+        for folder in {*one, *other}:
+            if one.get(folder) != other.get(folder):
+                yield from (each[folder] for each in (one, other) if folder in each)
 
 
 def with_declared(places: Places, layers: Layers, files: Mapping[str, AgentFile]) -> Places:

@@ -56,6 +56,8 @@ class Outside(Struct, frozen=True):
     """The program whose installed version matters, by its name."""
     instructions: tuple[str, ...] = ()
     """The paths of which the first file has the instructions of the folder that the file is about."""
+    inherits_instructions: bool = False
+    """Whether other layers may name further files with instructions."""
 
 
 class Question(Struct, frozen=True):
@@ -77,6 +79,7 @@ class Question(Struct, frozen=True):
     contents: tuple[tuple[str, str], ...] = ()
     program: str = ""
     instructions: tuple[str, ...] = ()
+    inherits_instructions: bool = False
 
     @property
     def asked(self) -> Asked:
@@ -130,6 +133,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         contents=outside.contents,
         program=outside.program,
         instructions=outside.instructions,
+        inherits_instructions=outside.inherits_instructions,
     )
 
 

@@ -32,12 +32,12 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 def _instructions(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     """Yield a finding if Codex does not read all instructions of the folder of a layer, or warns of their length.
 
-    Settings are about them, and the agents of a layer without settings.
+    One file of a layer is about them.
     """
     place = file.place
     program = place.kind.schema.program
     settings = snapshot.layers.settings
-    if place.kind.is_agent and (program, place.layer) in settings:
+    if not file.question.instructions or not snapshot.layers.is_about_layer(file):
         return
     limits = [
         node.value
@@ -129,7 +129,7 @@ Codex starts with such a setting and shows a warning: a feature that is under de
 unknown service tier, a path of `[permissions]` that it does not know, a hook that it skips, hooks in both config.toml
 and hooks.json, an AGENTS.md beyond `project_doc_max_bytes`, which counts the bytes of all files from the root of the
 project to the folder where Codex starts; a finding about that is in the settings of the folder, or without settings
-in its agents. `suppress_unstable_features_warning = true` hides the warning about features.
+in its first agent. An AGENTS.md of a folder without `.codex` counts only for the folders below it. `suppress_unstable_features_warning = true` hides the warning about features.
 
 ```toml
 [features]
