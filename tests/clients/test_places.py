@@ -12,14 +12,20 @@ import pytest
 import tomli
 import yaml
 
-from axe_lsp.agentfile.dialects import agent_globs, markdown_globs, settings_globs
+from axe_lsp.agentfile.dialects import (
+    agent_globs,
+    markdown_globs,
+    settings_globs,
+    user_markdown_globs,
+)
 from axe_lsp.agentfile.schema.providers import PROVIDERS
 from axe_lsp.cli.main import COMMANDS
 from support.editors import PROJECT, clean_environment, emacsen, missing, neovims
 
 EXTENSION = PROJECT / "vscode-extension"
 AGENTS, SETTINGS = list(agent_globs()), list(settings_globs())
-MARKDOWN = list(markdown_globs())
+PROJECTS = list(markdown_globs())
+MARKDOWN = [*PROJECTS, *user_markdown_globs()]
 
 
 def examples(globs: list[str]) -> list[str]:
@@ -47,7 +53,7 @@ def test_the_extension_is_there_for_all_of_them() -> None:
     (agent,) = [each for each in manifest["contributes"]["languages"] if each["id"] == "axe-agent"]
     assert agent["filenamePatterns"] == AGENTS
     contains = [each for each in manifest["activationEvents"] if each.startswith("workspaceC")]
-    assert contains == [f"workspaceContains:{each}" for each in (*AGENTS, *MARKDOWN)]
+    assert contains == [f"workspaceContains:{each}" for each in (*AGENTS, *PROJECTS)]
     source = (EXTENSION / "src" / "agentFiles.ts").read_text("utf-8")
     for name, globs in (
         ("AGENT_FILES", AGENTS),
@@ -85,7 +91,7 @@ def test_the_hooks_of_pre_commit_run_for_all_of_them() -> None:
         assert hook["entry"].split()[1] in COMMANDS
     check, test = (re.compile(hook["files"]) for hook in hooks)
     assert [
-        each for each in examples([*AGENTS, *SETTINGS, *MARKDOWN]) if not check.search(each)
+        each for each in examples([*AGENTS, *SETTINGS, *PROJECTS]) if not check.search(each)
     ] == []
     assert [each for each in OTHERS if check.search(each)] == []
     assert test.search("axe/tests/recordings/a.toml")

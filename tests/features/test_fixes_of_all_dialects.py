@@ -26,7 +26,7 @@ PROJECT, HOME = "file:///project", "file:///home"
 PLACES = Places(
     f"{HOME}/.config/axe/agents",
     roots=(PROJECT,),
-    homes={"codex": f"{HOME}/.codex", "vibe": f"{HOME}/.vibe"},
+    homes=(("codex", f"{HOME}/.codex"), ("vibe", f"{HOME}/.vibe")),
 )
 AGENT = 'name = "main"\nmodel = "openai/gpt"\n'
 CODEX_AGENT = 'name = "a"\ndescription = "Reads."\ndeveloper_instructions = "Read."\n'

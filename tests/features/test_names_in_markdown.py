@@ -13,6 +13,8 @@ from axe_lsp.features.edit import RenameError
 from axe_lsp.features.hover import hover
 from axe_lsp.features.references import references
 from axe_lsp.features.rename import rename
+from axe_lsp.workspace.places import Places
+from axe_lsp.workspace.workspace import Change, Workspace
 from support.edits import edited
 from support.fixture import open_fixture, texts_of
 
@@ -190,3 +192,23 @@ def test_hover_shows_the_agent_that_a_name_means() -> None:
     shown = hover(opened.snapshot, opened.file, opened.offset)
     assert shown is not None
     assert "d of one" in shown.markdown
+
+
+def test_users_folders_of_opencode_win_over_the_project_but_for_the_weakest() -> None:
+    layers = ("file:///home/.config/opencode", "file:///home/.opencode", "file:///variable")
+    homes = tuple(("opencode", layer) for layer in layers)
+    workspace = Workspace(Places(roots=("file:///project",), homes=homes))
+    text = "---\ndescription: d\n---\nGo.\n"
+    weakest_first = (layers[0], "file:///project/.opencode", *layers[1:])
+    uris = [f"{layer}/agent/one.md" for layer in weakest_first]
+    lead = "file:///project/.opencode/agent/lead.md"
+    for number, uri in enumerate(uris):
+        listing = "---\ndescription: d\npermission:\n  task:\n    one: allow\n---\nGo.\n"
+        snapshot = workspace.apply(
+            [Change(lead, listing), Change(uri, text)], complete=True
+        ).snapshot
+        caller = snapshot.file(lead)
+        assert caller is not None
+        agent = snapshot.agent("one", caller)
+        assert agent is not None
+        assert agent.uri == uris[number]

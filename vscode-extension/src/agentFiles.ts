@@ -33,6 +33,11 @@ const MARKDOWN_FILES = [
   '**/.gemini/agents/*.md',
   '**/.cursor/agents/*.md',
   '**/.kiro/agents/*.md',
+  '**/.copilot/agents/**/*.md',
+  '**/.config/opencode/agent/**/*.md',
+  '**/.config/opencode/agents/**/*.md',
+  '**/.config/opencode/mode/**/*.md',
+  '**/.config/opencode/modes/**/*.md',
 ];
 
 /** A folder's files are agents whatever language another extension has given them. */

@@ -281,9 +281,17 @@ def markdown_globs() -> Iterator[str]:
             yield from _globs_of(program)
 
 
-def _globs_of(program: Program) -> Iterator[str]:
+def user_markdown_globs() -> Iterator[str]:
+    """Yield the globs of the user's agents in Markdown, where their folder has another name: `**/.copilot/agents/**/*.md`."""
+    for program, dialect in LAYERED.items():
+        if dialect.agent.syntax is not None and program.user_layer:
+            yield from _globs_of(program, program.user_layer)
+
+
+def _globs_of(program: Program, layer: str = "") -> Iterator[str]:
     below = "**/" if program.is_recursive else ""
-    return (f"**/{folder}/{below}*{program.suffix}" for folder in program.agents)
+    folders = (f"{layer or program.layer}/{each}" for each in program.folders)
+    return (f"**/{folder}/{below}*{program.suffix}" for folder in folders)
 
 
 def settings_globs() -> Iterator[str]:

@@ -56,7 +56,8 @@ class AgentPlaces(Struct, frozen=True):
 
     `first` are searched before all others (`--agents-dir`). `roots` are the workspace folders, `extra`
     the folders of the setting `axe.agentPaths`, and `user` is the user's own folder, or "".
-    `homes` are the folders of the user's configuration of other dialects, with the dialect's name.
+    `homes` are the folders of the user's configuration of other dialects, each with the dialect's name. Of several of one
+    dialect all but the first win over a project, the last one over the others.
     """
 
     first: tuple[str, ...] = ()
@@ -65,9 +66,9 @@ class AgentPlaces(Struct, frozen=True):
     user: str = ""
     homes: tuple[tuple[str, str], ...] = ()
 
-    def home(self, dialect: str) -> str:
-        """Return the folder of the user's configuration of a dialect, or ""."""
-        return dict(self.homes).get(dialect, "")
+    def users(self, dialect: str) -> tuple[str, ...]:
+        """Return all folders of the user's configuration of a dialect, those that win over a project last."""
+        return tuple(folder for name, folder in self.homes if name == dialect)
 
 
 @lru_cache(maxsize=256)
@@ -131,11 +132,12 @@ def layers_of(
 ) -> tuple[str, ...]:
     """Return the folders named `inside` (`.codex`) that count for a caller, the one that wins last.
 
-    The user's own comes first, then that of the folder in which the caller works. With `is_recursive` those
+    The user's own come first, then that of the folder in which the caller works. With `is_recursive` those
     of the workspace folder and of each folder between the two count as well.
     """
-    home = places.home(caller.dialect)
-    above = _project_of(caller.folder, inside, places) if not _is_in(caller.folder, home) else ""
+    users = places.users(caller.dialect)
+    is_users = any(_is_in(caller.folder, each) for each in users)
+    above = _project_of(caller.folder, inside, places) if not is_users else ""
     start = caller.base or above or next(iter(places.roots), "")
     folders = [start]
     if is_recursive:
@@ -143,8 +145,12 @@ def layers_of(
         folders = [root]
         for part in start[len(root) :].split("/")[1:]:
             folders.append(f"{folders[-1]}/{part}")
-    own = [home] if home else []
-    return tuple(dict.fromkeys((*own, *(f"{each}/{inside}" for each in folders if each))))
+    # The strongest of the user's stands next to the weakest, as the outermost folder of a project would.
+    return tuple(
+        dict.fromkeys(
+            (*users[:1], *users[:0:-1], *(f"{each}/{inside}" for each in folders if each))
+        )
+    )
 
 
 def layers_for_axe(
@@ -156,11 +162,12 @@ def layers_for_axe(
     is_recursive: bool,
 ) -> tuple[str, ...]:
     """Return the `layers_of` a program, the dialect of `caller`, whose agents a file of axe may name."""
-    home, start = places.home(caller.dialect), f"{caller.base}/{inside}" if caller.base else ""
+    start = f"{caller.base}/{inside}" if caller.base else ""
+    always = (*places.users(caller.dialect), start)
     named = {*places.first, *places.extra, places.user}
     own = "" if caller.folder in named else repository_of(caller.folder)
     layers = layers_of(caller, places, inside, is_recursive=is_recursive)
-    return tuple(each for each in layers if each in (home, start) or repository_of(each) == own)
+    return tuple(each for each in layers if each in always or repository_of(each) == own)
 
 
 def _project_of(folder: str, inside: str, places: AgentPlaces) -> str:

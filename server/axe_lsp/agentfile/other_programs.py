@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Container, Iterable
 
 from msgspec import Struct
 
@@ -12,7 +12,7 @@ class Program(Struct, frozen=True):
 
     Its `layer` is the folder that it has in a project (`.codex`), with agents in files that end with `suffix`, in the
     `folders` below it. The user has such a folder in the home folder, at `user_layer` if it has another name there, or where
-    `home_variable` says. With `is_recursive`, folders below hold agents, too. `settings` is the name of the file of
+    `home_variable` says. A program with an `upper_user_layer` reads all of these, and the last ones win over a project. With `is_recursive`, folders below hold agents, too. `settings` is the name of the file of
     settings in the layer, "" if it has none that is read. `own_key` is at the top of its agents, and of no other program's;
     "" if there is none. Files whose names begin with `unread` are left out.
 
@@ -30,11 +30,16 @@ class Program(Struct, frozen=True):
     suffix: str = ".toml"
     settings: str = ""
     user_layer: str = ""
+    upper_user_layer: str = ""
     unread: str = ""
     outer_wins: bool = False
     user_wins: bool = False
     last_wins: bool = False
     refuses_mark: bool = False
+
+    def homes_in(self, homes: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+        """Return the user's own folders of the program, the weakest first, from those of all programs with their names."""
+        return tuple(folder for name, folder in homes if name == self.name)
 
     @property
     def agents(self) -> tuple[str, ...]:
@@ -81,6 +86,7 @@ OPENCODE = Program(
     folders=("agent", "agents", "mode", "modes"),
     suffix=".md",
     user_layer=".config/opencode",
+    upper_user_layer=".opencode",
     outer_wins=True,
     last_wins=True,
 )
@@ -129,9 +135,9 @@ def program_of(folder: str, homes: tuple[tuple[str, str], ...] = ()) -> Program 
     for program in ALL_PROGRAMS:
         if _place_in(folder, program) is not None:
             return program
-        home = dict(homes).get(program.name)
-        if home and program.has_agents_in(folder.removeprefix(f"{home}/")):
-            return program
+        for home in program.homes_in(homes):
+            if program.has_agents_in(folder.removeprefix(f"{home}/")):
+                return program
     return None
 
 

@@ -177,7 +177,7 @@ def _agents(root: Path, environment: Environment) -> Iterator[_Agent]:
     places = Places(
         user_folder=uri_of(user_folder) if user_folder is not None else "",
         roots=(uri_of(root),),
-        homes={name: uri_of(path) for name, path in disk.user_layers(environment).items()},
+        homes=disk.user_layers(environment),
     )
     folders = [
         *agent_folders_below(root, tuple(LAYERED)),

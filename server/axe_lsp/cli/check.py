@@ -206,7 +206,7 @@ def _check_in(
     places = Places(
         user_folder=uri_of(user_folder) if user_folder is not None else "",
         roots=(uri_of(root),),
-        homes={name: uri_of(path) for name, path in disk.user_layers(os.environ).items()},
+        homes=disk.user_layers(os.environ),
     )
     inside = list(agent_folders_below(root, tuple(LAYERED)))
     layers = [*inside, *_folders_around(inside), *disk.user_layer_folders(os.environ)]

@@ -247,8 +247,9 @@ def _is_ours(path: Path, folder: Path, environment: Environment) -> bool:
     if path.suffix not in (".toml", ".md"):
         return False
     users = disk.user_folder(environment)
-    homes = {name: uri_of(home) for name, home in disk.user_layers(environment).items()}
-    places = Places(user_folder=uri_of(users) if users is not None else "", homes=homes)
+    places = Places(
+        user_folder=uri_of(users) if users is not None else "", homes=disk.user_layers(environment)
+    )
     if places.is_ours(uri_of(path)):
         return True
     layers = [each for each in _folders(folder, environment) if disk.is_layer(each)]

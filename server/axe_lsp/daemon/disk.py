@@ -90,18 +90,19 @@ def declared_files(places: Places, folders: Iterable[Path]) -> dict[Path, str]:
     return {path: layer for path, layer in named.items() if path is not None and path.is_file()}
 
 
-def user_layers(environment: Environment) -> dict[str, Path]:
-    """Return the user's own folders of other programs, by their names, whether or not they are there."""
-    return {name: Path(os.path.normpath(folder)) for name, folder in homes_of_dialects(environment)}
+def user_layers(environment: Environment) -> tuple[tuple[str, str], ...]:
+    """Return the URIs of the user's own folders of other programs, each with the program's name, whether or not they are there."""
+    homes = homes_of_dialects(environment)
+    return tuple((name, uri_of(Path(os.path.normpath(folder)))) for name, folder in homes)
 
 
 def user_layer_folders(environment: Environment) -> Iterator[Path]:
     """Yield the folders in them that have agents or settings."""
-    layers = user_layers(environment)
+    homes = homes_of_dialects(environment)
     for program in LAYERED:
-        layer = layers.get(program.name)
-        if layer is not None and layer.is_dir():
-            yield from folders_of_layer(layer, program)
+        for layer in map(Path, map(os.path.normpath, program.homes_in(homes))):
+            if layer.is_dir():
+                yield from folders_of_layer(layer, program)
 
 
 def is_layer(folder: Path) -> bool:

@@ -28,7 +28,7 @@ def projects_of(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
 
     The disk is looked at once for a folder, however many files it has.
     """
-    users = set(snapshot.places.homes.values())
+    users = snapshot.places.users
     places = [snapshot.places.locate(uri) for uri in changed]
     units = {each.unit for each in places if each.layer or each.holds_agent}
     if units & users:  # The user's settings may name other markers now.
@@ -50,7 +50,7 @@ def projects_of(snapshot: Snapshot, changed: Iterable[str]) -> dict[str, str]:
 
 def markers_of(snapshot: Snapshot) -> tuple[str, ...]:
     """Return the names that mark the root of a project, by the user's settings."""
-    home = snapshot.places.homes.get(CODEX.program.name if CODEX.program else "", "")
+    home = dict(snapshot.places.homes).get(CODEX.program.name if CODEX.program else "", "")
     uri = snapshot.layers.settings.get((CODEX.config.schema.program, home))
     settings = snapshot.file(uri) if uri is not None else None
     return _markers_in(settings)

@@ -401,7 +401,7 @@ class View:
             user,
             _uris(self.extra_folders),
             _uris(self.roots),
-            homes={name: uri_of(Path(folder)) for name, folder in self._homes},
+            homes=tuple((name, uri_of(Path(folder))) for name, folder in self._homes),
         )
 
 

@@ -119,6 +119,7 @@ class Layers(Struct, frozen=True, dict=True):
         order = [tuple(-ord(each) for each in part) or (1,) for part in parts]
         return (
             not self.is_whole(file),
+            -place.strength,
             is_users is not program.user_wins,
             depth if program.outer_wins else -depth,
             order if program.last_wins else parts,

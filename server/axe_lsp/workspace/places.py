@@ -8,7 +8,7 @@ are agents by their place: what editors show at `git:` or `fugitive:` is an old 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from functools import cached_property, lru_cache
 from urllib.parse import quote, unquote
@@ -54,7 +54,8 @@ class Scope(IntEnum):
 class Place(Struct, frozen=True):
     """The kind of a document by its URI: the agent in it, or config.toml.
 
-    `layer` is the folder of its program that it lies in, for dialects with layers; of tests their own folder.
+    `layer` is the folder of its program that it lies in, for dialects with layers; of tests their own folder. Of the user's
+    layers those with a `strength` win over a project, the strongest over the others.
     """
 
     uri: str
@@ -63,6 +64,7 @@ class Place(Struct, frozen=True):
     scope: Scope
     kind: FileKind = AXE.agent
     layer: str = ""
+    strength: int = 0
 
     @property
     def dialect(self) -> Dialect:
@@ -112,21 +114,30 @@ class Place(Struct, frozen=True):
 class Places(Struct, frozen=True, dict=True):
     """How to tell. Folders are URIs without a slash at the end.
 
-    `homes` are the user's own layers by the names of their programs, `declared` the files outside the usual
+    `homes` are the user's own layers, each with the name of its program (`AgentPlaces.homes`), `declared` the files outside the usual
     folders that a program's settings name as agents, each with the layer of these settings.
     """
 
     user_folder: str = ""
     extra_folders: tuple[str, ...] = ()
     roots: tuple[str, ...] = ()
-    homes: Mapping[str, str] = {}
+    homes: tuple[tuple[str, str], ...] = ()
     declared: Mapping[str, str] = {}
+
+    @cached_property
+    def _users(self) -> Mapping[Program, tuple[str, ...]]:
+        """The user's own layers of each program, the weakest first."""
+        return {each: each.homes_in(self.homes) for each in LAYERED}
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        """The user's own layers of all programs."""
+        return frozenset(layer for _, layer in self.homes)
 
     @cached_property
     def known(self) -> AgentPlaces:
         """The folders that determine the lookup order of names."""
-        homes = tuple(self.homes.items())
-        return AgentPlaces((), self.roots, self.extra_folders, self.user_folder, homes)
+        return AgentPlaces((), self.roots, self.extra_folders, self.user_folder, self.homes)
 
     def caller(self, place: Place, workdir: str) -> Caller:
         """Return an agent file that names others, and its own `workdir`.
@@ -175,8 +186,7 @@ class Places(Struct, frozen=True, dict=True):
         """Return whether a folder is a layer of another dialect, or in one, or holds tests."""
         if folder.endswith(_TEST_ENDINGS):
             return True
-        homes = self.homes
-        return any(layer_of(f"{folder}/", each, homes.get(each.name, "")) for each in LAYERED)
+        return any(layer_of(f"{folder}/", each, self._users[each]) for each in LAYERED)
 
     def _in_layer(self, uri: str, folder: str, name: str, stem: str) -> Place | None:
         """Return the place of a file of a dialect with layers."""
@@ -185,24 +195,25 @@ class Places(Struct, frozen=True, dict=True):
         if folder.endswith(_TEST_ENDINGS) and name.endswith(SUFFIX):
             return Place(uri, folder, stem, Scope.WORKSPACE, AGENT_TESTS.agent, folder)
         for program, dialect in LAYERED.items():
-            home = self.homes.get(program.name, "")
+            users = self._users[program]
             named_by = self.declared.get(uri, "")
             is_declared = bool(named_by) and (
-                named_by.endswith(f"/{program.layer}") or named_by == home
+                named_by.endswith(f"/{program.layer}") or named_by in users
             )
-            layer = named_by if is_declared else layer_of(uri, program, home)
+            layer = named_by if is_declared else layer_of(uri, program, users)
             if not layer:
                 continue
-            scope = Scope.USER if layer == home else Scope.WORKSPACE
+            scope = Scope.USER if layer in users else Scope.WORKSPACE
             below = folder.removeprefix(layer).removeprefix("/")
             if program.settings and name == program.settings and folder == layer:
-                users = dialect.user_config if scope is Scope.USER else None
-                return Place(uri, folder, stem, scope, users or dialect.config, layer)
+                users_own = dialect.user_config if scope is Scope.USER else None
+                return Place(uri, folder, stem, scope, users_own or dialect.config, layer)
             if not program.is_agent_file(name):
                 continue
             if is_declared or program.has_agents_in(below):
                 stem = unquote(name).removesuffix(program.suffix)
-                return Place(uri, folder, stem, scope, dialect.agent, layer)
+                strength = users.index(layer) if layer in users else 0
+                return Place(uri, folder, stem, scope, dialect.agent, layer, strength)
         return None
 
     @cached_property
@@ -222,10 +233,11 @@ class Places(Struct, frozen=True, dict=True):
         return Scope.LOOSE
 
 
-def layer_of(uri: str, program: Program, home: str = "") -> str:
-    """Return the folder of a program that a file lies in, the outermost one; "" if it lies in none."""
-    if home and uri.startswith(f"{home}/"):
-        return home
+def layer_of(uri: str, program: Program, users: Iterable[str] = ()) -> str:
+    """Return the folder of a program that a file lies in, one of the `users` or the outermost one; "" if it lies in none."""
+    for home in users:
+        if uri.startswith(f"{home}/"):
+            return home
     found = uri.find(f"/{program.layer}/")
     return uri[: found + len(program.layer) + 1] if found >= 0 else ""
 

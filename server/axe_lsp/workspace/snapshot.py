@@ -173,7 +173,7 @@ class Snapshot(Struct, frozen=True):
         """Return the agents in Markdown of the caller's program by this name, the one that counts first."""
         uris = self.layers.names.get((caller.schema.program, name), ())
         files = [file for uri in uris if (file := self.file(uri)) is not None]
-        layer, users = caller.place.layer, self.places.homes.values()
+        layer, users = caller.place.layer, self.places.users
         reachable = [
             each
             for each in files
@@ -194,12 +194,12 @@ class Snapshot(Struct, frozen=True):
 
     def is_below(self, lower: str, upper: Place) -> bool:
         """Return whether the layer `lower` counts, after its own, for the file at `upper`."""
-        users = self.places.homes.values()
+        users = self.places.users
         return is_layer_below(lower, upper.layer, users, self.projects.get(upper.layer))
 
     def settings_below(self, place: Place) -> list[AgentFile]:
         """Return the settings whose values those at a place are merged over, the user's first, then outer ones."""
-        program, users = place.kind.schema.program, self.places.homes.values()
+        program, users = place.kind.schema.program, self.places.users
         outer = [each for each in outer_layers(place.layer) if each not in users]
         layers = (each for each in (*users, *outer) if self.is_below(each, place))
         uris = (self.layers.settings.get((program, layer)) for layer in layers)

@@ -234,3 +234,36 @@ def test_a_link_in_a_circle_is_followed_once(tmp_path: Path) -> None:
     disk = Disk(tmp_path, {"work/.codex/agents/a.toml": role("a")})
     (tmp_path / "work/.codex/agents/again").symlink_to(tmp_path / "work/.codex/agents")
     assert [name for name, _, _ in disk.seen().list()] == ["a"]
+
+
+def test_users_folders_of_opencode_win_over_the_project_but_for_the_weakest(tmp_path: Path) -> None:
+    """Recorded with opencode 1.18.33."""
+    names = {
+        "weakest/agent": "abcd",
+        "work/in/.opencode/agent": "abc",
+        "work/.opencode/agent": "ab",
+        "home/.opencode/agent": "a",
+    }
+    files = {
+        f"{folder}/{name}.md": f"---\ndescription: d\n---\n{folder}\n"
+        for folder, listed in names.items()
+        for name in listed
+    }
+    disk = Disk(tmp_path, files)
+    homes = (
+        ("opencode", f"{tmp_path}/weakest"),
+        ("opencode", f"{tmp_path}/home/.opencode"),
+        ("opencode", f"{tmp_path}/variable"),
+    )
+    places = AgentPlaces(roots=(f"{tmp_path}/work",), homes=homes)
+    disk.lookup = Lookup(places)
+    assert {name: disk.prompt(name, "work/in") for name in "abcd"} == {
+        "a": "home/.opencode/agent",
+        "b": "work/.opencode/agent",
+        "c": "work/in/.opencode/agent",
+        "d": "weakest/agent",
+    }
+    (tmp_path / "variable/agent").mkdir(parents=True)
+    (tmp_path / "variable/agent/a.md").write_text("---\ndescription: d\n---\nvariable\n")
+    disk.lookup = Lookup(places)
+    assert disk.prompt("a", "work/in") == "variable"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from axe_lsp.agentfile.other_programs import GEMINI, OPENCODE
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import (
     cache_folder,
@@ -59,6 +60,18 @@ def test_a_folder_of_the_user_does_not_depend_on_the_current_one(value: str) -> 
     for folder in (config_folder, data_folder, cache_folder, state_folder):
         assert folder(relative) == folder({"HOME": "/h"})
     assert homes_of_dialects(relative) == homes_of_dialects({"HOME": "/h"})
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="paths without a drive")
+def test_folders_of_opencode_add_up() -> None:
+    """The later ones win (recorded with opencode 1.18.33)."""
+    environment = {"HOME": "/h", "OPENCODE_CONFIG_DIR": "/v", "XDG_CONFIG_HOME": "/x"}
+    assert OPENCODE.homes_in(homes_of_dialects(environment)) == (
+        "/x/opencode",
+        "/h/.opencode",
+        "/v",
+    )
+    assert GEMINI.homes_in(homes_of_dialects(environment)) == ("/h/.gemini",)
 
 
 def test_without_a_home_there_is_a_clear_error() -> None:

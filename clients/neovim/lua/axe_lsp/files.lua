@@ -45,6 +45,10 @@ local MARKDOWN = {
   { path = '%.gemini/agents/[^/]+', layer = '.gemini' },
   { path = '%.cursor/agents/[^/]+', layer = '.cursor' },
   { path = '%.kiro/agents/[^/]+', layer = '.kiro' },
+  -- The user's own, in folders of other names.
+  { path = '%.copilot/agents/.+', layer = '.copilot' },
+  { path = '%.config/opencode/agents?/.+', layer = '.config/opencode' },
+  { path = '%.config/opencode/modes?/.+', layer = '.config/opencode' },
 }
 
 --- The folder above axe/agents and the like, and the layer if there is one.

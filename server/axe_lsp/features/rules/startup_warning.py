@@ -65,7 +65,7 @@ def _instruction_files(snapshot: Snapshot, file: AgentFile) -> tuple[int, list[I
     """Return the size of the user's file with instructions, and those of the project, outer ones first."""
     layer = file.place.layer
     program = file.place.dialect.program
-    home = snapshot.places.homes.get(program.name, "") if program is not None else ""
+    home = dict(snapshot.places.homes).get(program.name, "") if program is not None else ""
     folder, root = layer.rpartition("/")[0], snapshot.projects.get(layer)
     files = snapshot.facts_about(file).instructions
     ours = [

@@ -305,15 +305,15 @@ class Lookup:
         )
 
         read = partial(_text, open_buffers=self._open_buffers)
-        home = self._places.home(program.name)
+        homes = [Path(each) for each in self._places.users(program.name)]
         layers = self._layers_of(program, caller)
-        users = Path(home) if home else None
+        users = homes[0] if homes else None
         if program is CODEX:
             return codex_agents(layers, users, read)
         if program is VIBE:
             return vibe_agents([each / AGENTS for each in reversed(layers)], read)
         is_main = not caller.dialect and not caller.folder
-        return markdown_agents(program, layers, users, read, is_main=is_main)
+        return markdown_agents(program, layers, homes, read, is_main=is_main)
 
     def _layers_of(self, program: Program, caller: Caller) -> tuple[Path, ...]:
         """Return the folders of a program that count for a caller, whether or not they exist."""
@@ -328,10 +328,10 @@ class Lookup:
             )
             return tuple(map(Path, layers))
         names = layers_of(seen_from, self._places, program.layer, is_recursive=program.is_recursive)
-        home = self._places.home(program.name)
+        users = self._places.users(program.name)
         own = self._repository_of(names[-1]) if names else ""
         return tuple(
-            Path(each) for each in names if each == home or self._repository_of(each) == own
+            Path(each) for each in names if each in users or self._repository_of(each) == own
         )
 
     def _reachable(self, caller: Caller, folders: Iterable[Path]) -> Iterator[Path]:

@@ -136,15 +136,15 @@ def vibe_agents(folders: Sequence[Path], read: Read) -> DialectAgents:
 
 
 def markdown_agents(
-    program: Program, layers: Sequence[Path], home: Path | None, read: Read, *, is_main: bool
+    program: Program, layers: Sequence[Path], homes: Sequence[Path], read: Read, *, is_main: bool
 ) -> DialectAgents:
-    """Return the agents of a program in Markdown in `layers`, the user's `home` first and then outer ones first.
+    """Return the agents of a program in Markdown in `layers`, the user's `homes` first and then outer ones first.
 
     Of several of one name the program's rules choose, and what it does not load comes last. A link that leads out of the
     project is not followed, since the text goes to a provider.
     """
     found: dict[str, tuple[DialectAgent, bool]] = {}
-    for layer, path in _from_weakest(program, layers, home):
+    for layer, path in _from_weakest(program, layers, next(iter(homes), None)):
         from axe_lsp.agentfile.markdown_agent import called_in, first_fault
 
         try:
@@ -154,7 +154,7 @@ def markdown_agents(
         called = called_in(program, text, _name_by_path(path, layer, program))
         if called is None or (called.name in found and first_fault(program, text) is not None):
             continue
-        is_outside = layer != home and not _is_below(path, layer.parent)
+        is_outside = layer not in homes and not _is_below(path, layer.parent)
         agent = DialectAgent(called.name, path, is_outside=is_outside)
         found[called.name] = agent, called.is_callable
     agents = {name: agent for name, (agent, _) in sorted(found.items())}

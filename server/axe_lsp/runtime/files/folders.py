@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 
@@ -40,20 +40,29 @@ def config_folder(environment: Environment) -> Path:
 
 
 def homes_of_dialects(environment: Environment) -> tuple[tuple[str, str], ...]:
-    """Return the folders of the user's configuration of other dialects, with the dialect's name.
+    """Return the folders of the user's configuration of other dialects, with the dialect's name (`Program.homes_in`).
 
     Without a home folder there are only those that a variable names.
     """
     home = environment.get(_home_variable())
-    found = (
-        (
-            each.name,
-            (_absolute(environment, each.home_variable) if each.home_variable else "")
-            or (home and _user_layer(each, home, environment)),
-        )
+    return tuple(
+        (each.name, _path(folder).as_posix())
         for each in ALL_PROGRAMS
+        for folder in _user_layers(each, home, environment)
+        if folder
     )
-    return tuple((name, _path(folder).as_posix()) for name, folder in found if folder)
+
+
+def _user_layers(program: Program, home: str | None, environment: Environment) -> Iterator[str]:
+    """Yield the user's folders of a program, the weakest first; "" for one that is not set."""
+    set_folder = _absolute(environment, program.home_variable) if program.home_variable else ""
+    own = _user_layer(program, home, environment) if home else ""
+    if not program.upper_user_layer:
+        yield set_folder or own
+        return
+    yield own
+    yield f"{home}/{program.upper_user_layer}" if home else ""
+    yield set_folder
 
 
 def _user_layer(program: Program, home: str, environment: Environment) -> str:

@@ -180,7 +180,7 @@ def _holds_agents(folder: Path, environment: Environment, *, is_own: bool) -> bo
 
 def _is_users_folder(folder: Path, environment: Environment) -> bool:
     try:
-        homes = [Path(each) for each in dict(homes_of_dialects(environment)).values()]
+        homes = [Path(home) for _, home in homes_of_dialects(environment)]
         if folder == config_folder(environment) / AGENTS:
             return True
         return any(home in folder.parents for home in homes)

@@ -48,7 +48,7 @@ def is_users(path: Path | str, environment: Environment) -> bool:
     try:
         own = [
             config_folder(environment),
-            *map(Path, dict(homes_of_dialects(environment)).values()),
+            *(Path(home) for _, home in homes_of_dialects(environment)),
         ]
     except ConfigError:  # There is no home folder, so nothing is the user's.
         return False
