@@ -82,6 +82,7 @@ def test_a_run_is_a_page_that_is_read_and_answered(
 
         window.repeat_until("the file", allow, (project / "made.txt").exists)
         page.locator("article .text em", has_text="made").wait_for()
+        page.locator(".run-edits", has_text="Changes by commands are not known.").wait_for()
         assert (
             page.locator("article .turn > .text").first.inner_text().count("<b>no markup</b>") == 1
         )
@@ -263,7 +264,7 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     folder = project / "axe" / "agents"
     folder.mkdir(parents=True)
     agents = agent("lead", sub_agents=["helper", "broken"]) | agent("broken")
-    agents |= agent("helper", tools=["read_file"])
+    agents |= agent("helper", tools=["read_file", "write_file"])
     for name, text in agents.items():
         (folder / f"{name}.toml").write_text(text, encoding="utf-8")
     (project / "notes.txt").write_text("Notes.\nShip on Friday.\n", encoding="utf-8")
@@ -273,11 +274,14 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     calls = [calls_agent("helper", "Read", call_id="h"), calls_agent("broken", "Fail", call_id="b")]
     provider.script("m-lead", Says(calls=calls), Says(f"All done.\n\n{_MANY_LINES}"))
     provider.script("m-broken", Refuses(400, "no such model"))
-    reads = Says(thinking="Where are they?", calls=[Call("read_file", {"path": "notes.txt"})])
+    reads = Call("read_file", {"path": "notes.txt"}, "r")
+    writes = Call("write_file", {"path": "docs/plan.txt", "content": "Ship.\n"}, "w")
+    works = Says(thinking="Where are they?", calls=[reads, writes])
     alone = [Says("By itself."), Says("Once *more*.")]
-    provider.script("m-helper", reads, Answer(Says(_LINKS), hold=hold), *alone)
+    provider.script("m-helper", works, Answer(Says(_LINKS), hold=hold), *alone)
     put_server_into(project).symlink_to(server_program())
-    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
+    settings = {**PAGES, "axe.tools.allow": ["write_file"]}
+    with vscode(extension, project, tmp_path, settings, provider.environment) as window:
         window.open_file("axe/agents/lead.toml")
         window.run_agent("lead", "Go")
         page = window.webview()
@@ -291,10 +295,20 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
             page.locator("summary", has_text="broken").click,
             page.get_by_text("no such model").is_visible,
         )
+        changed = page.locator("article > .run-edits li")
+        changed.filter(has_text="docs/plan.txt +1 new").wait_for()
+        assert page.get_by_role("button", name="Undo changes").count() == 0, "it is at work"
+        page.locator("details.run .run-edits summary").get_by_text("1 file").wait_for()
         check_accessible(page)
         window.picture("page-tree")
         hold.release()
         page.get_by_text("All done.").wait_for()
+        page.get_by_role("button", name="Undo changes: lead").wait_for()
+        page.get_by_role("button", name="Undo changes: turn 1").first.click()
+        window.answer_dialog("Put back plan.txt as before turn 1 of", "Put Back")
+        changed.filter(has_text="put back").wait_for()
+        window.close_message("1 file put back.")  # Three messages are shown at once.
+        assert not (project / "docs").exists()
 
         for name, target in _REJECTED.items():
             page.get_by_role("link", name=name).click()

@@ -310,13 +310,29 @@ def test_the_file_changes_of_a_run_are_shown_and_undone(
         runs = window.open_view("Runs")
         runs.wait_until_spoken("Change it", "writer, completed, ")
         runs.choose("Change it", entry="Undo File Changes of Run…")
-        window.wait_for_tab("Undo writer")
-        window.wait_for_diff("Ship never.", "Ship on Friday.")
-        window.wait_for_message("Put back 1 file", "plan.txt is left: it has changed since.")
+        asked = window.answer_dialog("Put back notes.txt as before this run of writer?", "Cancel")
+        assert "plan.txt is left: it has changed since." in asked
+        runs.choose("Change it", entry="Show Page")
+        page = window.webview()
+        rows = page.locator(".run-edits li")
+        rows.filter(has_text="plan.txt").filter(has_text="undo leaves it").wait_for()
+        rows.filter(has_text="notes.txt").get_by_role("link", name="notes.txt", exact=True)
+        check_accessible(page)
+        page.get_by_role("button", name="Review changes: turn 1").click()
+        window.wait_for_tab("Changes of writer in turn 1")
+        window.wait_for_diff("Ship on Friday.", "Ship never.")
+        window.show_file("writer: Change it")
+        page.get_by_role("button", name="Review changes: notes.txt").click()
+        window.wait_for_tab("notes.txt: writer")
+        window.wait_for_diff("Ship on Friday.", "Ship never.")
         window.picture("undo")
         assert notes.read_text(encoding="utf-8") == "Ship never.\n"
-        window.answer_message("Put back 1 file", "Put Back")
+        dialog = "Put back notes.txt"
+        window.press_in_title("Undo These Changes", lambda: window.shows_dialog(dialog))
+        window.answer_dialog(dialog, "Put Back")
         window.wait_for_message("1 file put back.")
+        window.show_file("writer: Change it")
+        rows.filter(has_text="notes.txt").filter(has_text="put back").wait_for()
     assert notes.read_text(encoding="utf-8") == "Ship on Friday.\n"
     assert plan.read_text(encoding="utf-8") == "Ship never. Rest.\n"
 

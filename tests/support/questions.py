@@ -93,6 +93,11 @@ class Questions:
         )
         return said
 
+    def shows_dialog(self, message: str) -> bool:
+        """Return whether the modal dialog that begins so is there."""
+        dialog = self._screen.page.locator(".monaco-dialog-box", has_text=message)
+        return dialog.is_visible()
+
     def wait_for_message(self, *parts: str) -> None:
         """Waits for a notification that says all `parts`."""
         self._screen.wait_for(

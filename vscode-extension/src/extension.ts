@@ -64,7 +64,7 @@ export function activate(context: ExtensionContext): void {
     showRun: (runId) => runs.show(runId),
     report: reportFailure,
   });
-  const runs = showRuns(context, register, previews, approvals, () => server.running());
+  const runs = showRuns(context, register, approvals, () => server.running());
   agents.follow(() => runs.live(), runs.onDidChange);
   reports.isInSight = () => agents.isVisible();
 

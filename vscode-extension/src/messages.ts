@@ -17,6 +17,6 @@ export function showError<Item extends string>(message: string, ...items: Item[]
 }
 
 /** A dialog that has to be answered. */
-export function askWithWarning<Item extends string>(message: string, options: MessageOptions, item: Item): Thenable<Item | undefined> {
-  return window.showWarningMessage(withoutLinks(message), { ...options, modal: true }, item);
+export function askWithWarning<Item extends string>(message: string, options: MessageOptions, ...items: Item[]): Thenable<Item | undefined> {
+  return window.showWarningMessage(withoutLinks(message), { ...options, modal: true }, ...items);
 }

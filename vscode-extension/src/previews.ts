@@ -2,7 +2,6 @@
 // when they are closed.
 
 import { commands, EventEmitter, TabInputText, TabInputTextDiff, TabInputWebview, Uri, ViewColumn, window, type Disposable, type Tab, type TabGroup, type TextDocumentContentProvider, type TextDocumentShowOptions } from 'vscode';
-import type { Change } from './protocol';
 
 export const PREVIEW_SCHEME = 'axe-preview';
 
@@ -39,13 +38,6 @@ export class Previews implements TextDocumentContentProvider, Disposable {
     const left = this.keep(uri.with({ path: `before/${uri.path}` }), before);
     await commands.executeCommand('vscode.diff', left, this.keep(uri, after), title, beside(uri, takesFocus));
     return () => this.close(uri, left);
-  }
-
-  /** Shows what would change in files, each with its texts before and afterwards. */
-  async showChanges(title: string, changes: readonly Change[]): Promise<void> {
-    const side = (path: string, which: string, text: string) => this.keep(Uri.file(path).with({ scheme: PREVIEW_SCHEME, query: `${which} ${title}` }), text);
-    const sides = changes.map(({ path, before, after }) => [Uri.file(path), side(path, 'before', before), side(path, 'after', after)]);
-    await commands.executeCommand('vscode.changes', title, sides);
   }
 
   /** The texts of questions are not kept: each has documents of its own. */

@@ -350,8 +350,13 @@ export interface ChangedFile {
   readonly reason?: string;
 }
 
-interface UndoParams {
+/** Which changes are meant: those of a run and the agents that it has called, or of one of its turns. */
+export interface ChangesOf {
   readonly runId: string;
+  readonly turn?: number;
+}
+
+interface UndoParams extends ChangesOf {
   readonly agreed?: readonly { readonly path: string; readonly digest: string }[];
 }
 
@@ -360,9 +365,48 @@ interface Undone {
   readonly files: readonly ChangedFile[];
   readonly hasCommands: boolean;
   readonly undone: readonly string[];
-  readonly left: readonly { readonly path: string; readonly reason: string }[];
+  readonly left: readonly LeftFile[];
 }
 
+/** A file that an undo does not put back, and why. */
+export interface LeftFile {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** A file between its first state and the last one that a run has left: its lines are absent where they are not known, its texts also if they were not asked for. */
+export interface EditedFile {
+  readonly path: string;
+  readonly kind: 'added' | 'deleted' | 'modified';
+  readonly added?: number;
+  readonly removed?: number;
+  readonly isUndone?: true;
+  readonly before?: string | null;
+  readonly after?: string | null;
+}
+
+/** What a turn has changed, with the agents that it has called. */
+export interface TurnEdits {
+  readonly runId: string;
+  readonly turn: number;
+  readonly files: number;
+  readonly added: number;
+  readonly removed: number;
+  /** Files whose lines are not known. */
+  readonly uncounted: number;
+}
+
+export interface RunEdits {
+  readonly files: readonly EditedFile[];
+  readonly left: readonly LeftFile[];
+  /** Of all runs of the tree. */
+  readonly turns: readonly TurnEdits[];
+  /** Whether the run has run commands, whose changes are not known. */
+  readonly hasCommands: boolean;
+  readonly isRunning: boolean;
+}
+
+export const ChangesRequest = new RequestType<ChangesOf & { texts?: boolean }, RunEdits, unknown>('axe/changes');
 export const UndoRequest = new RequestType<UndoParams, Undone, unknown>('axe/undo');
 export const StopRequest = new RequestType<{ runId: string }, { stopped: boolean }, unknown>('axe/stop');
 interface NewMessage {

@@ -1,12 +1,14 @@
 // The pages of conversations that are open: a webview for each, which follows its runs, takes answers to what agents ask, and
 // goes on with a further message.
 
-import { env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
+import { commands, env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
 import type { MessageChange, MessageMode } from '../protocol';
 import { reportFailure } from '../reportFailure';
-import { runOf, type Node, type RunNode } from '../runs/nodes';
+import { rootOf, runOf, type Node, type RunNode } from '../runs/nodes';
 import { shortened } from '../runs/figures';
+import type { Edits } from '../runs/edits';
+import type { Edited } from '../runs/reviews';
 import type { Runs } from '../runs/runs';
 import { newPanel, onRestored, Panel } from '../webviews/panel';
 import { openLink } from './links';
@@ -37,6 +39,8 @@ export type Wish =
   /** Another message in place of the one that a root run answers. */
   | { readonly do: 'edit'; readonly runId: string; readonly text: string; readonly key: number }
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
+  /** Shows or undoes what a run has changed, or one of its turns, or what that is in one file, as the server names it. */
+  | { readonly do: 'review' | 'undo'; readonly runId: string; readonly turn?: number; readonly file?: string }
   | { readonly do: 'link'; readonly target: string };
 
 /** The page on which a run was ordered. */
@@ -53,6 +57,9 @@ export interface Actions {
   /** A new run that shares the turns before one. */
   retry(run: RunNode, turn: number): Promise<void>;
   timeline(run: RunNode): Promise<void>;
+  /** Shows what was changed in files. */
+  review(edited: Edited): Promise<void>;
+  undo(edited: Edited): Promise<void>;
   /** Sends a further message in the conversation of a run. */
   reply(run: RunNode, text: string, origin: Origin): Promise<void>;
   /** Sends a message to a run that works. */
@@ -88,11 +95,13 @@ export class RunPages implements Disposable {
   constructor(
     private readonly extension: Uri,
     private readonly runs: Runs,
+    private readonly edits: Edits,
     private readonly questions: OpenQuestions,
     private readonly start: () => Promise<unknown>,
   ) {
     this.subscriptions = [
       runs.changes.onDidChange(({ nodes }) => this.refresh(nodes)),
+      edits.onDidChange((root) => this.refresh(edits.runsOf(root).flatMap((runId) => runs.store.run(root.runId, runId) ?? []))),
       runs.onDidBegin((root) => this.begun(root)),
       questions.onDidChange(({ rootRunId }) => this.pageOf(rootRunId)?.panel.refresh()),
       onRestored(NAME, (panel, kept: Kept | undefined) => this.restore(panel, kept)),
@@ -196,11 +205,14 @@ export class RunPages implements Disposable {
   }
 
   private open(runs: RunNode[], webview: WebviewPanel): void {
-    const telling = new Telling(runs);
+    const telling = new Telling(runs, this.edits);
     const subject = {
       name: NAME,
       title: titleOf(telling.newest),
-      begin: () => telling.forget(),
+      begin: () => {
+        telling.forget();
+        telling.runs.forEach((run) => this.edits.look(run));
+      },
       state: () => telling.state(this.questionsOf(telling)),
       receive: (wish: Wish) => void this.obey(page, wish).catch(reportFailure),
     };
@@ -217,6 +229,8 @@ export class RunPages implements Disposable {
       const ours = nodes.filter((node) => telling.runs.some(({ runId }) => runId === runOf(node).rootRunId));
       if (ours.length > 0) {
         telling.note(ours);
+        const changing = new Set(ours.filter((node) => this.edits.concerns(node)).map((node) => rootOf(runOf(node))));
+        changing.forEach((root) => this.edits.look(root));
         panel.refresh();
       }
     }
@@ -292,6 +306,12 @@ export class RunPages implements Disposable {
         }
         if (wish.do === 'edit') {
           return this.goOn(page, (origin) => actions.edit(run, wish.text, origin), () => (page.telling.edited = wish.key));
+        }
+        if (wish.do === 'review' || wish.do === 'undo') {
+          if (wish.do === 'review' && page.panel.column !== ViewColumn.One) {
+            await commands.executeCommand('workbench.action.focusFirstEditorGroup'); // There is more room for differences.
+          }
+          return actions[wish.do]({ run, turn: wish.turn, file: wish.file });
         }
         if (wish.do === 'retry') {
           return actions.retry(run, wish.turn);

@@ -4,6 +4,7 @@
 import type { Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
 import { askingCall } from '../runs/calls';
+import type { EditsView } from '../runs/editsInWords';
 import { count, givenInWords, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
 import { childrenOf, idOf, mayContinue, nameOf, parentOf, usedBy, type CallNode, type Node, type QueuedMessage, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { answerOf, idleInWords, incompleteInWords, inWords } from '../runs/presenting';
@@ -42,6 +43,8 @@ export interface RunView extends View {
   /** What has become of the changes in its copy. */
   readonly changes: string;
   readonly unapplied: boolean;
+  /** What it has changed in files, with the agents that it has called. */
+  readonly edits?: EditsView | undefined;
 }
 
 export interface TurnView extends View {
@@ -55,6 +58,7 @@ export interface TurnView extends View {
   readonly given: readonly { readonly heading: string; readonly text: string; readonly isMessage: boolean }[];
   readonly thought: Growing;
   readonly text: Growing;
+  readonly edits?: EditsView | undefined;
 }
 
 export interface CallView extends View {
@@ -129,6 +133,12 @@ interface Told {
   isFinal: boolean;
 }
 
+/** Knows what runs and turns have changed in files. */
+interface EditsOf {
+  of(run: RunNode): EditsView | undefined;
+  ofTurn(turn: TurnNode): EditsView | undefined;
+}
+
 /** Knows what a page has been told. */
 export class Telling {
   private readonly told = new Map<string, Told>();
@@ -139,7 +149,10 @@ export class Telling {
   accepted: number | undefined;
 
   /** `runs` are the root runs of the conversation, in order. */
-  constructor(readonly runs: RunNode[]) {}
+  constructor(
+    readonly runs: RunNode[],
+    private readonly edits: EditsOf,
+  ) {}
 
   get newest(): RunNode {
     return this.runs.at(-1) as RunNode;
@@ -217,9 +230,9 @@ export class Telling {
     };
     switch (node.kind) {
       case 'run':
-        return { ...view, ...ofRun(node) };
+        return { ...view, ...ofRun(node), edits: this.edits.of(node) };
       case 'turn':
-        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', answerOf(node)) };
+        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', answerOf(node)), edits: this.edits.ofTurn(node) };
       case 'call':
         return { ...view, ...ofCall(node) };
     }

@@ -5,7 +5,6 @@ import type { LanguageClient, Middleware } from 'vscode-languageclient/node';
 import type { Approvals } from '../approvals';
 import { liveOf, type Live } from '../graph/live';
 import type { OpenQuestion } from '../openQuestions';
-import type { Previews } from '../previews';
 import type { RunParams } from '../protocol';
 import type { Register } from '../register';
 import { RunPages } from '../runPage/runPages';
@@ -15,6 +14,8 @@ import { Runs } from './runs';
 import { RunsView } from './runsView';
 import { Timelines } from './timelines';
 import { Undoing } from './undoing';
+import { Edits } from './edits';
+import { EDITS_SCHEME, Reviews } from './reviews';
 
 export interface RunsFeature {
   listenTo(client: LanguageClient): void;
@@ -36,7 +37,6 @@ export interface RunsFeature {
 export function showRuns(
   context: ExtensionContext,
   register: Register,
-  previews: Previews,
   approvals: Approvals,
   start: () => Promise<LanguageClient | undefined>,
 ): RunsFeature {
@@ -44,8 +44,11 @@ export function showRuns(
   const view = new RunsView(runs, approvals.questions, start);
   const documents = new RunDocuments(runs);
   const timelines = new Timelines(context.extensionUri, runs, documents, start);
-  const pages = new RunPages(context.extensionUri, runs, approvals.questions, start);
-  const actions = new RunCommands(runs, view, documents, timelines, pages, new Undoing(previews));
+  const request: typeof runs.edits = (of, texts) => runs.edits(of, texts);
+  const edits = new Edits(request);
+  const reviews = new Reviews(request, async (rootRunId, runId) => (await runs.store.find(rootRunId)) && runs.store.run(rootRunId, runId));
+  const pages = new RunPages(context.extensionUri, runs, edits, approvals.questions, start);
+  const actions = new RunCommands(runs, view, documents, timelines, pages, reviews, new Undoing(edits, reviews));
   approvals.isInSight = ({ question }) => pages.isInSight(question.rootRunId);
   pages.use(actions.forPages(start, (asked, choice, text) => approvals.answer(asked, choice, text)));
   context.subscriptions.push(
@@ -54,6 +57,10 @@ export function showRuns(
     documents,
     timelines,
     pages,
+    edits,
+    reviews,
+    edits.onDidChange((root) => reviews.refresh(root.runId)),
+    workspace.registerTextDocumentContentProvider(EDITS_SCHEME, reviews),
     workspace.registerTextDocumentContentProvider(RUN_SCHEME, documents),
     runs.changes.onDidChange(() => offerStop(runs)),
     ...actions.register(register),

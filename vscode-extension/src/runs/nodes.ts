@@ -148,6 +148,11 @@ export function runOf(node: Node): RunNode {
   }
 }
 
+/** The run that nobody has called, at the top of a tree. */
+export function rootOf(run: RunNode): RunNode {
+  return run.caller ? rootOf(runOf(run.caller)) : run;
+}
+
 /** Names a node among all of all runs. */
 export function idOf(node: Node): string {
   switch (node.kind) {

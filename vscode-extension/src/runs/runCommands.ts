@@ -11,9 +11,10 @@ import type { Actions, Origin, RunPages } from '../runPage/runPages';
 import { NewTestRequest } from '../tests/protocol';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
-import { isNode, runOf, type RunNode } from './nodes';
+import { isNode, rootOf, runOf, type RunNode } from './nodes';
 import { iconOf, inWords, waitingElsewhere } from './presenting';
 import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
+import type { Edited, Reviews } from './reviews';
 import type { Runs } from './runs';
 import type { RunsView } from './runsView';
 import type { Timelines } from './timelines';
@@ -33,6 +34,7 @@ export class RunCommands {
     private readonly documents: RunDocuments,
     private readonly timelines: Timelines,
     private readonly pages: RunPages,
+    private readonly reviews: Reviews,
     private readonly undoing: Undoing,
   ) {}
 
@@ -47,6 +49,7 @@ export class RunCommands {
       register('axeLsp.replyToRun', inTrust((client, given) => this.reply(client, given))),
       register('axeLsp.forkRun', inTrust((client, given) => this.fork(client, given))),
       register('axeLsp.undoRun', inTrust((client, given) => this.undo(client, given))),
+      register('axeLsp.undoShown', inTrust((client, document) => this.undoShown(client, document))),
       register('axeLsp.newTest', inTrust((client, given) => this.newTest(client, given))),
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.filterRuns', () => this.filter()),
@@ -105,6 +108,8 @@ export class RunCommands {
       change: asking((client, run: RunNode, messageId: string, change: MessageChange) => this.change(client, run, messageId, change)),
       edit: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendAgain(client, run, text, origin))),
       retry: asking(inTrust((client, run: RunNode, turn: number) => this.forkAt(client, run, turn, ''))),
+      review: (edited) => this.reviews.show(edited),
+      undo: asking(inTrust((client, edited: Edited) => this.undoing.undo(client, edited))),
       timeline: (run) => this.timelines.show(run),
       answer,
     };
@@ -197,7 +202,15 @@ export class RunCommands {
   private async undo(client: LanguageClient, given: unknown): Promise<void> {
     const run = await this.chosen(given, 'Undo the file changes of which run?', (each) => each.status !== 'running');
     if (run) {
-      await this.undoing.undo(client, run);
+      await this.undoing.undo(client, { run: rootOf(run) });
+    }
+  }
+
+  /** Undoes what the editor shows in whose title the button was pressed. */
+  private async undoShown(client: LanguageClient, document: unknown): Promise<void> {
+    const edited = await this.reviews.editedIn(document);
+    if (edited) {
+      await this.undoing.undo(client, edited);
     }
   }
 

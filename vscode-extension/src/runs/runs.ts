@@ -4,6 +4,7 @@ import { EventEmitter, window, type Disposable } from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
 import {
   AgentNotification,
+  ChangesRequest,
   ContextNotification,
   EventsRequest,
   MessageNotification,
@@ -15,7 +16,9 @@ import {
   TurnNotification,
   PlaceNotification,
   WaitNotification,
+  type ChangesOf,
   type Happening,
+  type RunEdits,
 } from '../protocol';
 import { Changes } from './changes';
 import { RunLog } from './runLog';
@@ -60,6 +63,11 @@ export class Runs implements Disposable {
       await client.sendRequest(SubscribeRequest, {});
     }
     await this.store.refresh();
+  }
+
+  /** The files that a run or one of its turns has changed, with their `texts` if they are wanted. */
+  async edits(of: ChangesOf, texts: boolean): Promise<RunEdits> {
+    return (await this.running()).sendRequest(ChangesRequest, { ...of, texts });
   }
 
   show(): void {

@@ -8,10 +8,12 @@ import { RunTree } from '../../src/runs/runTree';
 import { roughTimeLeft, timeLeft } from '../../src/runs/figures';
 import { finished, waiting, LEAD, past, Script, TEST } from './../runs/events';
 
+const NO_EDITS = { of: () => undefined, ofTurn: () => undefined };
+
 class Page {
   readonly script = new Script().begin(LEAD, 'Go');
   readonly tree = RunTree.begun(this.script.events[0]?.params as AgentBegin);
-  readonly telling = new Telling([this.tree.root]);
+  readonly telling = new Telling([this.tree.root], NO_EDITS);
   private taken = 0;
 
   /** What the page is told after these events. */
@@ -29,7 +31,7 @@ test('a run is told as a list in which each stands behind the one that it is in'
   const { events } = finished();
   const tree = RunTree.begun(events[0]?.params as AgentBegin);
   events.forEach((event) => tree.take(event));
-  const state = new Telling([tree.root]).state([]);
+  const state = new Telling([tree.root], NO_EDITS).state([]);
 
   assert.deepEqual(
     state.nodes.map(({ id, parent, kind }) => [id, parent, kind]),
@@ -51,6 +53,21 @@ test('a page says where an agent works, and what has become of the changes in it
   assert.match(at?.figures ?? '', /^at ssh:\/\/build1/);
   const [ended] = page.after((script) => script.end(LEAD, 'completed', { changes: 'Applied: M a.txt' })).nodes as RunView[];
   assert.deepEqual([ended?.changes, ended?.unapplied], ['Applied: M a.txt', false]);
+});
+
+test('a page is told of changed files of a run and a turn when they are others', () => {
+  const page = new Page();
+  page.after((script) => script.turn(LEAD, 1));
+  let summary = '1 file';
+  const view = () => ({ summary, added: '', removed: '', remarks: [], files: [], canReview: true, canUndo: false });
+  const telling = new Telling([page.tree.root], { of: view, ofTurn: view });
+  const told = () => telling.state([]).nodes.map((node) => [node.id, (node as RunView | TurnView).edits?.summary]);
+  assert.deepEqual(told(), [['l', '1 file'], ['l/1', '1 file']]);
+  telling.note([page.tree.root]);
+  assert.deepEqual(told(), []);
+  summary = '2 files';
+  telling.note([page.tree.root]);
+  assert.deepEqual(told(), [['l', '2 files'], ['l/1', '2 files']]);
 });
 
 test('a text that grows is told by its end alone', () => {
@@ -139,7 +156,7 @@ test('a run that ended before it was completed may continue, unless the server s
   assert.equal(page.after((script) => script.end(LEAD)).canContinue, false);
 
   const final = RunTree.remembered(past('f', 0, { status: 'failed' })).root;
-  assert.equal(new Telling([final]).state([]).canContinue, false);
+  assert.equal(new Telling([final], NO_EDITS).state([]).canContinue, false);
 });
 
 test('a question has the answers that it takes', () => {
@@ -179,7 +196,7 @@ test('what is left of a time counts down to nothing', () => {
 /** What a page shows that was told of each event alone. */
 function followed({ events: [first, ...rest] }: Script) {
   const tree = RunTree.begun(first?.params as AgentBegin);
-  const telling = new Telling([tree.root]);
+  const telling = new Telling([tree.root], NO_EDITS);
   const views = new Map(telling.state([]).nodes.map((view) => [view.id, view]));
   for (const event of rest) {
     telling.note(tree.take(event));
@@ -218,7 +235,7 @@ test('a page names side runs, says that a run waits, and has the messages that w
   const { events } = waiting();
   const tree = RunTree.begun(events[0]?.params as AgentBegin);
   events.forEach((event) => tree.take(event));
-  const { nodes, spoken } = new Telling([tree.root]).state([]);
+  const { nodes, spoken } = new Telling([tree.root], NO_EDITS).state([]);
   const runs = nodes.filter((node): node is RunView => node.kind === 'run');
 
   assert.equal(spoken, 'lead: waits for lint-1');

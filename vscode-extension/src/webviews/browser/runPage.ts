@@ -8,6 +8,7 @@ import { element } from './elements';
 import { drawing } from './frames';
 import { follow, keep, kept, tell } from './host';
 import { Edits, type Edit } from './runPage/edits';
+import { RunEditsBar, TurnEditsBar } from './runPage/editsBar';
 import { Folds } from './runPage/folds';
 import { KEYS, modeOf, Queue, Sending } from './runPage/messages';
 import { button, diff, folded, headingOf, labelled, open, pre } from './runPage/parts';
@@ -243,10 +244,11 @@ function makeRun(first: RunView, level: number): Drawn {
   const change = element('div', { class: 'toolbar task-tools' }, ...(isRoot && first.task ? [edits.buttonFor(first.runId, task)] : []));
   const badge = element('span', { class: 'badge' }, 'side run');
   badge.hidden = !first.isSide;
+  const bar = new RunEditsBar({ runId: first.runId, whose: first.agent }, folds);
   const messages = isRoot || !first.isSide ? undefined : sideBox(first);
   const top = isRoot
-    ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, error)
-    : folded('run', [name, badge, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, ...(messages ? [messages.top] : []), changes, error);
+    ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, bar.top, error)
+    : folded('run', [name, badge, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, ...(messages ? [messages.top] : []), changes, bar.top, error);
   return {
     view: first,
     top,
@@ -261,6 +263,7 @@ function makeRun(first: RunView, level: number): Drawn {
       changes.textContent = run.changes;
       changes.hidden = run.changes === '';
       changes.className = run.unapplied ? 'error' : 'quiet';
+      bar.draw(run.edits);
       messages?.draw(run);
       halt.hidden = run.status !== 'running';
       take.hidden = run.status === 'running' || run.error !== '';
@@ -317,7 +320,8 @@ function makeTurn(first: TurnView, level: number): Drawn {
   const isOfRoot = drawn.get(first.parent ?? '')?.view.parent === undefined;
   const tools = element('div', { class: 'toolbar' }, take, ...(isOfRoot ? [retry] : []));
   const about = element('span', { class: 'about' });
-  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, given, notes, thinking, text.top, body);
+  const bar = new TurnEditsBar({ runId: first.parent ?? '', turn: first.number, whose: `turn ${first.number}` });
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, given, notes, thinking, text.top, body, bar.top);
   let heading = '';
   const name = () => (about.textContent = top.open ? '' : heading); // While it is open, its text stands below.
   top.addEventListener('toggle', name);
@@ -341,6 +345,7 @@ function makeTurn(first: TurnView, level: number): Drawn {
       thought.grow(turn.thought);
       thinking.hidden = thought.isEmpty;
       text.grow(turn.text);
+      bar.draw(turn.edits);
       take.hidden = text.isEmpty || turn.status === 'running';
       retry.hidden = turn.status === 'running';
     },
