@@ -1,3 +1,3 @@
-"""axe-lsp: a language server and a runtime for AI agents that are defined in TOML."""
+"""axe-lsp: a language server and a runtime for AI agents in TOML and Markdown files."""
 
 __version__ = "0.1.0"

@@ -114,6 +114,23 @@ def test_dry_run_of_sync_shows_the_diff_and_lost_keys_and_writes_nothing(
     assert text_of(project, path) == TWINS[path]
 
 
+@pytest.mark.parametrize(
+    ("path", "are_lost"),
+    [(".codex/agents/reviewer.toml", False), ("axe/agents/reviewer.toml", True)],
+)
+def test_sync_names_lost_tools_only_where_it_carries_tools_over(
+    project: Path, capsys: pytest.CaptureFixture[str], path: str, are_lost: bool
+) -> None:
+    put(project, path, TWINS[path])
+    put(project, SOURCE, CLAUDE.replace("model:", "disallowedTools: Bash(rm:*), Gone\nmodel:"))
+    assert main([*SYNC, "--dry-run"]) == 0
+    out = capsys.readouterr().out
+    assert ("tools" in out.partition("carried")[2].partition("\n")[0]) is are_lost
+    assert ("lost     tools: TodoWrite" in out) is are_lost
+    assert ("lost     disallowedTools" in out) is are_lost
+    assert "lost     color" in out
+
+
 def test_sync_without_a_terminal_writes_nothing_unless_told_to(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

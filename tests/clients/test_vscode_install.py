@@ -155,7 +155,7 @@ def test_a_new_user_gets_from_no_server_to_the_first_run_and_hears_of_versions_t
         steps = ["Install the language server", "Open an agent", "Run it"]
         window.wait_until("ticks", lambda: window.setting_up.steps_done()[:3] == steps)
 
-        window.setting_up.show_extension("Agents in TOML")
+        window.setting_up.show_extension("Agents in TOML and Markdown")
         pictures = window.webview().locator("img")
         pictures.first.wait_for()
         widths = pictures.evaluate_all("(all) => all.map((each) => each.naturalWidth)")

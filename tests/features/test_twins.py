@@ -119,7 +119,7 @@ def test_fixes_carry_the_texts_over_in_both_directions() -> None:
     fixture = claude("r<|>e", "New\ntext.", "new").replace("---\nname", "---\ncolor: red\nname")
     fixture += codex("re", "Old.", "old")
     offered = Offered(fixture)
-    forth = "Carry the description and prompt over to Codex (.codex/agents/re.toml) (without color, tools)"
+    forth = "Carry the description and prompt over to Codex (.codex/agents/re.toml) (without color)"
     back = "Take the description and prompt of Codex (.codex/agents/re.toml)"
     assert [each for each in offered.titles if "prompt" in each] == [forth, back]
     claudes, codexs = texts_of(fixture)

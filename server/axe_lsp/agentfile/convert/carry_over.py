@@ -6,6 +6,7 @@ changed field is read back, and a field that would not read as intended stays as
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from typing import Any
@@ -59,7 +60,8 @@ class TwinFile(Struct, frozen=True):
 class CarriedOver(Struct, frozen=True):
     """The new text of a twin. `carried` are the fields that have changed in it, and `differing` those that still differ.
 
-    `lost` are the notes about keys of the source that the twin's format does not have.
+    `lost` are the notes about keys of the source that the twin's format does not have. Of a field that stays as it is in
+    the twin, nothing is lost.
     """
 
     text: str
@@ -86,13 +88,28 @@ def carry_over(source: TwinFile, twin: TwinFile, fields: Iterable[str] = CARRIED
             twin = changed
             carried.append(name)
             differing.remove(name)
-    lost = [each for each in reading.notes.all if each.kind is NoteKind.LOST]
+    kept = [source.format.keys.get(name, "") for name in _COMPARED if name not in carried]
+    lost = [
+        each
+        for each in reading.notes.all
+        if each.kind is NoteKind.LOST and _key_of(each) not in kept
+    ]
     return CarriedOver(
         twin.text,
         tuple(FIELDS[name] for name in carried),
         tuple(FIELDS[name] for name in differing),
         tuple(dict.fromkeys(lost)),
     )
+
+
+_OF_TOOLS = frozenset(["disallowedTools"])
+"""Further keys that are read into the field `tools`."""
+
+
+def _key_of(note: Note) -> str:
+    """Return the key that a note is about: `tools` of `tools: Read`, `permission` of `permission.task`."""
+    key = re.split("[:.]", note.key)[0]
+    return "tools" if key in _OF_TOOLS else key
 
 
 def _is_said(reading: Reading, name: str) -> bool:
