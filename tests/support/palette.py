@@ -31,6 +31,14 @@ _IS_OPEN = """
 }
 """
 
+# Not by the keyboard: what takes the focus just then, as a page that is shown does, would get the letters.
+_TYPES = """
+(input, value) => {
+  input.value = value;
+  input.dispatchEvent(new Event("input", { bubbles: true }));
+}
+"""
+
 
 class Palette:
     """The commands of one window."""
@@ -67,7 +75,7 @@ class Palette:
         """Opens the palette and asks; it finds nothing if it has been closed meanwhile."""
         self._screen.page.keyboard.press("F1")
         try:
-            self._box().fill(f">{title}", timeout=STAYS)
+            self._box().evaluate(_TYPES, f">{title}", timeout=STAYS)
         except failed():
             return False
         return self._screen.comes(lambda: bool(self._found(title)))
