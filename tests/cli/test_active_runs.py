@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -55,6 +56,24 @@ def active(home: Home) -> list[Json]:
 def the_active_run(home: Home) -> Json:
     wait_until(lambda: len(active(home)) == 1, lambda: rows(home))
     return active(home)[0]
+
+
+@contextmanager
+def background_run(home: Home, provider: ScriptedProvider) -> Iterator[tuple[Json, Hold]]:
+    """Provide the row of a run in the background whose first answer is held."""
+    home.add(agent("solo", tools=["write_file"]))
+    hold = Hold()
+    writes = Says(calls=[Call("write_file", {"path": "new.txt", "content": "x"})])
+    provider.script("m-solo", Answer(writes, hold=hold), Says("the end"))
+    code, out, err = home.call("run", "solo", "--background", stdin="Begin.\n")
+    assert (code, err) == (0, "")
+    (row,) = active(home)
+    try:
+        assert out == f"{row['runId'][:8]}\n"
+        yield row, hold
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(row["pid"], signal.SIGKILL)
 
 
 @contextmanager
@@ -229,7 +248,7 @@ row=$({axe} runs --json)
 id=$(echo "$row" | sed 's/.*"runId":"\\([0-9a-f]*\\)".*/\\1/')
 pid=$(echo "$row" | sed 's/.*"pid":\\([0-9]*\\).*/\\1/')
 echo "listed: ${{#id}}"
-for each in "stop $id" "send $id hello" "attach $id"; do {axe} $each; echo "code: $?"; done
+for each in "stop $id" "send $id hello" "attach $id" "run boss --background"; do {axe} $each; echo "code: $?"; done
 {user} {COMMAND[0]} attack.py $pid $id
 """
     (home.work / "attack.sh").write_text(script)
@@ -239,10 +258,59 @@ for each in "stop $id" "send $id hello" "attach $id"; do {axe} $each; echo "code
     assert (code, out) == (0, "done")
     result = provider.requests[-1].body["messages"][-1]["content"]
     assert "listed: 32" in result
-    assert re.findall(r"code: (\d+)", result) == ["2", "2", "2"]
-    assert result.count("can't be used by a command of an agent") == 3
+    assert re.findall(r"code: (\d+)", result) == ["2", "2", "2", "2"]
+    assert result.count("can't be used by a command of an agent") == 4
     assert "may steer: False" in result
     assert "answer: None" in result
+
+
+def test_background_run_goes_on_without_its_terminal(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    with background_run(home, provider) as (row, hold):
+        assert row["task"] == "Begin.\n"
+        assert os.getsid(row["pid"]) == row["pid"]
+        with attached_to(home, row["runId"]) as attached:
+            hold.release()
+            assert attached.communicate(timeout=60)[0] == "the end"
+        assert attached.returncode == 0
+    assert not (home.work / "new.txt").exists()
+    assert "nobody can be asked" in provider.requests[-1].body["messages"][-1]["content"]
+    assert [each["status"] for each in rows(home)] == ["completed"]
+
+
+def test_stop_ends_a_background_run(home: Home, provider: ScriptedProvider) -> None:
+    with background_run(home, provider) as (row, hold):
+        assert home.call("stop", row["runId"])[0] == 0
+        hold.wait_until_hung_up()
+    assert [each["status"] for each in rows(home)] == ["cancelled"]
+
+
+def test_background_run_that_fails_at_once_is_reported_as_in_the_foreground(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    home.add(agent("solo", model="none/m-solo"))
+    assert home.call("run", "solo", "--background") == home.call("run", "solo")
+
+
+def test_background_run_as_json_has_its_id(home: Home, provider: ScriptedProvider) -> None:
+    home.add(agent("solo"))
+    provider.script("m-solo", Says("the end"))
+    code, out, err = home.call("run", "solo", "--background", "--json")
+    assert (code, err) == (0, "")
+    run_id = json.loads(out)["run_id"]
+    assert home.call("attach", run_id, "--json")[0] == 0
+    assert [each["runId"] for each in rows(home)] == [run_id]
+
+
+@pytest.mark.parametrize("option", ["--no-history", "--stream", "--verbose"])
+def test_option_without_use_in_the_background_is_refused(
+    home: Home, provider: ScriptedProvider, option: str
+) -> None:
+    home.add(agent("solo"))
+    code, _, err = home.call("run", "solo", "--background", option)
+    assert (code, err.splitlines()[0]) == (2, f"{option} can't be used with --background")
+    assert provider.requests == []
 
 
 def test_socket_of_an_ended_run_is_gone(home: Home, provider: ScriptedProvider) -> None:

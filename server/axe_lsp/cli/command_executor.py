@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+from collections.abc import Awaitable, Callable
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
@@ -28,14 +29,25 @@ _SOON = 0.1
 
 
 class CommandExecutor:
-    """An async context manager, and an `Executor` of one run. On leaving, peers learn how the run has ended."""
+    """An async context manager, and an `Executor` of one run. On leaving, peers learn how the run has ended.
 
-    def __init__(self, engine: Engine, request: RunRequest, run_id: str, workspace: Path) -> None:
+    `on_found` is called once other processes can find the run.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        request: RunRequest,
+        run_id: str,
+        workspace: Path,
+        on_found: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
         self.result: RunResult | None = None
         self._engine = engine
         self._request = request
         self._run_id = run_id
         self._workspace = workspace
+        self._on_found = on_found
         self._began = timestamp()
         self._listener: Listener | None = None
         self._error: BaseException | None = None
@@ -69,6 +81,8 @@ class CommandExecutor:
             module = await asyncio.to_thread(import_module, "axe_lsp.hosting.executors.listener")
             self._listener = module.Listener(self)
             await self._listener.open(os.environ)
+            if self._on_found is not None:
+                await self._on_found()
 
     def active_runs(self) -> tuple[protocol.ActiveRun, ...]:
         """Return the run."""

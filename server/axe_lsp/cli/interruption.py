@@ -44,8 +44,13 @@ def forked_early() -> Iterator[None]:
     try:
         yield
     finally:
-        while _ready:
-            os.close(_ready.pop())
+        leave_guard()
+
+
+def leave_guard() -> None:
+    """Leave the guard alone that waits for a run of this process, as a fork does, whose guard is another one."""
+    while _ready:
+        os.close(_ready.pop())
 
 
 def _forked() -> int | None:

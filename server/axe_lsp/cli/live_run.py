@@ -10,7 +10,7 @@ import asyncio
 import os
 import sys
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import (
     AbstractAsyncContextManager,
     ExitStack,
@@ -108,6 +108,7 @@ class LiveRun(Struct, frozen=True):
     `file` is that of the agent, if it was chosen so. A new run has this `run_id`, if that matters, and may take
     something over from a former one, as in an order. One that `resumes` goes on with the root run of this id.
     `keep_draft` takes the line that a person had not sent at the end; without it the line is shown.
+    `on_found` is called once other processes can find the run, and the history has it.
     """
 
     request: RunRequest
@@ -122,6 +123,7 @@ class LiveRun(Struct, frozen=True):
     session: bool = False
     forked_from: Fork | None = None
     keep_draft: Callable[[str], object] | None = None
+    on_found: Callable[[], object] | None = None
 
     def order(self) -> Start:
         """Return the order by which another process could make it."""
@@ -202,7 +204,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
     output.on_fault = lambda: engine.cancel(run_id)
     typing = _Typing(live, engine, output)
     output.typing = typing
-    executor = CommandExecutor(engine, live.request, run_id, workspace)
+    executor = CommandExecutor(engine, live.request, run_id, workspace, _on_found(live, memory))
     ready = executor.ready_after(typing.ready)
     with _told_whether_stored(memory, run_id, options.go_on):
         async with executor, memory, engine, aclosing(telemetry):
@@ -223,6 +225,19 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
                 raise
             output.finished(result)
     return 0
+
+
+def _on_found(live: LiveRun, memory: RunHistory) -> Callable[[], Awaitable[None]] | None:
+    """Return what reports that a run can be found, after it has been stored; None if nobody waits for that."""
+    report = live.on_found
+    if report is None:
+        return None
+
+    async def found() -> None:
+        await memory.committed(live.run_id)
+        report()
+
+    return found
 
 
 @contextmanager

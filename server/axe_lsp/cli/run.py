@@ -67,6 +67,10 @@ def main(arguments: Sequence[str]) -> int:
         continues = "" if options.continue_ is None else _continued(options, request)
         places = here.places
         live = LiveRun(request, workspace, resolve, places, options, file, continues=continues)
+        if options.background:
+            from axe_lsp.cli.background import run_in_background
+
+            return run_in_background(live, calls)
         return run_live(live, calls)
     except RunError as error:
         return report_failure(error, options, calls)
@@ -152,6 +156,11 @@ def _parser() -> Parser:
         "works in a copy, too (default: config.toml)",
     )
     add("--dry-run", action="store_true", help="show the request without sending it")
+    add(
+        "--background",
+        action="store_true",
+        help="print the id of the run, which goes on without the terminal, and end; `axe-lsp attach` follows it",
+    )
     add_json(parser, "print the answer and its cost, or the request, as JSON")
     add(
         "--stream",

@@ -11,7 +11,7 @@ _shtab_axe_lsp_history_subparsers=(list show cost tail export prune)
 _shtab_axe_lsp_subparsers=(init run chat resume runs attach send stop changes undo check hook test agents import export sync trust config schema gc history acp mcp hands demo bench serve models doctor help completion version)
 
 _shtab_axe_lsp_init_option_strings=(-h --help --model)
-_shtab_axe_lsp_run_option_strings=(-h --help --model --agents-dir -p --prompt --input --require-stdin --skill --workdir --timeout --max-tokens --max-cost --continue --on --dry-run --json --stream --no-history --record --replay --yes --allow --trust -v --verbose)
+_shtab_axe_lsp_run_option_strings=(-h --help --model --agents-dir -p --prompt --input --require-stdin --skill --workdir --timeout --max-tokens --max-cost --continue --on --dry-run --background --json --stream --no-history --record --replay --yes --allow --trust -v --verbose)
 _shtab_axe_lsp_chat_option_strings=(-h --help --model --agents-dir --continue --plain --yes --allow --trust -v --verbose)
 _shtab_axe_lsp_resume_option_strings=(-h --help --from-turn --model --dry-run --json --stream --timeout --max-tokens --yes --allow --trust -v --verbose)
 _shtab_axe_lsp_runs_option_strings=(-h --help --all --in --json)
@@ -131,6 +131,7 @@ _shtab_axe_lsp_run___help_nargs=0
 _shtab_axe_lsp_run___require_stdin_nargs=0
 _shtab_axe_lsp_run___continue_nargs='?'
 _shtab_axe_lsp_run___dry_run_nargs=0
+_shtab_axe_lsp_run___background_nargs=0
 _shtab_axe_lsp_run___json_nargs=0
 _shtab_axe_lsp_run___stream_nargs=0
 _shtab_axe_lsp_run___no_history_nargs=0

@@ -75,6 +75,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l max-cost -x -d 'cost limit 
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l continue -x -d 'go on with the conversation of a completed run, with the prompt that it had (default: the agent'"'"'s newest in this folder)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l on -x -d 'where agents in copies work: here, ssh, dask, or ssh://HOST or tls://HOST:PORT, where the agent itself works in a copy, too (default: config.toml)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l dry-run -d 'show the request without sending it'
+complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l background -d 'print the id of the run, which goes on without the terminal, and end; `axe-lsp attach` follows it'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l json -d 'print the answer and its cost, or the request, as JSON; `--json=full`: with all keys'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l stream -d 'print text as it streams; for agents with tools, of every turn'
 complete -c axe-lsp -n '_shtab_axe_lsp_using run' -l no-history -d 'do not store this run in the history'

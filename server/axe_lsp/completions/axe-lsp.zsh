@@ -458,6 +458,7 @@ _shtab_axe_lsp_run_options=(
   "--continue[go on with the conversation of a completed run, with the prompt that it had (default\: the agent\'s newest in this folder)]:RUN:"
   "--on[where agents in copies work\: here, ssh, dask, or ssh\:\/\/HOST or tls\:\/\/HOST\:PORT, where the agent itself works in a copy, too (default\: config.toml)]:ENGINE:"
   "--dry-run[show the request without sending it]"
+  "--background[print the id of the run, which goes on without the terminal, and end\; \`axe-lsp attach\` follows it]"
   "--json[print the answer and its cost, or the request, as JSON\; \`--json\=full\`\: with all keys]"
   "--stream[print text as it streams\; for agents with tools, of every turn]"
   "--no-history[do not store this run in the history]"
