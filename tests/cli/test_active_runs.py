@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pty
 import re
 import shlex
 import signal
@@ -118,6 +119,23 @@ def test_runs_lists_a_run_without_history(home: Home, provider: ScriptedProvider
         assert home.call("stop", row["runId"][:8])[0] == 0
         assert process.wait(60) == 1
     assert rows(home) == []
+
+
+def test_runs_on_a_terminal_that_tells_no_size_prints_whole_rows(
+    home: Home, provider: ScriptedProvider
+) -> None:
+    """As in `script`, `expect` and containers."""
+    ours, theirs = pty.openpty()
+    with held_run(home, provider) as (process, _):
+        the_active_run(home)
+        subprocess.run(
+            [*COMMAND, "runs"], cwd=home.work, env=home.environment, stdout=theirs, check=True
+        )
+    os.close(theirs)
+    heading, row = os.read(ours, 1000).decode().splitlines()
+    os.close(ours)
+    assert heading.split()[-3:] == ["PROCESS", "AGENT", "TASK"]
+    assert row.split()[-3:] == [str(process.pid), "solo", "Begin."]
 
 
 def test_stop_ends_a_run_of_another_terminal(home: Home, provider: ScriptedProvider) -> None:

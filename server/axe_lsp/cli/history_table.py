@@ -19,9 +19,10 @@ from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import visible
 from axe_lsp.runtime.runs import ID_LENGTH
 
-_HEADER = ("RUN", "BEGAN", "STATUS", "TIME", "TOKENS", "COST", "PROJECT", "AGENT", "TASK")
+_AMOUNTS = ("TIME", "TOKENS", "COST")
+_HEADER = ("RUN", "BEGAN", "STATUS", *_AMOUNTS, "PROCESS", "PROJECT", "AGENT", "TASK")
 
-_FIRST_TO_GO = (_TOKENS, _PROJECT, _BEGAN, _TIME, _COST) = (4, 6, 1, 3, 5)
+_FIRST_TO_GO = (_TOKENS, _PROJECT, _BEGAN, _TIME, _COST, _PROCESS) = (4, 7, 1, 3, 5, 6)
 """Columns that a narrow terminal leaves out, until `_TASK_ROOM` is left for the task."""
 
 _TASK_ROOM = 20
@@ -52,30 +53,25 @@ _LIMIT = re.compile(r" of \d+ (tokens|turns|tool calls|seconds)")
 """The limit that a BudgetError names."""
 
 
-def print_table(runs: Sequence[dict[str, Json]]) -> None:
-    """Print a line for each run: on a terminal with a heading, and no wider than that is."""
+def print_table(runs: Sequence[dict[str, Json]], *, has_processes: bool = False) -> None:
+    """Print a line for each run: on a terminal with a heading, and no wider than that is.
+
+    `has_processes` adds the process that executes a run that is going on.
+    """
     rows = [_row(run) for run in runs]
     statuses = [row[2] for row in rows]
     is_terminal = sys.stdout.isatty()
+    out = set[int]() if has_processes else {_PROCESS}
     if is_terminal:
-        rows = _fitting(rows, columns_of(sys.stdout))
+        rows = _fitting(rows, columns_of(sys.stdout), out)
         statuses.insert(0, _HEADER[2])
+    else:
+        rows = [_without(row, out) for row in rows]
     widths = _widths(rows)
     for row, status in zip(rows, statuses, strict=True):
         line = "  ".join([*map(padded, row, widths), row[-1]]).rstrip()
         line = cut(line, columns_of(sys.stdout)) if is_terminal else line
         print(_coloured(line, status))
-
-
-def print_active_runs(runs: Sequence[dict[str, Json]]) -> None:
-    """Print a line for each run, with its process if one executes it."""
-    rows = [(*_row(run)[:_PROJECT], str(run.get("pid", "")), *_row(run)[_PROJECT:]) for run in runs]
-    if is_terminal := sys.stdout.isatty():
-        rows.insert(0, (*_HEADER[:_PROJECT], "PROCESS", *_HEADER[_PROJECT:]))
-    widths = _widths(rows)
-    for row in rows:
-        line = "  ".join([*map(padded, row, widths), row[-1]]).rstrip()
-        print(_coloured(cut(line, columns_of(sys.stdout)) if is_terminal else line, row[2]))
 
 
 def _row(run: dict[str, Json]) -> tuple[str, ...]:
@@ -89,6 +85,7 @@ def _row(run: dict[str, Json]) -> tuple[str, ...]:
         duration(run["durationMs"]) if has_ended else "",
         f"{used['inputTokens']:,} + {used['outputTokens']:,}" if has_ended else "",
         f"${cost:.4f}" if cost else "",
+        str(run.get("pid", "")),
         cut(one_line(os.path.basename(run.get("workspace") or "")), _LONGEST_PROJECT),  # noqa: PTH119
         one_line(run["agent"]),
         one_line(run.get("task", "")),
@@ -102,9 +99,18 @@ def _short(row: tuple[str, ...]) -> tuple[str, ...]:
     return (*row[:_BEGAN], began[5:16] if is_of_this_year else began[:10], *row[_BEGAN + 1 :])
 
 
-def _fitting(rows: Sequence[tuple[str, ...]], columns: int) -> list[tuple[str, ...]]:
-    """Add a heading, and shorten times and leave out columns until the task has room. One that says the same of all runs goes at once."""
-    out = {_PROJECT} if len({row[_PROJECT] for row in rows}) < 2 else set[int]()
+def _fitting(
+    rows: Sequence[tuple[str, ...]], columns: int, without: Collection[int]
+) -> list[tuple[str, ...]]:
+    """Add a heading, and shorten times and leave out columns until the task has room.
+
+    A project that all runs have goes at once, as do processes that none has, and the columns of `without`.
+    """
+    out = set(without)
+    if len({row[_PROJECT] for row in rows}) < 2:
+        out.add(_PROJECT)
+    if not any(row[_PROCESS] for row in rows):
+        out.add(_PROCESS)
     kept = [_without(row, out) for row in (_HEADER, *rows)]
     for column in (None, *_FIRST_TO_GO):
         if sum(_widths(kept)) + 2 * (len(kept[0]) - 1) + _TASK_ROOM <= columns:

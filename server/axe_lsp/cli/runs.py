@@ -8,7 +8,7 @@ from datetime import datetime, timedelta, timezone
 
 from axe_lsp.cli.active_runs import pids_of_active_roots, unstored_runs
 from axe_lsp.cli.arguments import Parser
-from axe_lsp.cli.history_table import print_active_runs
+from axe_lsp.cli.history_table import print_table
 from axe_lsp.cli.streams import compact, tell_person
 from axe_lsp.hosting.history.dead_runs import opened_history
 from axe_lsp.hosting.history.queries import Wanted, past_runs
@@ -26,7 +26,7 @@ def main(arguments: Sequence[str]) -> int:
     if options.json:
         print(compact(rows))
     elif rows:
-        print_active_runs(rows)
+        print_table(rows, has_processes=True)
     else:
         tell_person("No run is going on. `axe-lsp history list` lists the runs of the past.")
     return 0

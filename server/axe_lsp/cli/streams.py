@@ -195,17 +195,20 @@ def complain(error: RunError) -> None:
 
 
 def columns_of(stream: TextIO) -> int:
-    """Return the width of the terminal as it is now, and of a pipe with FORCE_COLOR the usual one."""
+    """Return the width of the terminal as it is now; the usual one for a pipe, and for a terminal that does not know its own."""
     with suppress(OSError):
-        return os.get_terminal_size(stream.fileno()).columns
-    return 80
+        return os.get_terminal_size(stream.fileno()).columns or _USUAL_COLUMNS
+    return _USUAL_COLUMNS
 
 
 def rows_of(stream: TextIO) -> int:
-    """Return the height of the terminal as it is now; any text fits into a pipe."""
+    """Return the height of the terminal as it is now; any text fits into a pipe, and into a terminal that does not know its own."""
     with suppress(OSError):
-        return os.get_terminal_size(stream.fileno()).lines
+        return os.get_terminal_size(stream.fileno()).lines or sys.maxsize
     return sys.maxsize
+
+
+_USUAL_COLUMNS = 80
 
 
 def shown(text: str, stream: TextIO) -> str:
