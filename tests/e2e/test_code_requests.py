@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -197,3 +199,56 @@ def test_hint_says_where_the_tools_work(project: Project) -> None:
     with project.editor(capabilities=ANSWERS) as editor:
         editor.open("lone")
         editor.problems("lone", 0)
+
+
+@pytest.fixture
+def coder(project: Project, provider: ScriptedProvider) -> Project:
+    """Return a project with an agent that names no tool that asks the editor, and that makes a mistake."""
+    text = 'model = "openai/m-coder"\nname = "coder"\ntools = ["edit_file"]\n'
+    project.write("coder", text)
+    edit = Call("edit_file", {"path": "a.ts", "old_string": "1", "new_string": "'1'"})
+    provider.script("m-coder", Says(calls=[edit]), Says("done"))
+    return project
+
+
+ALLOWS = {"tools": {"allow": ["edit_file"]}}
+TYPE_ERROR = {"line": 1, "severity": "error", "message": "not a number", "source": "ts"}
+
+
+def checking(text: str, problem: Json) -> Callable[[Json], Json]:
+    """Return a client's answer: once asked to wait, it has checked this text, with this problem."""
+
+    def answer(params: Json) -> Json:
+        if not params["timeoutMs"]:
+            return {}
+        return {
+            "items": [{**problem, "uri": params["uri"]}],
+            "checked": {params["uri"]: sha256(text.encode()).hexdigest()},
+        }
+
+    return answer
+
+
+@pytest.mark.parametrize("text", ["const one = '1'\n", "const one = 1\n"])
+def test_result_of_an_edit_has_the_problems_of_its_text_alone(
+    coder: Project, provider: ScriptedProvider, text: str
+) -> None:
+    with coder.editor(capabilities=ANSWERS, initializationOptions=ALLOWS) as editor:
+        editor.client.answer_with["axe/editor"] = checking(text, TYPE_ERROR)
+        editor.client.request("axe/run", {"agent": "coder"})
+    before, after = questions(editor)
+    assert (before["question"], before["timeoutMs"]) == ("diagnostics", 0)
+    assert (after["uri"], after["timeoutMs"]) == ((coder.root / "a.ts").as_uri(), 3_000)
+    is_current = (coder.root / "a.ts").read_text() == text
+    remark = result(provider, "coder").removeprefix("replaced 1 occurrence(s) in a.ts\n")
+    assert remark.endswith("a.ts:1: error: not a number [ts]") is is_current
+    assert (remark == "the editor has not finished checking a.ts") is not is_current
+
+
+def test_edit_is_not_checked_by_a_client_that_does_not_answer_questions(
+    coder: Project, provider: ScriptedProvider
+) -> None:
+    with coder.editor(initializationOptions=ALLOWS) as editor:
+        editor.client.request("axe/run", {"agent": "coder"})
+    assert not questions(editor)
+    assert result(provider, "coder") == "replaced 1 occurrence(s) in a.ts"

@@ -72,7 +72,7 @@ from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody, refu
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
 from axe_lsp.runtime.sources import sources_text
-from axe_lsp.runtime.tools.editor import code_only, no_editor
+from axe_lsp.runtime.tools.editor import code_only, no_language_server
 
 if TYPE_CHECKING:
     from axe_lsp.cli.line_editor import ToolkitEditor
@@ -198,7 +198,7 @@ async def _run(live: LiveRun, hook: ProviderHook | None, output: _Output) -> int
         machines=LateMachines(dict(os.environ), options.on),
         is_recording=bool(options.record),
         # The recorded run may have had tools that ask an editor.
-        editor=code_only(no_editor) if options.replay else None,
+        editor=code_only(no_language_server) if options.replay else None,
     )
     engine = Engine(services, provider_hook=hook)
     output.on_fault = lambda: engine.cancel(run_id)

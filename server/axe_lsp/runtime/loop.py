@@ -704,18 +704,21 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
     # Imported late: the first request has been sent.
     from axe_lsp.runtime.resuming.saved_files import keep_after, keep_before
     from axe_lsp.runtime.tools.agreed_changes import WatchedCall
+    from axe_lsp.runtime.tools.edited_problems import EditCheck
 
     copied = around.prepared.order.copied
     is_copied = copied is not None and copied.has(around.workplace.folder)
 
     changes = around.tree.agreed_changes.get(copied.at) if copied is not None else None
     watched = WatchedCall(changes, call, around.workplace) if changes and is_copied else None
+    check = EditCheck(call, around.workplace)
 
     async def approve(request: ApprovalRequest) -> str:
         refusal = await around.approve(watched.watched(request) if watched else request)
         if not refusal and watched:
             await watched.begin()
         if not refusal:  # Nobody knows of a call without this step whether it took effect.
+            await check.begin()
             if not is_copied:  # A copy is gone before anybody can undo what was done in it.
                 await keep_before(around.log, turn, call, around.workplace, around.secrets())
             await around.log.begin(turn, call.event_id)
@@ -736,7 +739,7 @@ async def _executed(around: Surroundings, turn: int, call: ToolCall) -> ToolOutc
                 await watched.end()
             if not (result.is_error or is_copied):
                 await keep_after(around.log, turn, call, around.workplace, around.secrets())
-            return ToolOutcome(result)
+            return ToolOutcome(await check.with_remark(result))
     return ToolOutcome(ToolResult(call.id, _BROKEN_OFF, is_error=True))
 
 

@@ -35,7 +35,7 @@ from axe_lsp.runtime.safety.approval import Approval
 from axe_lsp.runtime.safety.questions import nobody, refusing
 from axe_lsp.runtime.safety.trust import TrustPolicy
 from axe_lsp.runtime.services import RunServices
-from axe_lsp.runtime.tools.editor import code_only, no_editor
+from axe_lsp.runtime.tools.editor import code_only, no_language_server
 from axe_lsp.testing.answers import Answers
 from axe_lsp.testing.observed import Observed, joined, observed, total, transcript
 from axe_lsp.testing.suite import Suite, copy_workspace
@@ -227,7 +227,7 @@ class _Run(Struct):
             ask=nobody,
             steps=self.steps if len(self.case.tasks) > 1 else None,
             recorded=recorded,
-            editor=code_only(no_editor),  # A recording may have its tools.
+            editor=code_only(no_language_server),  # A recording may have its tools.
         )
 
     async def _conversation(

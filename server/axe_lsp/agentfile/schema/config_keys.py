@@ -20,6 +20,9 @@ from axe_lsp.agentfile.schema.providers import AUTH_NAMES, WIRE_NAMES
 ENGINES = ("here", "ssh", "dask")
 """Where the copies of agents with `[isolation] mode = "copy"` are."""
 
+AFTER_EDIT = ("errors", "warnings", "off")
+"""The problems that results of edits show."""
+
 RUN_SOURCES = ("axe", "codex", "claude", "opencode")
 """The programs whose runs of agents can be read."""
 
@@ -127,6 +130,19 @@ CONFIG = Schema(
                 "Rules for tool calls that need no approval, such as `run_command(pytest *)`, with the words of the setting "
                 "`axe.tools.allow`. They hold in all folders, for the command line and all clients.",
                 default="[]",
+            ),
+            since=EXTENSION,
+        ),
+        *table(
+            "editor",
+            "Runs in an editor that answers questions about code.",
+            row(
+                "diagnostics_after_edit",
+                _S,
+                "The problems that the editor reports after `edit_file` or `write_file`, in the result of the call: `errors`, "
+                "`warnings` (and errors), or none with `off`.",
+                default='"errors"',
+                choices=AFTER_EDIT,
             ),
             since=EXTENSION,
         ),

@@ -20,6 +20,7 @@ from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import RetryConfig
 from axe_lsp.agentfile.mcp_servers import is_secret_name
+from axe_lsp.agentfile.schema.config_keys import AFTER_EDIT
 from axe_lsp.agentfile.schema.key_spec import BACKOFFS
 from axe_lsp.agentfile.schema.providers import (
     AUTH_NAMES,
@@ -147,12 +148,13 @@ class _Providers(dict[str, Mapping[str, Any]]):
 
 
 class UserConfig(Struct, frozen=True):
-    """The user's settings of each provider, those of `[retry]` for all agents, and the rules of `[tools]`."""
+    """The user's settings of each provider, those of `[retry]` for all agents, the rules of `[tools]`, and `[editor]`."""
 
     providers: Mapping[str, Mapping[str, Any]]
     environment: Environment
     retry: RetryConfig = RetryConfig()
     allow: tuple[str, ...] = ()
+    diagnostics_after_edit: str = "errors"
 
     def provider(self, name: str) -> Provider | None:
         """Return the provider of a name: a row of the table, changed or added by `[providers.NAME]`.
@@ -327,8 +329,8 @@ def _content(path: Path) -> bytes:
 def user_config(data: bytes, path: Path, environment: Environment) -> UserConfig:
     """Return the settings in config.toml at `path` with the content `data`. Raises ConfigError."""
     try:
-        providers, retry, allow = _settings(data)
-        return UserConfig(providers, environment, retry, allow)
+        providers, retry, allow, after_edit = _settings(data)
+        return UserConfig(providers, environment, retry, allow, after_edit)
     except (tomli.TOMLDecodeError, NotUtf8Error, _WrongValueError) as error:
         what = f"it is {error}" if isinstance(error, NotUtf8Error) else str(error)
         raise ConfigError(
@@ -367,14 +369,24 @@ class _WrongValueError(ValueError):
 
 
 @lru_cache(maxsize=4)
-def _settings(data: bytes) -> tuple[_Providers, RetryConfig, tuple[str, ...]]:
+def _settings(data: bytes) -> tuple[_Providers, RetryConfig, tuple[str, ...], str]:
     """Return the content of a file. The file is read for every request, and parsed once."""
     tables = tomli.loads(decode_utf8(data))
     return (
         _providers(tables.get("providers", {})),
         _retry(tables.get("retry", {})),
         _allow(tables.get("tools", {})),
+        _diagnostics_after_edit(tables.get("editor", {})),
     )
+
+
+def _diagnostics_after_edit(table: object) -> str:
+    """Read `[editor]`."""
+    _require(table, Mapping, "editor", "a table")
+    value = cast(Mapping[str, object], table).get("diagnostics_after_edit", "errors")
+    _require(value, str, "editor.diagnostics_after_edit", "a string")
+    _require_choice(cast(str, value), AFTER_EDIT, "editor.diagnostics_after_edit")
+    return cast(str, value)
 
 
 def _allow(table: object) -> tuple[str, ...]:

@@ -128,6 +128,11 @@ async def no_editor(_: RunIds, __: EditorRequest) -> EditorAnswer:
     return EditorAnswer("failed", "there is no editor")
 
 
+async def no_language_server(_: RunIds, __: EditorRequest) -> EditorAnswer:
+    """Stands for an editor where runs have recorded answers, which may have its tools."""
+    return EditorAnswer(about_code=CodeAnswer(missing="server"))
+
+
 def code_only(serve: AskEditor) -> Editor:
     """Return an editor that only answers questions about code."""
     abilities: tuple[Ability, ...] = ("code",)
