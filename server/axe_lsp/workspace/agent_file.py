@@ -22,6 +22,7 @@ from axe_lsp.agentfile.check.agent_tests import RECORDINGS, outline
 from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS, required_commands
+from axe_lsp.agentfile.check.copilot import is_plain
 from axe_lsp.agentfile.check.front_matter import agents_named, is_meant_as_agent
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
@@ -29,7 +30,9 @@ from axe_lsp.agentfile.check.secret_values import discreet
 from axe_lsp.agentfile.dialects import (
     AGENT_TESTS,
     AXE,
+    CLAUDE,
     CODEX,
+    COPILOT,
     GEMINI_COMMANDS,
     HOOKS,
     OPENCODE,
@@ -126,6 +129,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     of agents with an input, and `calls` those that tests expect to be called. `lacking` are the keys that its program wants of a file alone.
     One that `has_copy` works in a copy of its folder. `prompt_mark` is a checksum of the prompt, 0 without one.
     Markdown that `is_prose` lies in a folder of agents, and its program does not take it for one: a README.md.
+    `refusal` is the fault for which another program that reads the folder, too, does not load the file.
     """
 
     place: Place
@@ -153,6 +157,7 @@ class AgentFile(Struct, frozen=True, dict=True):
     has_copy: bool = False
     prompt_mark: int = 0
     is_prose: bool = False
+    refusal: Problem | None = None
 
     @property
     def holds_agent(self) -> bool:
@@ -267,7 +272,27 @@ def read_agent_file(
         is_prose=_is_prose(place, parse),
         settings=nested_in(parse.document.tables, text) if kind.judge_merged is not None else None,
     )
-    return replace(file, name=None, model=None) if fault else file
+    if fault:
+        return replace(file, name=None, model=None)
+    refusal = _refusal(file, text)
+    return file if refusal is None else replace(file, refusal=refusal)
+
+
+def _refusal(file: AgentFile, text: str) -> Problem | None:
+    """Return the first fault for which Copilot CLI does not load an agent of a project that Claude Code loads."""
+    place = file.place
+    is_read = place.dialect is CLAUDE and place.scope is Scope.WORKSPACE and not file.is_prose
+    if (
+        not is_read
+        or is_plain(text)
+        or any(each.fatal and not each.is_warning for each in file.problems)
+    ):
+        return None
+    kind = COPILOT.agent
+    parse = kind.parse(text)
+    problems = _problems(parse, Lookup(parse, kind.schema), kind.judge)
+    faults = [each for each in problems if each.fatal and not each.is_warning]
+    return min(faults, key=lambda each: each.range, default=None)
 
 
 def _is_prose(place: Place, parse: Parse) -> bool:

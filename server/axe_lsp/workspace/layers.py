@@ -15,7 +15,8 @@ from urllib.parse import unquote
 from msgspec import Struct
 from msgspec.structs import replace
 
-from axe_lsp.agentfile.dialects import is_other_program
+from axe_lsp.agentfile.dialects import is_other_program, program_title
+from axe_lsp.agentfile.other_programs import CLAUDE, COPILOT
 from axe_lsp.agentfile.text.nearest import Spelling
 from axe_lsp.workspace.agent_file import AgentFile, Declaration
 from axe_lsp.workspace.places import Places, Scope, joined
@@ -29,6 +30,10 @@ class Declared(Struct, frozen=True):
 
     settings: str
     declaration: Declaration
+
+
+_COPILOT, _CLAUDE = (program_title(each) for each in (COPILOT, CLAUDE))
+_IN_COPILOT, _IN_CLAUDE = (f"/{each.layer}/" for each in (COPILOT, CLAUDE))
 
 
 class Layers(Struct, frozen=True, dict=True):
@@ -45,6 +50,12 @@ class Layers(Struct, frozen=True, dict=True):
     def names_for_axe(self) -> frozenset[str]:
         """The names of the agents of other programs, which files of axe may name."""
         return frozenset(name for title, name in self.names if is_other_program(title))
+
+    @cached_property
+    def projects_with_copilot(self) -> frozenset[str]:
+        """The folders of projects with agents of Copilot."""
+        uris = (uri for key, found in self.names.items() if key[0] == _COPILOT for uri in found)
+        return frozenset(uri.partition(_IN_COPILOT)[0] for uri in uris if _IN_COPILOT in uri)
 
     @cached_property
     def spelling_for_axe(self) -> Spelling:
@@ -250,6 +261,10 @@ def affected_by(before: Layers, after: Layers, changed: Iterable[tuple[str, str]
     for key in changed:
         yield from before.names.get(key, ())
         yield from after.names.get(key, ())
+    projects = before.projects_with_copilot ^ after.projects_with_copilot
+    for key, uris in after.names.items() if projects else ():
+        if key[0] == _CLAUDE:
+            yield from (uri for uri in uris if uri.partition(_IN_CLAUDE)[0] in projects)
     for uri in {*before.declared, *after.declared}:
         if before.declared.get(uri) != after.declared.get(uri):
             yield uri

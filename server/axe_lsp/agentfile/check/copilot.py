@@ -136,6 +136,28 @@ _IN_VS_CODE: Mapping[str, Shape] = {
 }
 
 
+_PLAIN_LINE = r"[A-Za-z][\w-]*: [A-Za-z0-9](?:[^\x00-\x1f\x7f-\x9f:#]|:(?=\S)|(?<=\S)#)*"
+_PLAIN = re.compile(rf"---\n((?:{_PLAIN_LINE}\n)+)---\n")
+_TEXTS_IN_ALL = ("name", "description", "tools", "model")
+_NO_TEXTS = frozenset(["yes", "no", "on", "off", "y", "n", "true", "false", "null"])
+
+
+def is_plain(text: str) -> bool:
+    """Return whether the front matter is one of short lines in which Copilot CLI certainly finds no fault.
+
+    To parse a file of another program a second time takes as long as to read it.
+    """
+    match = _PLAIN.match(text)
+    lines = [each.partition(": ") for each in match.group(1).splitlines()] if match else []
+    values = {key: value.strip() for key, _, value in lines}
+    if "description" not in values or len(values) < len(lines):
+        return False
+    texts = [value for key, value in values.items() if key in _TEXTS_IN_ALL]
+    return all(each[0].isalpha() and each.lower() not in _NO_TEXTS for each in texts) and not (
+        values.keys() & _SHAPES.keys()
+    ).difference(_TEXTS_IN_ALL)
+
+
 def copilot_agent(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problems of an agent file by itself."""
     yield from plain_secrets(lookup)

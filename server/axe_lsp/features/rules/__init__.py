@@ -12,7 +12,7 @@ _IN_ORDER = """
     syntax missing_key wrong_type max_depth negative_timeout out_of_range unknown_agent
     unknown_child unknown_call unknown_key unknown_tool model_format unknown_provider
     similar_model ending_model delegation_cycle unreachable_depth two_timeouts duplicate_agent
-    unused_config unused_param unread_picture name_mismatch duplicate_name differing_twin missing_file
+    unused_config unused_param unread_picture name_mismatch duplicate_name differing_twin refused_elsewhere missing_file
     bad_skill bad_glob empty_glob bad_schema bad_test stale_recording missing_api_key
     dropped_agent replaced_agent no_effect deprecated_key startup_warning newer_key plain_secret outside_workspace unready_server
     unseen_tool shadowed_tool side_run_writes not_axe unused_ignore
