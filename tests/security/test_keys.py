@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+import textwrap
 import threading
 from base64 import b64encode
 from collections.abc import Callable
@@ -12,6 +14,7 @@ from urllib.parse import quote
 import pytest
 
 from support.command_line import Home
+from support.plain_mcp import PLAIN
 from support.scripted_provider import Call, Refuses, Says, ScriptedProvider
 
 HEADER, PASSWORD = "header/of-the-gateway", "p@ssword-of-the-gateway"
@@ -120,6 +123,57 @@ class Redirector:
             server.shutdown()
             server.server_close()
             thread.join()
+
+
+@pytest.mark.parametrize("option", ["--verbose", "--json"])
+@pytest.mark.parametrize("secret", [TOKEN, LOOKING_LIKE_A_KEY])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        lambda secret: Says("hello", model=secret),
+        lambda secret: Says("hello", stop_reason=secret),
+        lambda secret: Says("hello", extra={"native_finish_reason": secret}),
+    ],
+    ids=["model", "stop reason", "field"],
+)
+def test_words_of_a_service_about_its_answer_tell_no_secret(
+    tmp_path: Path,
+    provider: ScriptedProvider,
+    answer: Callable[[str], Says],
+    secret: str,
+    option: str,
+) -> None:
+    home = Home(tmp_path, {**provider.environment, "SOME_TOKEN": TOKEN})
+    home.add({"a": 'name = "a"\nmodel = "openai/m"\n'})
+    provider.script("m", answer(secret))
+    code, out, err = home.call("run", "a", "-p", "hi", option)
+    assert code == 0
+    kept = [each.read_bytes().decode("latin-1") for each in home.history.parent.glob("history.db*")]
+    assert [text for text in (out, err, *kept) if secret in text] == []
+
+
+@pytest.mark.parametrize("name", ["{}", "a {}", "read_{}"])
+def test_tool_of_an_mcp_server_that_is_named_after_its_token_is_left_out(
+    tmp_path: Path, provider: ScriptedProvider, name: str
+) -> None:
+    home = Home(tmp_path, {**provider.environment, "SOME_TOKEN": TOKEN})
+    program = tmp_path / "server.py"
+    own = f"TOOLS.insert(0, {{**TOOLS[0], 'name': {name!r}.format(os.environ['X'])}})\nserve()\n"
+    program.write_text(textwrap.dedent(PLAIN) + own)
+    server = f'name = "s"\ntransport = "stdio"\ncommand = "{sys.executable}"\nargs = ["{program}"]'
+    environment = 'env = { X = "${SOME_TOKEN}" }'
+    table = f"[[mcp_servers]]\n{server}\n{environment}\n"
+    home.add({"a": f'name = "a"\nmodel = "openai/m"\n{table}'})
+    provider.script("m", Says("done"))
+    code, out, err = home.call("run", "a", "-p", "hi", "--yes")
+    assert (code, out) == (0, "done")
+    assert ' MCP server "s" is left out: ' in err
+    (request,) = provider.requests
+    assert [each["function"]["name"] for each in request.body["tools"]] == ["tell"]
+    state = [each for each in home.history.parent.rglob("*") if each.is_file()]
+    assert any(b'"tell"' in each.read_bytes() for each in state)
+    kept = [each.read_bytes().decode("latin-1") for each in state]
+    assert [text for text in (out, err, *kept) if TOKEN in text] == []
 
 
 @pytest.mark.parametrize("transport", ["streamable-http", "sse"])

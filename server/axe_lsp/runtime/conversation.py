@@ -34,7 +34,7 @@ from axe_lsp.runtime.shortening import (
     tokens_in,
     tokens_of_rest,
 )
-from axe_lsp.runtime.sources import Source, merged_sources
+from axe_lsp.runtime.sources import Source, merged_sources, redacted_sources
 
 if TYPE_CHECKING:
     from axe_lsp.runtime.compaction import Compaction
@@ -263,7 +263,8 @@ def told_apart(response: Response, secrets: Collection[str] = ()) -> Response:
     """Return the answer, with an alias for each call whose id a call before it has, or holds a secret.
 
     Events name a call by its id, and some servers give all calls of an answer the same. The provider
-    goes on to hear its own ids, and has the results in the order of its calls.
+    goes on to hear its own ids, and has the results in the order of its calls. The words of the service about the
+    answer, such as its stop reason, are redacted; the text is the caller's, for whom it may be a key.
     """
     ids: set[str] = set()
     calls: list[ToolCall] = []
@@ -272,7 +273,13 @@ def told_apart(response: Response, secrets: Collection[str] = ()) -> Response:
         alias = shown if shown not in ids else _free(shown, ids)
         calls.append(call if alias == call.id else replace(call, alias=alias))
         ids.add(calls[-1].event_id)
-    return replace(response, tool_calls=tuple(calls))
+    words = {name: redact(getattr(response, name), secrets) for name in _WORDS_OF_SERVICE}
+    sources = redacted_sources(response.sources, lambda text: redact(text, secrets))
+    return replace(response, tool_calls=tuple(calls), sources=sources, **words)
+
+
+_WORDS_OF_SERVICE = ("model", "stop_reason", "native_stop_reason", "incomplete_detail", "unread")
+"""The fields of an answer with words of the service that are shown."""
 
 
 def _free(call_id: str, taken: Collection[str]) -> str:

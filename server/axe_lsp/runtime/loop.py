@@ -357,7 +357,7 @@ async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
     )
     started = monotonic()
     answer = await _answer_or_interruption(conversation, around, turn)
-    secrets = around.secrets() if answer.tool_calls else frozenset()
+    secrets = around.secrets()
     response = told_apart(answer, secrets)
     around.log.keep("answer", turn, data=response)
     calls = conversation.receive(response)

@@ -52,7 +52,7 @@ from axe_lsp.runtime.processes import below_agents
 from axe_lsp.runtime.safety.allowances import START
 from axe_lsp.runtime.safety.approval import Approve, Rehearsal
 from axe_lsp.runtime.safety.questions import NOBODY, Answer
-from axe_lsp.runtime.safety.redaction import redact
+from axe_lsp.runtime.safety.redaction import redact, without
 from axe_lsp.runtime.structured.arguments import fit_arguments
 from axe_lsp.runtime.tools.long_output import shown_output
 from axe_lsp.runtime.tools.tool import Workplace
@@ -417,14 +417,19 @@ class _Collector:
         """Yield the tools that a model may have."""
         server = quoted(connection.server.name)
         for name, fault in connection.unusable_tools.items():
-            self._warn_once(f"tool {quoted(name)} of MCP server {server} is left out: {fault}")
+            shown = quoted(redact(name, self._secrets))
+            self._warn_once(f"tool {shown} of MCP server {server} is left out: {fault}")
         for each in found:
-            if each.name in self._taken:
+            if self._holds_secret(each):
+                self._warn_once(
+                    f"a tool of MCP server {server} is left out: its name has a secret in it"
+                )
+            elif each.name in self._taken:
                 conflict = "conflicts with built-in tool"
                 self._note(f"[mcp] Skipping {quoted(each.name)} from {server} ({conflict})")
             elif not TOOL_NAME.fullmatch(each.name):
                 self._warn_once(
-                    f"tool {quoted(each.name)} of MCP server {server} is left out: providers take "
+                    f"tool {quoted(redact(each.name, self._secrets))} of MCP server {server} is left out: providers take "
                     "only letters, digits, _ and - in names, and at most 64 of them"
                 )
             elif not _can_be_sent(each.schema):
@@ -433,6 +438,10 @@ class _Collector:
                 )
             elif not any(fnmatchcase(each.name, pattern) for pattern in self._denied):
                 yield each
+
+    def _holds_secret(self, tool: ServerTool) -> bool:
+        """Return whether the name of a tool has a secret in it; one that only looks like a key is none."""
+        return any(without(tool.name, each) != tool.name for each in self._secrets)
 
     def _add_later(self, connection: Connection, each: ServerTool) -> None:
         """Add a tool while the run goes on, which no conflict ends."""
@@ -490,6 +499,7 @@ class _Collector:
         rows = [
             ToolNow(each.name, redact(each.description, self._secrets), _digest(each))
             for each in tools
+            if not self._holds_secret(each)
         ]
         try:
             return await asyncio.to_thread(remember, *self._where(server), rows, instructions)
