@@ -33,7 +33,7 @@
   "The project around DIRECTORY, if that has agents or their settings.
 Eglot alone uses it, and only where nothing else makes a project."
   (when (and (bound-and-true-p eglot-lsp-context)
-             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/\\(?:agents\\|tests\\)/?\\'\\|\\(\\.\\(?:codex\\|vibe\\|claude\\|github\\|copilot\\|\\(?:config/\\)?opencode\\|gemini\\|cursor\\|kiro\\)/\\)\\(?:agents?/\\|modes?/\\|commands/\\|\\'\\)\\)" directory))
+             (string-match "\\`\\(.*?/\\)\\(?:\\.?axe/\\(?:agents\\|tests\\)/?\\'\\|\\(\\.\\(?:codex\\|vibe\\|claude\\|github\\|copilot\\|\\(?:config/\\)?opencode\\|gemini\\|cursor\\|kiro\\)/\\)\\(?:agents?/\\|modes?/\\|commands?/\\|\\'\\)\\)" directory))
     (let ((around (match-string 1 directory))
           (layer (match-string 2 directory))
           (configuration (or (getenv "XDG_CONFIG_HOME") "~/.config")))

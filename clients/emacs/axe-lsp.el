@@ -93,7 +93,7 @@ server applies to the whole project.  You can set it in .dir-locals.el."
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.gemini/commands/.+\\.toml\\'" . axe-agent-mode))
 ;;;###autoload
-(add-to-list 'auto-mode-alist '("/\\.\\(?:claude/agents\\|github/agents\\|copilot/agents\\|\\(?:config/\\)?opencode/\\(?:agents?\\|modes?\\)\\)/.+\\.md\\'" . axe-markdown-agent-mode))
+(add-to-list 'auto-mode-alist '("/\\.\\(?:claude/agents\\|github/agents\\|copilot/agents\\|\\(?:config/\\)?opencode/\\(?:agents?\\|modes?\\|commands?\\)\\)/.+\\.md\\'" . axe-markdown-agent-mode))
 ;;;###autoload
 (add-to-list 'auto-mode-alist '("/\\.\\(?:cursor\\|gemini\\|kiro\\)/agents/[^/]+\\.md\\'" . axe-markdown-agent-mode))
 ;;;###autoload

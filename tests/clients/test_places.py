@@ -43,7 +43,7 @@ OTHERS = [
     "codex/agents/a.toml",
     "agents/a.md",
     ".claude/a.md",
-    ".opencode/command/a.md",
+    ".opencode/plugin/a.md",
     ".gemini/agents/b/a.md",
 ]
 

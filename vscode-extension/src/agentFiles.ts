@@ -22,7 +22,7 @@ const SETTINGS_FILES = [
   '**/.gemini/commands/**/*.toml',
 ];
 
-/** Agents in Markdown of Claude Code, Copilot, opencode, Gemini CLI, Cursor and Kiro. They keep their language. */
+/** Agents in Markdown of Claude Code, Copilot, opencode, Gemini CLI, Cursor and Kiro, and opencode's commands. They keep their language. */
 const MARKDOWN_FILES = [
   '**/.claude/agents/**/*.md',
   '**/.github/agents/**/*.md',
@@ -31,6 +31,8 @@ const MARKDOWN_FILES = [
   '**/.opencode/mode/**/*.md',
   '**/.opencode/modes/**/*.md',
   '**/.gemini/agents/*.md',
+  '**/.opencode/command/**/*.md',
+  '**/.opencode/commands/**/*.md',
   '**/.cursor/agents/*.md',
   '**/.kiro/agents/*.md',
   '**/.copilot/agents/**/*.md',
@@ -38,6 +40,8 @@ const MARKDOWN_FILES = [
   '**/.config/opencode/agents/**/*.md',
   '**/.config/opencode/mode/**/*.md',
   '**/.config/opencode/modes/**/*.md',
+  '**/.config/opencode/command/**/*.md',
+  '**/.config/opencode/commands/**/*.md',
 ];
 
 /** A folder's files are agents whatever language another extension has given them. */

@@ -21,7 +21,7 @@ from axe_lsp.agentfile.check.codex_layers import codex_settings
 from axe_lsp.agentfile.check.copilot import copilot_agent
 from axe_lsp.agentfile.check.cursor import cursor_agent, kiro_agent
 from axe_lsp.agentfile.check.gemini import gemini_agent, gemini_command
-from axe_lsp.agentfile.check.opencode import opencode_agent
+from axe_lsp.agentfile.check.opencode import opencode_agent, opencode_command
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.vibe import vibe_agent, vibe_config
 from axe_lsp.agentfile.lookup_order import AGENT_FOLDERS, SUFFIX, TEST_FOLDERS
@@ -46,6 +46,7 @@ from axe_lsp.agentfile.schema.markdown_keys import (
     KIRO_AGENT,
     OPENCODE_AGENT,
     OPENCODE_BUILT_IN,
+    OPENCODE_COMMAND,
 )
 from axe_lsp.agentfile.schema.nested import Node
 from axe_lsp.agentfile.schema.test_keys import TESTS
@@ -53,6 +54,7 @@ from axe_lsp.agentfile.schema.vibe_keys import BUILT_IN_AGENTS as VIBES_OWN_AGEN
 from axe_lsp.agentfile.schema.vibe_keys import RESERVED_NAME, VIBE_AGENT, VIBE_CONFIG
 from axe_lsp.agentfile.text.front_matter import (
     CLAUDE_SYNTAX,
+    COMMAND_SYNTAX,
     COPILOT_SYNTAX,
     GEMINI_SYNTAX,
     LENIENT_SYNTAX,
@@ -197,12 +199,16 @@ GEMINI_COMMANDS = _alone(
     FileKind(GEMINI_COMMAND, gemini_command, is_agent=False), other_programs.GEMINI_COMMANDS
 )
 
+OPENCODE_COMMANDS = _alone(
+    FileKind(OPENCODE_COMMAND, opencode_command, is_agent=False, syntax=COMMAND_SYNTAX),
+    other_programs.OPENCODE_COMMANDS,
+)
 CURSOR = _alone(FileKind(CURSOR_AGENT, cursor_agent, syntax=LENIENT_SYNTAX), other_programs.CURSOR)
 KIRO = _alone(FileKind(KIRO_AGENT, kiro_agent, syntax=LENIENT_SYNTAX), other_programs.KIRO)
 
 DIALECTS = (
     *(AXE, AGENT_TESTS, CODEX, VIBE, CLAUDE, COPILOT, OPENCODE, GEMINI, GEMINI_COMMANDS),
-    *(CURSOR, KIRO),
+    *(OPENCODE_COMMANDS, CURSOR, KIRO),
 )
 LAYERED: Mapping[Program, Dialect] = {
     each.program: each for each in DIALECTS if each.program is not None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 
 class Program(Struct, frozen=True):
@@ -94,6 +95,9 @@ GEMINI = Program("gemini", ".gemini", suffix=".md", unread="_", user_wins=True, 
 GEMINI_COMMANDS = Program(
     "gemini commands", ".gemini", is_recursive=True, folders=("commands",), refuses_mark=True
 )
+OPENCODE_COMMANDS = replace(
+    OPENCODE, name="opencode commands", folders=("command", "commands"), last_wins=False
+)
 CURSOR = Program("cursor", ".cursor", suffix=".md")
 KIRO = Program("kiro", ".kiro", suffix=".md")
 
@@ -103,7 +107,7 @@ IN_MARKDOWN = (CLAUDE, COPILOT, OPENCODE, GEMINI)
 PROGRAMS = (*IN_TOML, *IN_MARKDOWN)
 """The programs whose agents are run, in the order in which a name is looked up, after axe's own agents."""
 
-ALL_PROGRAMS = (*PROGRAMS, GEMINI_COMMANDS, CURSOR, KIRO)
+ALL_PROGRAMS = (*PROGRAMS, GEMINI_COMMANDS, OPENCODE_COMMANDS, CURSOR, KIRO)
 
 
 def stem_of(file_name: str) -> str:

@@ -30,7 +30,7 @@ def _fitting(snapshot: Snapshot, query: str) -> Iterator[tuple[Score, str]]:
 
 
 def _defining(snapshot: Snapshot, name: str) -> list[AgentFile]:
-    titled = ((program_title(program), name) for program in LAYERED)
+    titled = dict.fromkeys((program_title(program), name) for program in LAYERED)
     uris = [*snapshot.names.get(name, ())]
     uris += (uri for each in titled for uri in snapshot.layers.names.get(each, ()))
     files = [file for uri in uris if (file := snapshot.file(uri)) is not None]

@@ -42,6 +42,7 @@ local MARKDOWN = {
   { path = '%.github/agents/.+', layer = '.github' },
   { path = '%.opencode/agents?/.+', layer = '.opencode' },
   { path = '%.opencode/modes?/.+', layer = '.opencode' },
+  { path = '%.opencode/commands?/.+', layer = '.opencode' },
   { path = '%.gemini/agents/[^/]+', layer = '.gemini' },
   { path = '%.cursor/agents/[^/]+', layer = '.cursor' },
   { path = '%.kiro/agents/[^/]+', layer = '.kiro' },
@@ -49,6 +50,7 @@ local MARKDOWN = {
   { path = '%.copilot/agents/.+', layer = '.copilot' },
   { path = '%.config/opencode/agents?/.+', layer = '.config/opencode' },
   { path = '%.config/opencode/modes?/.+', layer = '.config/opencode' },
+  { path = '%.config/opencode/commands?/.+', layer = '.config/opencode' },
 }
 
 --- The folder above axe/agents and the like, and the layer if there is one.

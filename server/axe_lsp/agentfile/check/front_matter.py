@@ -10,7 +10,12 @@ from msgspec.structs import replace
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.shapes import Fault, Field, Shape, fields_of, place_in
 from axe_lsp.agentfile.schema.lookup import Lookup
-from axe_lsp.agentfile.schema.markdown_keys import CLAUDE_AGENT, COPILOT_AGENT, OPENCODE_AGENT
+from axe_lsp.agentfile.schema.markdown_keys import (
+    CLAUDE_AGENT,
+    COPILOT_AGENT,
+    OPENCODE_AGENT,
+    OPENCODE_COMMAND,
+)
 from axe_lsp.agentfile.text.front_matter import MarkdownParse
 from axe_lsp.agentfile.text.nearest import nearest_of
 from axe_lsp.agentfile.text.ranges import TextRange, quoted
@@ -165,13 +170,15 @@ def check_keys(fields: Mapping[str, Field], shapes: Mapping[str, Shape]) -> Iter
 
 # -- names of other agents
 
-TOOLS, AGENTS, HANDOFFS, TASK = (
+TOOLS, AGENTS, HANDOFFS, TASK, AGENT, MENTION = (
     ("tools",),
     ("agents",),
     ("handoffs", "agent"),
     ("permission", "task"),
+    ("agent",),
+    ("@",),
 )
-"""The keys of front matter that name agents: `Agent(…)` of Claude Code, two of VS Code, and one of opencode."""
+"""The keys that name agents: `Agent(…)` of Claude Code, two of VS Code, that of opencode's agents, those of its commands."""
 
 _CALL = re.compile(r"\b(?:Agent|Task)\(([^()]*)\)?")
 _NAME_IN_CALL = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
@@ -199,6 +206,21 @@ def agents_named(lookup: Lookup) -> Iterator[AgentName]:
         for name, rule in ((task.members if task is not None else None) or {}).items():
             if name and not set("*?") & set(name):
                 yield name, rule.key, TASK
+    elif lookup.schema is OPENCODE_COMMAND:
+        yield from _in_command(lookup, found)
+
+
+_MENTION = re.compile(r"(?<![\w`.@])@(\w(?:[\w./-]*\w)?)")
+
+
+def _in_command(lookup: Lookup, found: Mapping[str, Field]) -> Iterator[AgentName]:
+    """Yield the agent of a command of opencode, and what stands behind an `@` in its text, files included."""
+    agent = found.get("agent")
+    if agent is not None and agent.text:
+        yield agent.text, agent.range, AGENT
+    parse = parse_of(lookup)
+    for match in _MENTION.finditer(parse.text, parse.parts.body):
+        yield match.group(1), TextRange(*match.span(1)), MENTION
 
 
 def _in_calls(text: str, field: Field) -> Iterator[AgentName]:

@@ -88,6 +88,27 @@ def opencode_agent(lookup: Lookup) -> Iterator[Problem]:
     yield from taken_as_property(lookup)
 
 
+_COMMAND_SHAPES: Mapping[str, Shape] = {
+    **dict.fromkeys(("description", "agent", "model", "variant"), shapes.text),
+    "subtask": shapes.boolean,
+}
+
+
+def opencode_command(lookup: Lookup) -> Iterator[Problem]:
+    """Yield the problems of a command by itself."""
+    yield from plain_secrets(lookup)
+    parse, found = parse_of(lookup), fields(lookup)
+    if parse.parts.matter is None:
+        return
+    for fault in check_keys(found, _COMMAND_SHAPES) if not parse.problems else ():
+        yield error(fault._replace(message=f"{fault.message}: opencode does not start"))
+    yield from _model(found)
+    yield from unknown_keys(
+        lookup, found, lambda name: f"opencode does not read {name}", {"template": ""}, is_free=True
+    )
+    yield from cut_by_comment(lookup)
+
+
 def _not_seen(lookup: Lookup) -> Iterator[Problem]:
     """Yield the problem of a text whose front matter is not seen. A text without any is an agent with all tools."""
     parse = parse_of(lookup)
@@ -182,5 +203,5 @@ def _model(found: Mapping[str, Field]) -> Iterator[Problem]:
         return
     provider, slash, name = model.text.partition("/")
     if not provider or not slash or not name:
-        message = f"{quoted(model.text)} is not `provider/model`: each use of this agent fails"
+        message = f"{quoted(model.text)} is not `provider/model`: each use of it fails"
         yield warning(model.range, ("model",), message)

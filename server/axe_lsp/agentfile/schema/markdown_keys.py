@@ -386,6 +386,14 @@ _KIRO = (
     row("welcomeMessage", _TEXT, "The text that is shown when the agent is selected."),
 )
 
+_OPENCODE_COMMAND = (
+    row("description", _TEXT, "The purpose of the command."),
+    row("agent", _TEXT, "The agent that gets the prompt.", default="the selected agent"),
+    row("model", _TEXT, "The model, as `provider/id`."),
+    row("variant", _TEXT, "A variant of the model."),
+    row("subtask", _BOOL, "Whether the agent is called as a sub-agent.", default="false"),
+)
+
 _COMMAND = (
     row(
         "prompt",
@@ -407,4 +415,5 @@ OPENCODE_AGENT = _schema("opencode agent", "opencode", _OPENCODE)
 GEMINI_AGENT = _schema("Gemini CLI agent", "Gemini CLI", _GEMINI)
 CURSOR_AGENT = _schema("Cursor agent", "Cursor", _CURSOR)
 KIRO_AGENT = _schema("Kiro agent", "Kiro", _KIRO)
+OPENCODE_COMMAND = _schema("opencode command", "opencode", _OPENCODE_COMMAND)
 GEMINI_COMMAND = _schema("Gemini CLI command", "Gemini CLI", _COMMAND)

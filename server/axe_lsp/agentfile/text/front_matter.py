@@ -265,6 +265,12 @@ CLAUDE_SYNTAX = Syntax(
 )
 COPILOT_SYNTAX = Syntax(YAML_1_1, split_copilot, consequence="Copilot CLI does not load this file")
 OPENCODE_SYNTAX = Syntax(JS_YAML_3, split_opencode, mend_opencode, consequence=LOST)
+COMMAND_SYNTAX = Syntax(
+    JS_YAML_3,
+    split_opencode,
+    mend_opencode,
+    consequence="opencode loses the whole front matter: all of the file is the prompt",
+)
 LENIENT_SYNTAX = Syntax(BUN, split_opencode, mend_claude, is_lenient=True)
 GEMINI_SYNTAX = Syntax(
     JS_YAML_4, split_gemini, takes_lists=True, consequence="Gemini CLI skips this file"

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 
 from msgspec import Struct
 
-from axe_lsp.agentfile.dialects import CLAUDE, COPILOT, OPENCODE
+from axe_lsp.agentfile.dialects import CLAUDE, COPILOT, OPENCODE, OPENCODE_COMMANDS
 from axe_lsp.agentfile.schema.key_spec import KeySpec, KeyType
 from axe_lsp.agentfile.text.front_matter import MarkdownParse
 from axe_lsp.agentfile.text.ranges import TextRange
@@ -57,6 +57,7 @@ _CALL = re.compile(r"(?:Agent|Task)\((?:[^()]*,)?[ \t]*([^(),]*)$")
 _LIST = re.compile(r"agents:[ \t]*\[?(?:[^\[\]]*,)?[ \t]*['\"]?([^\[\],'\"]*)$")
 _HANDOFF = re.compile(r"[ \t]+(?:-[ \t]+)?agent:[ \t]*['\"]?([^'\"]*)$")
 _ITEM_OF_AGENTS = re.compile(r"[ \t]*-[ \t]+['\"]?([^'\"]*)$")
+_AGENT = re.compile(r"agent:[ \t]*['\"]?([^'\"]*)$")
 _TASK = re.compile(r"[ \t]+['\"]?([^'\":]*)$")
 _NAME_AFTER = re.compile(r"[^\s,()\[\]'\":]*")
 
@@ -89,6 +90,8 @@ def _typed_name(file: AgentFile, above: Sequence[str], line: str) -> str | None:
         match = _LIST.match(line) or _ITEM_OF_AGENTS.match(line)
     elif dialect is COPILOT and _key_above(above, line, 0) == "handoffs":
         match = _HANDOFF.match(line)
+    elif dialect is OPENCODE_COMMANDS:
+        match = _AGENT.match(line)
     elif dialect is OPENCODE and _key_above(above, line, 0) == "permission":
         is_below_task = _key_above(above, line, _indent(line)) == "task"
         match = _TASK.match(line) if is_below_task else None
