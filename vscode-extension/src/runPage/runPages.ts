@@ -5,6 +5,7 @@ import { commands, env, ViewColumn, window, type Disposable, type Uri, type Webv
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
 import type { MessageChange, MessageMode } from '../protocol';
 import { reportFailure } from '../reportFailure';
+import { mayHaveEdited } from '../runs/editsInWords';
 import { rootOf, runOf, type Node, type RunNode } from '../runs/nodes';
 import { shortened } from '../runs/figures';
 import type { Edits } from '../runs/edits';
@@ -229,7 +230,7 @@ export class RunPages implements Disposable {
       const ours = nodes.filter((node) => telling.runs.some(({ runId }) => runId === runOf(node).rootRunId));
       if (ours.length > 0) {
         telling.note(ours);
-        const changing = new Set(ours.filter((node) => this.edits.concerns(node)).map((node) => rootOf(runOf(node))));
+        const changing = new Set(ours.filter(mayHaveEdited).map((node) => rootOf(runOf(node))));
         changing.forEach((root) => this.edits.look(root));
         panel.refresh();
       }

@@ -1,14 +1,11 @@
 // What runs have changed in files, as the server knows it: asked for again when a tool may have changed one.
 
-import { realpath } from 'node:fs/promises';
-import { EventEmitter, workspace, type Disposable } from 'vscode';
+import { EventEmitter, type Disposable } from 'vscode';
 import type { ChangesOf, RunEdits } from '../protocol';
 import { editsView, turnView, type EditsView } from './editsInWords';
-import type { Node, RunNode, TurnNode } from './nodes';
+import { workspaceFolders } from './folders';
+import type { RunNode, TurnNode } from './nodes';
 import { shownPath } from './paths';
-
-/** Tools after which the changed files may be others. */
-const TOOLS: readonly string[] = ['write_file', 'edit_file', 'run_command'];
 
 interface TreeEdits {
   readonly root: RunEdits;
@@ -57,13 +54,8 @@ export class Edits implements Disposable {
     this.asked.add(root);
     if (!this.isAsking) {
       this.isAsking = true;
-      void this.ask().finally(() => (this.isAsking = false));
+      void this.ask();
     }
-  }
-
-  /** Whether a file may have been changed or put back as something became of `node`. */
-  concerns(node: Node): boolean {
-    return node.ended !== undefined && (node.kind === 'run' || (node.kind === 'call' && TOOLS.includes(node.name)));
   }
 
   dispose(): void {
@@ -80,6 +72,7 @@ export class Edits implements Disposable {
         this.emitter.fire(root);
       }
     }
+    this.isAsking = false;
   }
 
   private async treeOf({ runId }: RunNode): Promise<TreeEdits> {
@@ -95,11 +88,4 @@ export class Edits implements Disposable {
     }
     return { root, called };
   }
-}
-
-/** The folders of the window, also by the names to which links lead. */
-async function workspaceFolders(): Promise<string[]> {
-  const folders = (workspace.workspaceFolders ?? []).map(({ uri }) => uri.fsPath);
-  const real = await Promise.all(folders.map((folder) => realpath(folder).catch(() => folder)));
-  return [...new Set([...folders, ...real])];
 }

@@ -2,6 +2,7 @@
 
 import type { EditedFile, LeftFile, RunEdits, TurnEdits } from '../protocol';
 import { count, joined, whole } from './figures';
+import type { Node } from './nodes';
 
 /** Lines that were added and removed, each empty if there are none. */
 export interface Lines {
@@ -32,7 +33,18 @@ export interface EditsView extends Lines {
   readonly canUndo: boolean;
 }
 
+/** Tools after which the changed files may be others. */
+const TOOLS: readonly string[] = ['write_file', 'edit_file', 'run_command'];
+
 const BY_COMMANDS = 'Changes by commands are not known.';
+
+/** Whether a file may have been changed as something became of `node`: of a call that has ended, its turn is named. */
+export function mayHaveEdited(node: Node): boolean {
+  if (node.kind === 'turn') {
+    return node.calls.some(({ name, ended }) => ended !== undefined && TOOLS.includes(name));
+  }
+  return node.kind === 'run' && node.ended !== undefined;
+}
 
 /** What a run has changed; nothing if it can't have changed a file. `shown` is a path as a reader knows it. */
 export function editsView(edits: RunEdits, shown: (path: string) => string): EditsView | undefined {

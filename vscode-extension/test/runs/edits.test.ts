@@ -2,9 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EditedFile, RunEdits } from '../../src/protocol';
-import { editsView, turnView } from '../../src/runs/editsInWords';
-import { shownPath } from '../../src/runs/paths';
+import type { AgentBegin, EditedFile, RunEdits } from '../../src/protocol';
+import { editsView, mayHaveEdited, turnView } from '../../src/runs/editsInWords';
+import { isInside, shownPath } from '../../src/runs/paths';
+import { RunTree } from '../../src/runs/runTree';
+import { LEAD, Script } from './events';
 
 const NEW: EditedFile = { path: '/w/src/app.py', kind: 'added', added: 3, removed: 0 };
 const OTHER: EditedFile = { path: '/w/notes.txt', kind: 'modified', added: 1, removed: 2 };
@@ -66,4 +68,27 @@ test('a path outside of all folders is whole', () => {
   assert.equal(shownPath('/other/a.txt', ['/w', '']), '/other/a.txt');
   assert.equal(shownPath('/w..x/a.txt', ['/w']), '/w..x/a.txt');
   assert.equal(shownPath('/w/..a.txt', ['/w']), '..a.txt');
+});
+
+test('a run took place in a folder of the window if that is its workspace, or above it', () => {
+  assert.ok(isInside('/w', ['/w']));
+  assert.ok(isInside('/w/src', ['', '/w']));
+  assert.ok(!isInside('/w2', ['/w']));
+  assert.ok(!isInside('/', ['/w']));
+});
+
+test('files are looked at again after each call of a tool that may change one, and at the end of a run', () => {
+  const script = new Script().begin(LEAD, 'Go');
+  const tree = RunTree.begun(script.events[0]?.params as AgentBegin);
+  const looks = (add: (script: Script) => unknown) => {
+    add(script);
+    const event = script.events.at(-1);
+    return event ? tree.take(event).some(mayHaveEdited) : false;
+  };
+  assert.ok(!looks((all) => all.turn(LEAD, 1)));
+  assert.ok(!looks((all) => all.call(LEAD, 1, 'r', 'read_file', {})));
+  assert.ok(!looks((all) => all.result(LEAD, 1, 'r', 'read_file', '')));
+  assert.ok(!looks((all) => all.call(LEAD, 1, 'w', 'write_file', {})));
+  assert.ok(looks((all) => all.result(LEAD, 1, 'w', 'write_file', '')));
+  assert.ok(looks((all) => all.end(LEAD)));
 });
