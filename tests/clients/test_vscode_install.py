@@ -38,6 +38,14 @@ PATIENCE = 300
 """Seconds. pip installs some thirty packages, on a machine that may be busy."""
 
 
+MAX_PACKAGE = 2_000_000
+"""Bytes of the universal extension."""
+
+
+def test_universal_package_is_no_larger_than_its_budget(extension: Path) -> None:
+    assert extension.stat().st_size <= MAX_PACKAGE
+
+
 @pytest.mark.editor
 def test_the_server_in_the_extension_is_kept_alive_within_limits_and_its_runs_end_with_it(
     provider: ScriptedProvider, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
