@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 PAGES = {**TRUSTING, "axe.editor.showRuns": "page"}
 
 
+_IS_AT_END = "(page) => page.scrollHeight - page.scrollTop - page.clientHeight < 80"
+
 _COVERED = """turn => {
     turn.style.width = '440px';
     const line = document.createRange();
@@ -75,10 +77,18 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         window.picture("page-question")
         check_accessible(page)
 
+        more = page.get_by_role("button", name="More answers")
+        more.click()
+        page.get_by_role("button", name="Always Allow This Command Here").wait_for()
+        page.get_by_role("button", name="Show Question").click()
+        card = page.locator(".question:focus")
+        card.press("Enter")
+        card.press("a")
+        assert card.count() == 1, "no key without a modifier answers"
+
         def allow() -> None:
-            button = page.get_by_role("button", name="Allow", exact=True)
-            if button.count():
-                button.click(timeout=1000)
+            if card.count():
+                card.press("Control+Enter", timeout=1000)
 
         window.repeat_until("the file", allow, (project / "made.txt").exists)
         page.locator("article .text em", has_text="made").wait_for()
@@ -94,7 +104,13 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         assert page.locator("article").count() == 2
         assert page.locator("article .task").all_inner_texts() == ["Make it", "Why?"]
         page.get_by_role("status").filter(has_text="writer: completed").wait_for()
+        whole = page.locator("#page")
+        window.wait_until("the end of the answer", lambda: whole.evaluate(_IS_AT_END))
+        whole.evaluate("(page) => { page.scrollTop = 0; }")
         window.picture("page")
+        page.get_by_role("button", name="Jump to Latest").click()
+        window.wait_until("the end after a jump", lambda: whole.evaluate(_IS_AT_END))
+        page.get_by_role("button", name="Jump to Latest").wait_for(state="hidden")
         check_accessible(page)
         page.locator("article .turn > summary").first.click()
         page.locator("article .turn:not([open]) > summary", has_text="Plan This is bold").wait_for()
@@ -275,17 +291,31 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     provider.script("m-lead", Says(calls=calls), Says(f"All done.\n\n{_MANY_LINES}"))
     provider.script("m-broken", Refuses(400, "no such model"))
     reads = Call("read_file", {"path": "notes.txt"}, "r")
-    writes = Call("write_file", {"path": "docs/plan.txt", "content": "Ship.\n"}, "w")
-    works = Says(thinking="Where are they?", calls=[reads, writes])
+    writes = [
+        Call("write_file", {"path": path, "content": "Ship.\n"}, path)
+        for path in ("docs/plan.txt", "docs/todo.txt")
+    ]
+    works = Says(thinking="Where are they?", calls=[reads, *writes])
     alone = [Says("By itself."), Says("Once *more*.")]
     provider.script("m-helper", works, Answer(Says(_LINKS), hold=hold), *alone)
     put_server_into(project).symlink_to(server_program())
-    settings = {**PAGES, "axe.tools.allow": ["write_file"]}
-    with vscode(extension, project, tmp_path, settings, provider.environment) as window:
+    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
         window.open_file("axe/agents/lead.toml")
         window.run_agent("lead", "Go")
         page = window.webview()
         page.get_by_role("heading", name="helper").wait_for()
+        page.locator(".question .added", has_text="+Ship.").first.wait_for()
+        assert page.locator(".question .added").first.get_attribute("data-at") == "  1"
+
+        def allow_all_edits() -> None:
+            more = page.get_by_role("button", name="More answers", expanded=False)
+            if more.count():
+                more.first.click(timeout=1000)
+            all_edits = page.get_by_role("button", name="Allow All Edits of This Run")
+            all_edits.first.click(timeout=1000)
+
+        todo = project / "docs" / "todo.txt"
+        window.repeat_until("all edits", allow_all_edits, todo.exists)
         page.get_by_role("heading", name="Links").wait_for()
         assert page.get_by_text("call_agent").count() == 0, "its agent has come in its place"
         page.locator("summary", has_text="read_file").click()
@@ -298,16 +328,16 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         changed = page.locator("article > .run-edits li")
         changed.filter(has_text="docs/plan.txt +1 new").wait_for()
         assert page.get_by_role("button", name="Undo changes").count() == 0, "it is at work"
-        page.locator("details.run .run-edits summary").get_by_text("1 file").wait_for()
+        page.locator("details.run .run-edits summary").get_by_text("2 files").wait_for()
         check_accessible(page)
         window.picture("page-tree")
         hold.release()
         page.get_by_text("All done.").wait_for()
         page.get_by_role("button", name="Undo changes: lead").wait_for()
         page.get_by_role("button", name="Undo changes: turn 1").first.click()
-        window.answer_dialog("Put back plan.txt as before turn 1 of", "Put Back")
-        changed.filter(has_text="put back").wait_for()
-        window.close_message("1 file put back.")  # Three messages are shown at once.
+        window.answer_dialog("Put back 2 files as before turn 1 of", "Put Back")
+        changed.filter(has_text="put back").first.wait_for()
+        window.close_message("2 files put back.")  # Three messages are shown at once.
         assert not (project / "docs").exists()
 
         for name, target in _REJECTED.items():

@@ -12,7 +12,7 @@ import { OpenApproval, OpenInquiry, OpenQuestions, type OpenQuestion } from './o
 import type { Previews } from './previews';
 import { ApproveRequest, AskRequest, type Approval, type Inquiry, type Question, type Reply } from './protocol';
 import { QuestionDocuments } from './questionDocuments';
-import { alwaysOf, fitsMessage, forRunLabel, messageOf, subjectOf, withoutIcons } from './questions';
+import { alwaysOf, fitsMessage, forRunLabel, isEdit, messageOf, subjectOf, withoutIcons } from './questions';
 
 const REMEMBERED = 'approvals';
 const ALLOWED: Approval = { decision: 'allow' };
@@ -23,6 +23,7 @@ const MESSAGE_STAYS = 20_000;
 
 const ALLOW = 'Allow';
 const FOR_RUN = 'Allow the Same for This Run';
+const ALL_EDITS = 'Allow All Edits of This Run';
 const DENY = 'Deny';
 const INSTEAD = 'Deny and Say Why…';
 const ALWAYS = 'Always';
@@ -54,6 +55,8 @@ export class Approvals implements Disposable {
   /** Whether the user sees a question somewhere already, so that no message has to tell of it. */
   isInSight = (_: OpenQuestion): boolean => false;
   private readonly status = window.createStatusBarItem('axeLsp.questions', StatusBarAlignment.Left);
+  /** The root runs whose changes of files need no answer any more. */
+  private readonly edited = new Set<string>();
   /** One message at a time: the document behind it is about the same question. */
   private lastMessage: Promise<unknown> = Promise.resolve();
   private readonly documents: QuestionDocuments;
@@ -101,6 +104,7 @@ export class Approvals implements Disposable {
   /** Ask again, also about what was always allowed in this workspace. */
   private async forget(): Promise<void> {
     await this.memory.update(REMEMBERED, undefined);
+    this.edited.clear();
     void showInformation('Saved approvals in this workspace were reset. Agents ask again.');
   }
 
@@ -132,6 +136,17 @@ export class Approvals implements Disposable {
     open.filter((each) => subjectOf(each.question) === subject).forEach((each) => each.settle(ALLOWED));
   }
 
+  /** Changes of files by any agent of the run, protected places excepted; also an answer to those that are asked about already. */
+  private allowEdits({ question }: OpenApproval): void {
+    if (!isEdit(question)) {
+      void showInformation('This is no change of a file that can be allowed for the run: allow it once.');
+      return;
+    }
+    this.edited.add(question.rootRunId);
+    const open = this.questions.all().filter((each) => each.kind === 'approval');
+    open.filter((each) => each.question.rootRunId === question.rootRunId && isEdit(each.question)).forEach((each) => each.settle(ALLOWED));
+  }
+
   /** A protected place is asked about each time: its question has no subject. */
   private allowForRun(asked: OpenApproval): void {
     if (subjectOf(asked.question) === undefined) {
@@ -157,7 +172,8 @@ export class Approvals implements Disposable {
       return DENIED; // Nobody waits for it any more.
     }
     const subject = subjectOf(question);
-    if (subject !== undefined && this.remembered().includes(subject)) {
+    const isAllowed = isEdit(question) && this.edited.has(question.rootRunId);
+    if (isAllowed || (subject !== undefined && this.remembered().includes(subject))) {
       return ALLOWED;
     }
     const asked = new OpenApproval(question);
@@ -219,6 +235,9 @@ export class Approvals implements Disposable {
     if (subjectOf(question) !== undefined) {
       items.push({ choice: FOR_RUN, label: forRunLabel(question) });
     }
+    if (isEdit(question)) {
+      items.push({ choice: ALL_EDITS, label: ALL_EDITS });
+    }
     const always = alwaysOf(question);
     if (always) {
       items.push({ choice: ALWAYS, ...always });
@@ -268,6 +287,8 @@ export class Approvals implements Disposable {
         return asked.settle(ALLOWED);
       case FOR_RUN:
         return this.allowForRun(asked);
+      case ALL_EDITS:
+        return this.allowEdits(asked);
       case DENY:
         return asked.settle(DENIED);
       case INSTEAD:

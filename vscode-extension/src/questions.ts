@@ -94,6 +94,11 @@ export function alwaysOf(question: Question): { label: string; detail: string } 
   return { label: `Always Allow ${title(forRun)} Here`, detail: `${tool}, ${what}, by any agent in this workspace` };
 }
 
+/** Whether it is about a change of a file, which is no protected place, by a tool of ours. */
+export function isEdit({ subject, forRun }: Question): boolean {
+  return subject !== undefined && forRun === 'this file';
+}
+
 function title(words: string): string {
   return words.replace(/\b[a-z]/g, (letter) => letter.toUpperCase());
 }

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import type { Inquiry, Question } from '../src/protocol';
-import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
+import { alwaysOf, changeOf, documentName, documentText, fitsMessage, forRunLabel, isEdit, messageOf, purposeOf, subjectOf, withoutIcons, withoutLinks } from '../src/questions';
 
 function question(changes: Partial<Question> = {}): Question {
   return {
@@ -70,6 +70,12 @@ test('always is for the same again, and says what that is', () => {
   assert.equal(subjectOf(write), 'write_file: a');
   assert.equal(alwaysOf(question({ tool: 'trust' })), undefined, 'the server remembers trust');
   assert.equal(subjectOf(question()), undefined, 'what has no subject is the same as nothing else');
+});
+
+test('all edits are those of files by our tools, and no protected places, commands or questions about trust', () => {
+  assert.ok(isEdit(question({ subject: '/w/a.txt', forRun: 'this file' })));
+  assert.ok(!isEdit(question()), 'a protected place has no subject');
+  assert.ok(!isEdit({ ...command, subject: 'make test', forRun: 'this command' }));
 });
 
 test('what would lie beyond the edge of a document is said', () => {

@@ -2,7 +2,7 @@
 // told what is new since the last time, a growing text by its end alone. Knows nothing of VS Code.
 
 import type { Inquiry, Question } from '../protocol';
-import { alwaysOf, changeOf, documentText, forRunLabel } from '../questions';
+import { alwaysOf, changeOf, documentText, forRunLabel, isEdit } from '../questions';
 import { askingCall } from '../runs/calls';
 import type { EditsView } from '../runs/editsInWords';
 import { count, givenInWords, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
@@ -97,6 +97,8 @@ export interface QuestionView {
   readonly hasChange: boolean;
   readonly forRun?: string | undefined;
   readonly always?: string | undefined;
+  /** Whether all changes of files in the run can be allowed. */
+  readonly isEdit?: boolean;
   readonly choices: readonly string[];
 }
 
@@ -372,6 +374,7 @@ export function questionView(asked: Asked, key: number, run: RunNode | undefined
     hasChange: changeOf(asks) !== undefined,
     forRun: asks.forRun && forRunLabel(asks),
     always: alwaysOf(asks)?.label,
+    isEdit: isEdit(asks),
     choices: [],
   };
 }

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { marksOf } from '../../src/runPage/diffs';
+import { marksOf, numbersOf } from '../../src/runPage/diffs';
 
 test('the names of the files are neither added nor removed', () => {
   const lines = ['--- a.txt', '+++ a.txt', '@@ -1,2 +1,2 @@', ' Notes.', '-- Friday', '+- Monday'];
@@ -11,4 +11,10 @@ test('the names of the files are neither added nor removed', () => {
 
 test('a change without places is marked from its first line on', () => {
   assert.deepEqual(marksOf(['-old', '+new', ' same', '']), ['removed', 'added', '', '']);
+});
+
+test('lines have their numbers before and after from the first place on', () => {
+  const lines = ['--- a.txt', '+++ a.txt', '@@ -9,3 +9,2 @@', ' same', '-old', '-older', '+new', '\\ No newline at end of file'];
+  assert.deepEqual(numbersOf(lines), ['     ', '     ', '     ', ' 9  9', '10   ', '11   ', '   10', '     ']);
+  assert.deepEqual(numbersOf(['-old', '+new']), ['', '']);
 });

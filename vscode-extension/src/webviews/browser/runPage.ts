@@ -67,12 +67,16 @@ const go = button('Continue Run', () => tell({ do: 'continue', runId: state?.run
 const again = button('Run Again', () => tell({ do: 'again', runId: state?.runId }));
 const copy = button('Copy Answer', () => tell({ do: 'copy', runId: state?.runId }));
 const timeline = button('Timeline', () => tell({ do: 'timeline', runId: state?.runId }));
+const latest = button('Jump to Latest', () => goToEnd());
+latest.classList.add('latest');
 const HINT = 'Enter sends, Shift+Enter begins a new line.';
 const hint = element('p', { class: 'quiet', id: 'hint' }, HINT);
 const folds = new Folds(kept<Kept>()?.folds ?? {}, () => keepView());
 const edits = new Edits(kept<Kept>()?.edit, () => keepView());
 let state: PageState | undefined;
 let isAtEnd = true;
+/** Whether the page has seen its newest run at work, and the reader has touched nothing since its end. */
+let isLive = false;
 /** Where the reader was before the page was hidden, until the page is as long again. */
 let former = kept<Kept>()?.place;
 /** The boxes of side runs. */
@@ -86,7 +90,7 @@ page.append(
   header,
   conversation,
   others,
-  element('form', { class: 'reply' }, waits, queue.top, reply, send, hint),
+  element('form', { class: 'reply' }, latest, waits, queue.top, reply, send, hint),
   spoken,
 );
 reply.value = kept<Kept>()?.draft ?? '';
@@ -100,16 +104,17 @@ reply.addEventListener('keydown', (event) => {
   }
 });
 page.addEventListener('scroll', () => {
-  isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR;
+  noteEnd();
   keepView();
 });
-['wheel', 'pointerdown', 'keydown'].forEach((name) => page.addEventListener(name, () => (former = undefined), { passive: true }));
+['wheel', 'pointerdown', 'keydown'].forEach((name) => page.addEventListener(name, () => onTouch(), { passive: true }));
 page.addEventListener('click', (event) => onLink(event));
 page.addEventListener('keydown', (event) => event.key === 'Enter' && onLink(event));
 setInterval(() => tick(), SECOND);
 const arrange = drawing(() => {
   followEnd();
   goBack();
+  noteEnd();
   keepView();
 });
 afterTexts(() => {
@@ -122,6 +127,10 @@ function show(next: PageState): void {
   if (state && state.runId !== next.runId && reply.value === sent) {
     reply.value = '';
   }
+  if (state && !next.isWhole && state.runId !== next.runId) {
+    isAtEnd = isLive = true; // A message was sent: it comes into sight, and so does its answer.
+  }
+  isLive ||= next.isGoing;
   state = next;
   if (next.isWhole) {
     drawn.clear();
@@ -185,11 +194,26 @@ function topOfSight(): number {
   return header.getBoundingClientRect().bottom + 1;
 }
 
-/** What is new comes into sight for a reader who was at the end of what goes on; a past run begins at its beginning. */
+/** What is new comes into sight for a reader who was at the end of what goes on, also what comes with its end; a past run begins at its beginning. */
 function followEnd(): void {
-  if (isAtEnd && state?.isGoing) {
+  if (isAtEnd && isLive) {
     page.scrollTop = page.scrollHeight;
   }
+}
+
+function goToEnd(): void {
+  page.scrollTop = page.scrollHeight;
+  noteEnd();
+}
+
+function noteEnd(): void {
+  isAtEnd = page.scrollHeight - page.scrollTop - page.clientHeight < NEAR;
+  latest.hidden = isAtEnd;
+}
+
+function onTouch(): void {
+  former = undefined;
+  isLive = state?.isGoing ?? false;
 }
 
 // -- runs, turns and tool calls

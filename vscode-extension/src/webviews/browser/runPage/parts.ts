@@ -1,6 +1,6 @@
 // What the page of a conversation is made of.
 
-import { marksOf } from '../../../runPage/diffs';
+import { marksOf, numbersOf } from '../../../runPage/diffs';
 import { element } from '../elements';
 
 const DEEPEST_HEADING = 6;
@@ -36,8 +36,9 @@ export function pre(text: string): HTMLElement {
 }
 
 export function diff(text: string): HTMLElement {
-  const lines = text.split('\n');
+  const lines = text.replace(/\n$/, '').split('\n');
   const marks = marksOf(lines);
-  const spans = lines.map((line, at) => element('span', { class: marks[at] ?? '' }, `${line}\n`));
+  const numbers = numbersOf(lines);
+  const spans = lines.map((line, at) => element('span', { class: marks[at] ?? '', 'data-at': numbers[at] ?? '' }, line));
   return element('pre', { tabindex: '0', class: 'diff' }, ...spans);
 }

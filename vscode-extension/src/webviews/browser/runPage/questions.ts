@@ -9,6 +9,10 @@ import { button, diff, pre } from './parts';
 /** Milliseconds in which a question that has just appeared takes no answer: a click may have been meant for what stood there. */
 const TOO_SOON = 700;
 
+const ALL_EDITS = 'Allow All Edits of This Run';
+
+const MODIFIER = navigator.platform.startsWith('Mac') ? '⌘' : 'Ctrl';
+
 /** A question as it is shown. */
 interface Card {
   readonly top: HTMLElement;
@@ -96,24 +100,50 @@ function drawn(question: QuestionView, left: HTMLElement, isTooSoon: () => boole
   const { key, message, details } = question;
   const answer = (label: string, choice: string, text?: string) =>
     button(label, () => isTooSoon() || tell({ do: 'answer', key, choice, ...(text === undefined ? {} : { text }) }));
-  const buttons = question.kind === 'approval' ? approvalButtons(question, answer) : question.choices.map((each) => answer(each, 'Answer', each));
+  const buttons = question.kind === 'approval' ? approvalButtons(question, answer) : [element('div', { class: 'buttons' }, ...question.choices.map((each) => answer(each, 'Answer', each)))];
   const top = element('div', { class: 'question', role: 'group', 'aria-label': message, tabindex: '-1' }, element('p', { class: 'message' }, message, ' ', left));
-  top.append(details.startsWith('--- ') ? diff(details) : pre(details), element('div', { class: 'buttons' }, ...buttons));
+  top.append(details.startsWith('--- ') ? diff(details) : pre(details), ...buttons);
   if (question.kind === 'inquiry') {
     top.append(answerBox(key));
+  } else {
+    top.addEventListener('keydown', (event) => {
+      const choice = choiceOf(event);
+      if (choice) {
+        event.preventDefault();
+        void (isTooSoon() || tell({ do: 'answer', key, choice }));
+      }
+    });
   }
   return top;
 }
 
+/** The two usual answers, and a button that unfolds the others. */
 function approvalButtons(question: QuestionView, answer: (label: string, choice: string) => HTMLElement): HTMLElement[] {
-  return [
+  const allow = answer('Allow', 'Allow');
+  allow.classList.add('primary');
+  const others = element(
+    'div',
+    { class: 'buttons others' },
     ...(question.hasChange ? [answer('Show Change', 'Show')] : []),
-    answer('Allow', 'Allow'),
     ...(question.forRun ? [answer(question.forRun, 'Allow the Same for This Run')] : []),
+    ...(question.isEdit ? [answer(ALL_EDITS, ALL_EDITS)] : []),
     ...(question.always ? [answer(question.always, 'Always')] : []),
-    answer('Deny', 'Deny'),
     answer('Deny and Say Why…', 'Deny and Say Why…'),
-  ];
+  );
+  others.hidden = true;
+  const more = button('⋯', () => {
+    others.hidden = !others.hidden;
+    more.setAttribute('aria-expanded', String(!others.hidden));
+  }, 'More answers');
+  more.setAttribute('aria-expanded', 'false');
+  const keys = element('span', { class: 'quiet keys' }, `${MODIFIER}+Enter allows, ${MODIFIER}+Backspace denies.`);
+  return [element('div', { class: 'buttons' }, allow, answer('Deny', 'Deny'), more, keys), others];
+}
+
+/** What a key answers in a card that has the focus: none without a modifier, and none in a field. */
+function choiceOf({ key, ctrlKey, metaKey, altKey, shiftKey, target }: KeyboardEvent): string | undefined {
+  const isTyped = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+  return isTyped || altKey || shiftKey || !(ctrlKey || metaKey) ? undefined : { Enter: 'Allow', Backspace: 'Deny' }[key];
 }
 
 function answerBox(key: number): HTMLElement {
