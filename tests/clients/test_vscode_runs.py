@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from axe_lsp.hosting.history.database import history_file
+from axe_lsp.hosting.history.rows import Origin
 from support.accessibility import check_accessible
 from support.editors import (
     clean_environment,
@@ -122,7 +123,7 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
     environment = clean_environment(tmp_path / "home", **provider.environment)
     early, earlier = (datetime.now().astimezone().date() - timedelta(days=days) for days in (3, 4))
     tales = [_old_run(number, early if number < 60 else earlier) for number in range(65)]
-    put(history_file(environment), *tales)
+    put(history_file(environment), *tales, origin=Origin(str(project), 30))
     with (
         vscode(extension, project, tmp_path, TRUSTING, provider.environment) as window,
         subprocess.Popen(_command("When?"), cwd=project, env=environment, text=True) as elsewhere,
@@ -200,7 +201,9 @@ def test_a_filter_leaves_the_runs_with_all_its_words(
         .begin("tester", task="Check the plan")
         .end(status="failed"),
     ]
-    put(history_file(environment), *tales)
+    put(history_file(environment), *tales, origin=Origin(str(project), 30))
+    other = Tale("c" * 32, early.isoformat()).begin("tester", task="Elsewhere").end()
+    put(history_file(environment), other, writer="another")
     settings = {**TRUSTING, "workbench.colorTheme": "Default High Contrast"}
     with vscode(extension, project, tmp_path, settings, provider.environment, server) as window:
         window.open_file("axe/agents/reader.toml")
@@ -227,6 +230,11 @@ def test_a_filter_leaves_the_runs_with_all_its_words(
         runs.wait_until_gone("Check the")
         runs.unfold(_named(early))
         runs.wait_for("When?", _named(early), "Check the", "Check the")
+        runs.wait_until_gone("Elsewhere")
+        window.run_command("axe: Show Runs of All Folders")
+        runs.wait_for(_named(early), "Elsewhere")
+        window.run_command("axe: Show Runs of This Workspace")
+        runs.wait_until_gone("Elsewhere")
 
 
 @pytest.mark.editor
@@ -316,7 +324,9 @@ def test_the_file_changes_of_a_run_are_shown_and_undone(
         page = window.webview()
         rows = page.locator(".run-edits li")
         rows.filter(has_text="plan.txt").filter(has_text="undo leaves it").wait_for()
-        rows.filter(has_text="notes.txt").get_by_role("link", name="notes.txt", exact=True)
+        rows.filter(has_text="notes.txt").get_by_role(
+            "link", name="notes.txt", exact=True
+        ).wait_for()
         check_accessible(page)
         page.get_by_role("button", name="Review changes: turn 1").click()
         window.wait_for_tab("Changes of writer in turn 1")

@@ -139,7 +139,7 @@ export class Approvals implements Disposable {
   /** Changes of files by any agent of the run, protected places excepted; also an answer to those that are asked about already. */
   private allowEdits({ question }: OpenApproval): void {
     if (!isEdit(question)) {
-      void showInformation('This is no change of a file that can be allowed for the run: allow it once.');
+      void showInformation('Only edits of files outside of protected places can be allowed for the run: allow it once.');
       return;
     }
     this.edited.add(question.rootRunId);

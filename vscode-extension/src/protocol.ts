@@ -330,7 +330,7 @@ export interface ReplyParams {
 }
 
 export const RunRequest = new RequestType<RunParams | ReplyParams, RunResult, unknown>('axe/run');
-export const RunsRequest = new RequestType<{ limit: number; before?: string }, PastRun[], unknown>('axe/runs');
+export const RunsRequest = new RequestType<{ limit: number; before?: string; folders?: string[] }, PastRun[], unknown>('axe/runs');
 export const EventsRequest = new RequestType<{ runId: string; after?: number }, Happening[], unknown>('axe/events');
 export const SubscribeRequest = new RequestType<Record<string, never>, unknown, unknown>('axe/subscribe');
 /** With `fromTurn` it makes a new run that shares the turns before; another `model` may go on. */

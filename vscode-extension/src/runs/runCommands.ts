@@ -54,6 +54,8 @@ export class RunCommands {
       register('axeLsp.searchRuns', () => this.search()),
       register('axeLsp.filterRuns', () => this.filter()),
       commands.registerCommand('axeLsp.clearRunsFilter', () => (this.view.filter = '')),
+      register('axeLsp.showRunsEverywhere', () => this.view.showEverywhere(true)),
+      register('axeLsp.showRunsHere', () => this.view.showEverywhere(false)),
       register('axeLsp.refreshRuns', () => this.runs.refresh()),
       register('axeLsp.loadMoreRuns', () => this.runs.store.loadMore()),
       register('axeLsp.compareRuns', (_, one, selected) => this.compare(one, selected)),
@@ -327,7 +329,7 @@ export class RunCommands {
 
   private async chooseRun(question: string, fits = (_: RunNode) => true): Promise<RunNode | undefined> {
     await this.loadAll();
-    const runs = this.runs.store.roots().filter(fits);
+    const runs = this.runs.roots().filter(fits);
     if (runs.length === 0) {
       void showInformation('No such run is remembered yet.');
       return undefined;

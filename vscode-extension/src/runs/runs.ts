@@ -1,6 +1,6 @@
 // What happens in runs, as the server tells it: kept in the store, and written to the output "axe runs".
 
-import { EventEmitter, window, type Disposable } from 'vscode';
+import { EventEmitter, Uri, window, type Disposable } from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
 import {
   AgentNotification,
@@ -21,6 +21,8 @@ import {
   type RunEdits,
 } from '../protocol';
 import { Changes } from './changes';
+import { workspaceFolders } from './folders';
+import { isInside } from './paths';
 import { RunLog } from './runLog';
 import type { RunNode } from './nodes';
 import { RunStore, type Source } from './store';
@@ -39,6 +41,9 @@ export class Runs implements Disposable {
   private readonly began = new EventEmitter<RunNode>();
   /** A root run has begun or goes on, which this window hears of. */
   readonly onDidBegin = this.began.event;
+  /** Whether the list has the runs of all folders, and not those of this window alone. */
+  isEverywhere = false;
+  private folders: readonly string[] = [];
   private client: LanguageClient | undefined;
   private isSubscribed = false;
 
@@ -68,6 +73,23 @@ export class Runs implements Disposable {
   /** The files that a run or one of its turns has changed, with their `texts` if they are wanted. */
   async edits(of: ChangesOf, texts: boolean): Promise<RunEdits> {
     return (await this.running()).sendRequest(ChangesRequest, { ...of, texts });
+  }
+
+  /** The list has the runs of all folders, or those of this window. */
+  async look(everywhere: boolean): Promise<void> {
+    this.isEverywhere = everywhere;
+    this.store.begin();
+    await this.refresh();
+  }
+
+  /** Whether a root run took place in a folder of this window; what its own server tells of has no folder. */
+  isHere({ workspace }: RunNode): boolean {
+    return this.folders.length === 0 || workspace === '' || isInside(workspace, this.folders);
+  }
+
+  /** The root runs of the list, newest first. */
+  roots(): RunNode[] {
+    return this.store.roots().filter((run) => this.isEverywhere || this.isHere(run));
   }
 
   show(): void {
@@ -128,7 +150,12 @@ export class Runs implements Disposable {
 
   private source(): Source {
     return {
-      runs: async (params) => (await this.running()).sendRequest(RunsRequest, params),
+      runs: async (params) => {
+        this.folders = await workspaceFolders();
+        const folders = this.folders.map((folder) => Uri.file(folder).toString());
+        const isAll = this.isEverywhere || folders.length === 0;
+        return (await this.running()).sendRequest(RunsRequest, { ...params, ...(isAll ? {} : { folders }) });
+      },
       events: async (params) => (await this.running()).sendRequest(EventsRequest, params),
     };
   }

@@ -1,5 +1,6 @@
 // The view "Runs": a tree of what goes on and of what is remembered, by day.
 
+import { basename } from 'node:path';
 import {
   commands,
   EventEmitter,
@@ -19,7 +20,7 @@ import { askingCall } from './calls';
 import { Changes, type Changed } from './changes';
 import { beginningOfDay, byDay, type Day } from './days';
 import { passes, wordsOf } from './filter';
-import { count } from './figures';
+import { count, joined } from './figures';
 import { childrenOf, idOf, isNode, parentOf, runOf, type Node, type RunNode } from './nodes';
 import { rowOf, type Asks, type Row } from './presenting';
 import { uriOf } from './runDocuments';
@@ -95,6 +96,13 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     this.drawList();
   }
 
+  /** Shows the runs of all folders, or those of this window. */
+  async showEverywhere(everywhere: boolean): Promise<void> {
+    void commands.executeCommand('setContext', 'axeLsp.runsEverywhere', everywhere);
+    await this.runs.look(everywhere);
+    this.drawList();
+  }
+
   async getChildren(element?: Element): Promise<Element[]> {
     if (!element) {
       return this.top();
@@ -133,6 +141,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     const isHidden = !this.passes(run);
     if (force && isHidden) {
       this.filter = '';
+      await (this.runs.isEverywhere || this.runs.isHere(run) ? undefined : this.showEverywhere(true));
     }
     if (force || (this.tree.visible && !isHidden)) {
       await this.tree.reveal(run, { select: true, focus: false, expand: true });
@@ -160,12 +169,12 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
 
   /** The runs that pass the filter. */
   private left(): RunNode[] {
-    return this.runs.store.roots().filter((run) => this.passes(run));
+    return this.runs.roots().filter((run) => this.passes(run));
   }
 
   /** Draws the list of runs, and says how many of them the filter leaves. */
   private drawList(): void {
-    const all = count(this.runs.store.roots().length, 'run');
+    const all = count(this.runs.roots().length, 'run');
     this.tree.message = this.isFiltered ? `${this.left().length} of ${all} with “${this.wanted.trim()}”` : '';
     this.changed.fire(undefined);
   }
@@ -178,7 +187,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   private passes(run: RunNode): boolean {
     const root = this.runs.store.run(run.rootRunId, run.rootRunId) ?? run;
     const isWaiting = this.questions.all().some(({ question }) => question.rootRunId === root.runId);
-    return passes(root, isWaiting, this.wanted);
+    return (this.runs.isEverywhere || this.runs.isHere(root)) && passes(root, isWaiting, this.wanted);
   }
 
   /** VS Code opens a row only if it was a parent when it first came. */
@@ -209,7 +218,9 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
 
   private rowOf(node: Node): Row {
     const asks = this.openAt(node).map(({ kind, question, ends }): Asks => ({ kind, purpose: purposeOf(question), ends }));
-    return rowOf(node, Date.now(), asks);
+    const row = rowOf(node, Date.now(), asks);
+    const isElsewhere = node.kind === 'run' && node.depth === 0 && !this.runs.isHere(node);
+    return isElsewhere ? { ...row, description: joined([basename(node.workspace), row.description]) } : row;
   }
 
   /** Draws the row of the run that asks, and leads there whoever looks at the tree. */
@@ -240,7 +251,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
   /** How much waits for the user; if nothing does, how many runs are going on. */
   private count(): void {
     const asked = this.questions.all().length;
-    const going = this.runs.store.roots().filter((run) => run.status === 'running').length;
+    const going = this.runs.roots().filter((run) => run.status === 'running').length;
     const tooltip = asked > 0 ? `${count(asked, 'question')} from agents` : `${count(going, 'run')} under way`;
     this.tree.badge = asked + going > 0 ? { value: asked || going, tooltip } : undefined;
   }
@@ -250,7 +261,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
       return;
     }
     this.beats += 1;
-    const going = this.runs.store.roots().filter((run) => run.status === 'running');
+    const going = this.runs.roots().filter((run) => run.status === 'running');
     const asking = this.questions.all().flatMap(({ question }) => {
       const run = this.runs.store.run(question.rootRunId, question.runId);
       return run ? [run, askingCall(run, question.callId) ?? run] : [];

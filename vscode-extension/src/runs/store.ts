@@ -95,6 +95,12 @@ export class RunStore {
     await Promise.all(this.elsewhere().filter((known) => this.isFollowed(known, listed)).map((known) => this.catchUp(known)));
   }
 
+  /** Another list of runs is remembered from now on, such as that of other folders. */
+  begin(): void {
+    this.oldest = undefined;
+    this.hasMore = false;
+  }
+
   /** So many older runs. */
   async loadMore(limit = PAGE): Promise<void> {
     const before = this.oldest?.runId;

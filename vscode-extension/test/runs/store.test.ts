@@ -30,6 +30,17 @@ class Memory {
   );
 }
 
+test('older runs of another list are those of the new one', async () => {
+  const memory = new Memory();
+  memory.runs = Array.from({ length: 60 }, (_, number) => past(`a${number}`, -number));
+  await memory.store.refresh();
+  assert.ok(memory.store.hasMore);
+  memory.runs = [past('b', 0)];
+  memory.store.begin();
+  await memory.store.refresh();
+  assert.ok(!memory.store.hasMore);
+});
+
 test('what happens now is shown without asking', () => {
   const { store, asked } = new Memory();
 
