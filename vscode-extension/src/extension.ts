@@ -6,6 +6,7 @@ import { hasAgents, isServedByPlace } from './agentFiles';
 import { showAgents } from './agents/feature';
 import { ApiKeys } from './apiKeys';
 import { Approvals } from './approvals';
+import { CodeAnswers } from './code/codeAnswers';
 import { FirstSteps } from './firstSteps';
 import { LANGUAGES, recognizeAgents } from './languages';
 import { showInformation } from './messages';
@@ -24,6 +25,7 @@ let connection: Connection | undefined;
 export function activate(context: ExtensionContext): void {
   const previews = new Previews();
   const approvals = new Approvals(context.workspaceState, previews);
+  const codeAnswers = new CodeAnswers();
   const log = window.createOutputChannel('axe-lsp', { log: true });
   const reports = new Reports(context);
   const keys = new ApiKeys(context.secrets);
@@ -34,6 +36,7 @@ export function activate(context: ExtensionContext): void {
     prepare: (client) => {
       runs.listenTo(client);
       approvals.listenTo(client);
+      codeAnswers.listenTo(client);
       agents.listenTo(client);
     },
   });
@@ -76,6 +79,7 @@ export function activate(context: ExtensionContext): void {
     workspace.registerTextDocumentContentProvider(PREVIEW_SCHEME, previews),
     approvals,
     ...approvals.register((row) => runs.questionOf(row)),
+    ...codeAnswers.register(),
     ...serverCommands(context, server, reports, log),
     ...recognizeAgents(),
     commands.registerCommand('axeLsp.setApiKey', async (variable: unknown) => {

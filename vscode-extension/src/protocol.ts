@@ -310,6 +310,36 @@ export interface Reply {
   readonly answer: string;
 }
 
+/** What a tool of an agent asks about code (docs/protocol.md, `axe/editor`). Lines count from 1. */
+export interface CodeQuestion {
+  readonly question: 'diagnostics' | 'definition' | 'references' | 'symbols' | 'hover' | 'incomingCalls' | 'outgoingCalls';
+  readonly uri?: string;
+  readonly line?: number;
+  readonly name?: string;
+  /** Of the text that the diagnostics are to be about. */
+  readonly digest?: string;
+  readonly timeoutMs: number;
+}
+
+export interface CodeItem {
+  readonly uri?: string;
+  readonly line?: number;
+  readonly text?: string;
+  readonly name?: string;
+  readonly kind?: string;
+  readonly message?: string;
+  readonly severity?: 'error' | 'warning' | 'information' | 'hint';
+  readonly source?: string;
+}
+
+export interface CodeAnswer {
+  readonly items?: readonly CodeItem[];
+  readonly leftOut?: number;
+  /** The digests of the texts whose diagnostics are complete, by URI. */
+  readonly checked?: Readonly<Record<string, string>>;
+  readonly missing?: 'folder' | 'server' | 'name';
+}
+
 /** A whole file; `before` is empty where there is none yet. */
 export interface Change {
   readonly path: string;
@@ -425,6 +455,7 @@ export interface MessageChange {
 export const MessageRequest = new RequestType<NewMessage, { messageId: string }, unknown>('axe/message');
 export const ChangeMessageRequest = new RequestType<MessageChange & { runId: string; messageId: string }, { changed: boolean }, unknown>('axe/changeMessage');
 export const AskRequest = new RequestType<Inquiry, Reply | null, unknown>('axe/ask');
+export const EditorRequest = new RequestType<CodeQuestion, CodeAnswer, unknown>('axe/editor');
 export const ApproveRequest = new RequestType<Question, Approval, unknown>('axe/approve');
 
 export const AgentNotification = new NotificationType<AgentBegin | AgentResume | AgentIdle | AgentEnd>('axe/agent');

@@ -26,8 +26,8 @@ def unanswered_tools(file: AgentFile, severities: Severities) -> Iterator[Findin
     for each in FileValues(file.open).strings(("tools",)):
         if each.value in EDITOR_TOOLS and not comments.holds(RULE.code, each.range.start):
             message = (
-                f"runs of this editor go without `{each.value}`: it asks language servers in "
-                "runs of VS Code, Neovim and Emacs"
+                f"runs of this editor go without `{each.value}`, which asks the language servers of "
+                "VS Code"
             )
             severity = severities.get(RULE.code) or Severity.HINT
             yield RULE.finding(each.range, message, severity=severity)

@@ -44,7 +44,7 @@ agents with `sub_agents` or `[task]`.
 
 The tools `diagnostics`, `definition`, `references`, `symbols`, `hover` and `call_hierarchy` ask the
 [language servers of the editor](editor-tools.md). An editor that does not answer them shows a hint
-at their names; in VS Code, Neovim and Emacs they work.
+at their names; in VS Code they work.
 """,
     is_for=Dialects.ALL,
     check=check,
