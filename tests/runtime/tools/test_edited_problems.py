@@ -272,6 +272,6 @@ class TestUnchangedLines:
         assert unchanged_lines(before.split(), after.split()) == expected
 
     def test_long_texts_are_compared_at_their_ends_alone(self) -> None:
-        before = [*"ab", *map(str, range(2_000)), "z"]
-        after = [*"ab", *map(str, range(2_000, 0, -1)), "z"]
-        assert unchanged_lines(before, after) == {1: 1, 2: 2, 2003: 2003}
+        before = [*"ab", *map(str, range(201)), "z"]
+        after = [*"ab", *map(str, range(201, 0, -1)), "z"]
+        assert unchanged_lines(before, after) == {1: 1, 2: 2, 204: 204}

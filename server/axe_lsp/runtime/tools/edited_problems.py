@@ -36,8 +36,9 @@ _SECONDS = 3.0
 """For language servers to check the text after an edit."""
 
 _MOST_LISTED = 20
-_MOST_COMPARED = 1_000_000
-"""Pairs of lines that are compared to find the changed ones; beyond that all between the first and the last one count."""
+_MOST_COMPARED = 40_000
+"""Pairs of lines that are compared to find the changed ones; beyond that all between the first and the last one count.
+The time of a comparison grows with the cube of the lines in the worst case, as of lines that alternate."""
 
 _WORST = {"errors": "error", "warnings": "warning"}
 
