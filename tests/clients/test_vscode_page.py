@@ -369,7 +369,9 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         page.locator(".turn > summary").hover()
         page.get_by_role("button", name="Retry from Here: turn 1").click()
         page.locator("article .text em", has_text="more").wait_for()
+        window.wait_for_tab("helper: fork of Read")
         check_accessible(page)
+        window.press_until("Control+f", "the box to find", window.finds_in_page)
     first, again = provider.asked("m-helper")[-2:]
     assert first.body["messages"] == again.body["messages"]
 

@@ -288,6 +288,10 @@ class Workbench(TextEditor, Questions):
         front = self._page.locator("iframe.webview.ready:visible").last
         return front.content_frame.frame_locator("#active-frame")
 
+    def finds_in_page(self) -> bool:
+        """Return whether the box to find a text in a webview is open."""
+        return self._page.locator(".simple-find-part.visible").count() > 0
+
     def reload(self) -> None:
         """Loads the window anew with what is open in it: another extension host, another language server."""
         self._page.evaluate(_FORGET_FILE_TO_OPEN)

@@ -164,7 +164,19 @@ export class GrowingMarkdown {
         token.attrs = [['class', side]]; // The page takes no style from elsewhere.
       }
     }
+    tokens.forEach(({ type }, at) => type === 'list_item_open' && tick(tokens[at + 2]));
     return markdown.renderer.render(tokens, markdown.options, env);
+  }
+}
+
+/** The box of a task at the beginning of an item: `[x]` or `[ ]`. */
+const BOX = /^\[(?<mark>[ xX])\](?=\s)/;
+
+/** Draws the box of a task that a list item begins with. */
+function tick(item: Token | undefined): void {
+  const text = item?.type === 'inline' ? item.children?.[0] : undefined;
+  if (text?.type === 'text') {
+    text.content = text.content.replace(BOX, (_, mark: string) => (mark === ' ' ? '☐' : '☑'));
   }
 }
 

@@ -324,5 +324,6 @@ export class RunPages implements Disposable {
 }
 
 function titleOf(root: RunNode): string {
-  return root.task ? `${root.agent}: ${shortened(root.task, TITLE)}` : root.agent;
+  const fork = root.forkedFrom ? 'fork of ' : '';
+  return root.task ? `${root.agent}: ${fork}${shortened(root.task, TITLE)}` : root.agent;
 }

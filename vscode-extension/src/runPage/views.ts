@@ -1,7 +1,7 @@
 // What the page of a conversation shows: its runs, one after the other, each as a tree of runs, turns and tool calls. A page is
 // told what is new since the last time, a growing text by its end alone. Knows nothing of VS Code.
 
-import type { Inquiry, Question } from '../protocol';
+import type { Fork, Inquiry, Question } from '../protocol';
 import { alwaysOf, changeOf, documentText, forRunLabel, isEdit } from '../questions';
 import { askingCall } from '../runs/calls';
 import type { EditsView } from '../runs/editsInWords';
@@ -187,7 +187,7 @@ export class Telling {
     return {
       isWhole,
       runId: newest.runId,
-      title: shortened(`${newest.agent}: ${this.runs[0]?.task ?? ''}`, HEADING),
+      title: shortened(`${newest.agent}: ${newest.forkedFrom ? 'fork of ' : ''}${this.runs[0]?.task ?? ''}`, HEADING),
       agent: newest.agent,
       spoken: joined([`${newest.agent}: ${idle || inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
@@ -271,7 +271,7 @@ function ofRun(run: RunNode) {
     error: run.error && run.error !== run.status ? run.error : '',
     changes: run.changes ?? '',
     unapplied: run.unapplied !== undefined,
-    figures: joined([run.place ? placeInWords(run.place) : '', incompleteInWords(run.incomplete), has ? tokensInWords(used) : '', money(used.cost)]),
+    figures: joined([forkInWords(run.forkedFrom), run.place ? placeInWords(run.place) : '', incompleteInWords(run.incomplete), has ? tokensInWords(used) : '', money(used.cost)]),
   } as const;
 }
 
@@ -306,6 +306,11 @@ function ofCall(call: CallNode) {
     result: call.content,
     figures: '',
   } as const;
+}
+
+/** Turns before that of a fork are those of the former run. */
+function forkInWords(fork: Fork | undefined): string {
+  return fork ? `fork of run ${fork.runId.slice(0, 8)} at turn ${fork.turn}` : '';
 }
 
 /** What a call of one of the tools that change files writes and takes away. */

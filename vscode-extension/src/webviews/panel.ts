@@ -23,7 +23,7 @@ export function onRestored<Kept>(name: string, restore: (panel: WebviewPanel, ke
 
 /** A panel for a page of that name, in front of the focus or beside it. */
 export function newPanel(name: string, title: string, viewColumn = ViewColumn.Active, preserveFocus = false): WebviewPanel {
-  return window.createWebviewPanel(viewType(name), title, { viewColumn, preserveFocus });
+  return window.createWebviewPanel(viewType(name), title, { viewColumn, preserveFocus }, { enableFindWidget: true });
 }
 
 /** VS Code throws when a closed panel is asked anything; what was begun on its page may end later. */

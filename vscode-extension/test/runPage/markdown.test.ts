@@ -141,3 +141,9 @@ test('headings begin below the one of their turn, and cells keep their side with
   assert.match(inPieces('## One\n\n### Two\n\n# Three\n', 3), /<h2>One<\/h2>\s*<h3>Two<\/h3>\s*<h2>Three<\/h2>/);
   assert.match(inPieces('| a |\n|--:|\n| 1 |\n', 3), /<td class="right">1<\/td>/);
 });
+
+test('tasks of a list have boxes, and brackets elsewhere stay as they are', () => {
+  const html = inPieces('- [x] done\n- [ ] to do\n- [y] no task\n\nNo [x] task\n', 3);
+  assert.match(html, /<li>☑ done<\/li>\s*<li>☐ to do<\/li>\s*<li>\[y\] no task<\/li>/);
+  assert.match(html, /<p>No \[x\] task<\/p>/);
+});

@@ -70,6 +70,13 @@ test('a page is told of changed files of a run and a turn when they are others',
   assert.deepEqual(told(), [['l', '2 files'], ['l/1', '2 files']]);
 });
 
+test('a fork says of which run it is, and from which turn on', () => {
+  const { root } = RunTree.remembered(past('f', 0, { task: 'Go', forkedFrom: { runId: '1234567890', turn: 3 } }));
+  const { title, nodes } = new Telling([root], NO_EDITS).state([]);
+  assert.match(title, /: fork of Go$/);
+  assert.match(nodes[0]?.figures ?? '', /^fork of run 12345678 at turn 3/);
+});
+
 test('a text that grows is told by its end alone', () => {
   const page = new Page();
   page.after((script) => script.turn(LEAD, 1).text(LEAD, 1, 'One '));
