@@ -175,10 +175,17 @@ class TestWithoutAnAnswer:
         file.answer = lambda _: EditorAnswer(about_code=CodeAnswer())
         assert await file.edit("bad\n") == UNFINISHED
 
-    async def test_editor_that_does_not_answer_is_asked_once(self, file: CheckedFile) -> None:
+    async def test_editor_that_does_not_answer_is_named(self, file: CheckedFile) -> None:
         file.answer = lambda _: EditorAnswer("failed", "the editor did not answer within 1 s")
         assert await file.edit("bad\n") == UNFINISHED
-        assert len(file.questions) == 1
+
+    async def test_editor_that_was_late_before_the_edit_is_asked_after_it(
+        self, file: CheckedFile
+    ) -> None:
+        late = EditorAnswer("failed", "the editor did not answer within 1 s")
+        file.answer = lambda request: file.fresh(request) if request.seconds else late
+        remark = await file.edit("bad\n")
+        assert remark == f"\n1 problem after this edit, {DATA}:\na.ts:1: error: bad"
 
     @pytest.mark.parametrize("missing", ["folder", "server"])
     async def test_file_without_a_language_server_adds_nothing(

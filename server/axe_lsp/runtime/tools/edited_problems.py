@@ -59,8 +59,6 @@ class EditCheck:
         self._editor = _asked_editor(call, workplace)
         self._earlier = _Earlier(None, ())
         self._worst = ""
-        self._is_answered = True
-        """Whether the editor answers. One that does not is not asked again after the edit."""
         self._is_served = True
         """Whether there is a language server for the file."""
 
@@ -109,7 +107,7 @@ class EditCheck:
         self, file: Path, content: bytes, seconds: float
     ) -> Sequence[CodeItem] | None:
         """Return the problems of a text of a file; None unless the editor has checked exactly this text."""
-        if self._editor is None or not self._is_answered:
+        if self._editor is None:
             return None
         digest = text_digest(content)
         answer = await self._editor.ask(
@@ -117,7 +115,6 @@ class EditCheck:
         )
         found = answer.about_code
         if found is None:
-            self._is_answered = False
             return None
         self._is_served = not found.missing
         select = partial(_of_text, self._workplace, file, digest, found)
