@@ -18,6 +18,7 @@ from benchmarks import (
     history,
     keystrokes,
     long_runs,
+    markdown_agents,
     problems,
     questions,
     requests,
@@ -109,6 +110,10 @@ def _workspaces(effort: Effort) -> Iterator[Table]:
         yield workspaces.measure_memory(found)
 
 
+def _markdown(effort: Effort) -> Iterator[Table]:
+    yield from markdown_agents.measure(effort.workspaces[-1], effort.keystrokes, effort.bursts)
+
+
 def _requests(effort: Effort) -> Iterator[Table]:
     yield requests.measure(effort.keystrokes)
 
@@ -163,6 +168,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "start": _start,
     "keystrokes": _keystrokes,
     "workspaces": _workspaces,
+    "markdown": _markdown,
     "requests": _requests,
     "endurance": _endurance,
     "checking": _checking,

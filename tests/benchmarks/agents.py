@@ -139,6 +139,11 @@ class Workspace:
     def path(self, name: str) -> Path:
         return self.folder / "axe" / "agents" / f"{name}.toml"
 
+    @property
+    def stranger_text(self) -> str:
+        """An agent that names an unknown one, which can be said once all agents are known."""
+        return agent_text(1_000, "stranger", ("nobody",))
+
     def uri(self, name: str) -> str:
         return self.path(name).as_uri()
 
@@ -154,6 +159,49 @@ class Workspace:
         """What nobody who wants to know all agents can do without."""
         for path in self.path("").parent.iterdir():
             path.read_bytes()
+
+
+class MarkdownWorkspace(Workspace):
+    """The same in Markdown: agents of Copilot, whose `agents` VS Code compares with those that there are."""
+
+    @property
+    def stranger_text(self) -> str:
+        return markdown_text(1_000, "stranger", ("nobody",))
+
+    def path(self, name: str) -> Path:
+        return self.folder / ".github" / "agents" / f"{name}.agent.md"
+
+
+BOOLEAN = "user-invocable: "
+"""What stands before the word that the benchmarks change in Markdown: `true` is right, `xrue` is wrong."""
+
+
+def markdown_text(size: int, name: str, sub_agents: tuple[str, ...] = ()) -> str:
+    """Return an agent in Markdown of about `size` characters without a problem, if those whom it calls exist."""
+    head = [
+        "---",
+        f"name: {name}",
+        "description: Reviews changes and says what is wrong with them",
+        "tools: [read, search, agent]",
+        *([f"agents: {_array(sub_agents)}"] if sub_agents else []),
+        f"{BOOLEAN}true",
+        "---",
+        "",
+    ]
+    before = "\n".join(head)
+    room = max(len(_PROMPT) // 4, size - len(before))
+    return before + (_PROMPT * (room // len(_PROMPT) + 1))[:room].rstrip() + "\n"
+
+
+def make_markdown_workspace(folder: Path, count: int, size: int = 1000) -> MarkdownWorkspace:
+    """Write `count` agents in Markdown of `size` characters each, who call each other as those in TOML do."""
+    workspace = MarkdownWorkspace(folder, count)
+    workspace.path("").parent.mkdir(parents=True)
+    for number in range(count):
+        below = tuple(map(_name, range(10 * number + 1, min(10 * number + 11, count))))
+        name = _name(number)
+        workspace.path(name).write_text(markdown_text(size, name, below), "utf-8")
+    return workspace
 
 
 def make_workspace(folder: Path, count: int, size: int = 1000) -> Workspace:

@@ -9,7 +9,16 @@ import pytest
 from axe_lsp.features.diagnostics import diagnostics
 from axe_lsp.workspace.places import Places
 from axe_lsp.workspace.workspace import Change, Workspace
-from benchmarks.agents import DIGIT, HELPERS, agent_text, make_workspace, replacement, reviewer_text
+from benchmarks.agents import (
+    BOOLEAN,
+    DIGIT,
+    HELPERS,
+    agent_text,
+    make_markdown_workspace,
+    make_workspace,
+    replacement,
+    reviewer_text,
+)
 
 FOLDER = "file:///axe/agents"
 AROUND = {f"{FOLDER}/{name}.toml": agent_text(1_000, name) for name in HELPERS}
@@ -20,6 +29,14 @@ def problems(texts: dict[str, str]) -> list[str]:
     workspace.apply([Change(uri, text) for uri, text in texts.items()], complete=True)
     files = workspace.snapshot.files()
     return [found.code for file in files for found in diagnostics(workspace.snapshot, file)]
+
+
+def test_agents_in_markdown_have_no_problem_until_a_character_changes(tmp_path: Path) -> None:
+    texts = make_markdown_workspace(tmp_path, 12).texts()
+    assert {len(each) for each in texts.values()} <= set(range(980, 1_010))
+    assert problems(texts) == []
+    wrong = {uri: text.replace(f"{BOOLEAN}t", f"{BOOLEAN}x") for uri, text in texts.items()}
+    assert problems(wrong) == ["wrong-type"] * 12
 
 
 @pytest.mark.parametrize("size", [1_000, 100_000])

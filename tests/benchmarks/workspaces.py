@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 
-from benchmarks.agents import DIGIT, Workspace, agent_text, make_workspace, replacement
+from benchmarks.agents import DIGIT, Workspace, make_workspace, replacement
 from benchmarks.client import Client
 from benchmarks.contenders import OURS, scratch_folder, start
 from benchmarks.keystrokes import Mistake
@@ -124,7 +124,7 @@ def _p95(times: Sequence[float]) -> float:
 
 def measure_start(found: Workspaces, rounds: int) -> Iterator[Table]:
     """Starts in workspaces of several sizes: until something is said, and until all is known."""
-    starts = {title: partial(_start, each) for title, each in found.items()}
+    starts = {title: partial(start_in, each) for title, each in found.items()}
     results = take_turns(starts, rounds, warm_up=1)
     smallest, *_, largest = found
     opened = {title: Sample(tuple(each[0] for each in found)) for title, found in results.items()}
@@ -170,7 +170,7 @@ def measure_memory(found: Workspaces) -> Table:
     return table
 
 
-def _start(workspace: Workspace) -> tuple[float, float]:
+def start_in(workspace: Workspace) -> tuple[float, float]:
     """Milliseconds to the first diagnostics, and from then on until all agents have been read."""
     started = time.perf_counter()
     with start(OURS, workspace.folder) as client:
@@ -196,7 +196,7 @@ def indexed(workspace: Workspace) -> Iterator[Client]:
 def _open_stranger(client: Client, workspace: Workspace) -> None:
     """Open a file that names an unknown agent, which can be said once all agents are known."""
     uri = workspace.uri("stranger")
-    client.open(uri, agent_text(1_000, "stranger", ("nobody",)))
+    client.open(uri, workspace.stranger_text)
     client.wait_for_diagnostics(uri, lambda _: True)
 
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -58,6 +60,43 @@ def _agrees(recorded: Mapping[str, Any], library: str) -> bool:
 
 def _as_json(read: Any) -> str:
     return json.dumps(read, sort_keys=True, default=lambda date: date.text)
+
+
+_TEXT = st.text(
+    alphabet=st.characters(
+        codec="utf-8", categories=("L", "N", "P", "S"), include_characters=" \n"
+    ),
+    max_size=30,
+)
+_NO_NUMBER = _TEXT.filter(lambda text: not re.match(r"[-+.\d]", text))
+"""PyYAML knows YAML 1.1, and leaves a number of YAML 1.2 without quotes: `0E0`."""
+_VALUES = st.recursive(
+    st.one_of(_NO_NUMBER, st.integers(-(10**9), 10**9), st.booleans(), st.none()),
+    lambda inner: st.one_of(
+        st.lists(inner, max_size=3),
+        st.dictionaries(st.from_regex(r"[a-z]{1,6}", fullmatch=True), inner, max_size=3),
+    ),
+    max_leaves=8,
+)
+
+
+_KEYS = st.from_regex(r"[a-z]{3,8}", fullmatch=True)
+_WRITTEN = st.one_of(
+    st.tuples(st.dictionaries(_KEYS, _VALUES, min_size=1, max_size=4), st.none()),
+    st.tuples(st.dictionaries(_KEYS, _TEXT, min_size=1, max_size=4), st.sampled_from(["'", '"'])),
+)
+"""Values, and the style of their texts."""
+
+
+@given(_WRITTEN, st.sampled_from([None, True, False]), st.sampled_from(list(FLAVORS)))
+def test_what_pyyaml_writes_is_read_as_it_was(
+    written: tuple[dict[str, Any], str | None], flow: bool | None, library: str
+) -> None:
+    values, style = written
+    text = yaml.safe_dump(
+        values, default_flow_style=flow, default_style=style, allow_unicode=True, width=10_000
+    )
+    assert value(text, FLAVORS[library]) == yaml.safe_load(text) == values
 
 
 @pytest.mark.parametrize(
