@@ -252,3 +252,20 @@ def test_edit_is_not_checked_by_a_client_that_does_not_answer_questions(
         editor.client.request("axe/run", {"agent": "coder"})
     assert not questions(editor)
     assert result(provider, "coder") == "replaced 1 occurrence(s) in a.ts"
+
+
+def test_run_becomes_a_test_that_needs_no_editor(
+    coder: Project, provider: ScriptedProvider
+) -> None:
+    provider.script("m-lone", Says(calls=[SYMBOLS]), Says("done"))
+    item = {"uri": (coder.root / "a.ts").as_uri(), "line": 1, "name": "one", "kind": "constant"}
+    with coder.editor(
+        capabilities=ANSWERS, initializationOptions={**ALLOWS, "trusted": True}
+    ) as editor:
+        editor.client.answer_with["axe/editor"] = lambda _: {"items": [item]}
+        lone = editor.client.request("axe/run", {"agent": "lone"})["runId"]
+        asked = len(questions(editor))
+        tests = editor.client.request("axe/newTest", {"runId": lone})
+        again = len(questions(editor))
+    assert [each["verdict"] for each in tests["results"]] == ["passed"], tests
+    assert (asked, again) == (1, 1)
