@@ -98,13 +98,14 @@ def _excerpt(lines: LineIndex, line: int, where: TextRange) -> tuple[str, str, i
     and signs stand for characters that a terminal would obey.
     """
     bounds = lines.line_range(line)
-    source = visible(lines.text_of(bounds))
+    source = lines.text_of(bounds)
     start = where.start - bounds.start
     end = max(start + 1, min(where.end, bounds.end) - bounds.start)
     if len(source) > _MAX_LINE:
         first = max(0, min(start - _MAX_LINE // 3, len(source) - _MAX_LINE))
         source = source[first : first + _MAX_LINE]
         start, end = start - first, min(end - first, _MAX_LINE)
+    source = visible(source)  # Cut before: a line may have a megabyte, and a thousand findings.
     pieces = source[:start].split("\t")
     blanks = "\t".join(" " * shown_cells(each) for each in pieces)
     return source, blanks, max(1, shown_cells(source[start:end]))
