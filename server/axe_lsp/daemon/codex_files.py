@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import ast
 import os
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import msgspec
 import tomli
 
 from axe_lsp.agentfile.dialects import CATALOG, CODEX, HOOKS, RULES, SERVER, TEXT
+from axe_lsp.daemon.codex_rules import rules_fault
 from axe_lsp.daemon.projects import ROOT_MARKERS
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
@@ -141,54 +140,6 @@ def _rules_fault(folder: Path, name: str, _: Environment) -> str:
 
 
 _MOST_RULES = 100
-_MOST_OF_RULES = 2**16
-"""Characters of rules that are parsed. Longer ones are taken to be in order."""
-_DECISIONS = ("allow", "prompt", "forbidden")
-
-
-def rules_fault(text: str) -> str:
-    """Return the first fault of rules, which are Starlark: Python without some of its statements and expressions."""
-    if len(text) > _MOST_OF_RULES:
-        return ""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            tree = ast.parse(text)
-    except SyntaxError as error:
-        return f"line {error.lineno or 1} is not valid Starlark: {error.msg}"
-    except (ValueError, MemoryError, RecursionError):  # A NUL, or thousands of nested parts.
-        return ""
-    return next(_faults_of_nodes(tree), "")
-
-
-_STATEMENTS = (ast.While, ast.Import, ast.ImportFrom, ast.ClassDef, ast.Try, ast.With, ast.Raise)
-_FURTHER_STATEMENTS = (ast.Global, ast.Nonlocal, ast.Delete, ast.Assert)
-_EXPRESSIONS = (ast.Set, ast.SetComp, ast.NamedExpr, ast.Is, ast.IsNot, ast.Await, ast.Yield)
-_FOREIGN = (*_STATEMENTS, *_FURTHER_STATEMENTS, *_EXPRESSIONS, ast.YieldFrom)
-"""What Python has and Starlark has not."""
-
-
-def _faults_of_nodes(tree: ast.Module) -> Iterator[str]:
-    line = 1
-    for node in ast.walk(tree):
-        line = getattr(node, "lineno", line)
-        if isinstance(node, _FOREIGN):
-            yield f"line {line} is not valid Starlark: it has no `{type(node).__name__.lower()}`"
-    for statement in tree.body:
-        if isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Call):
-            yield from _faults_of_call(statement.value)
-
-
-def _faults_of_call(call: ast.Call) -> Iterator[str]:
-    """Yield the faults of a rule whose arguments are all written out."""
-    named = {each.arg: each.value for each in call.keywords}
-    if not isinstance(call.func, ast.Name) or call.func.id != "prefix_rule" or None in named:
-        return
-    if "pattern" not in named and not call.args:
-        yield f"`pattern` is missing in line {call.lineno}"
-    decision = named.get("decision")
-    if isinstance(decision, ast.Constant) and decision.value not in _DECISIONS:
-        yield f"the decision in line {decision.lineno} is none of {', '.join(_DECISIONS)}"
 
 
 CONTENT_CHECKS: Mapping[str, Callable[[Path, str, Environment], str]] = {
