@@ -8,8 +8,8 @@ from support.screen import STAYS, Screen, failed
 
 _DONE = '.getting-started-step:has([role="checkbox"][aria-checked="true"]) .step-title'
 
-_FOLLOWS = 2500
-"""Milliseconds after which the list follows what is typed; until then Enter takes the folder that was there before."""
+_SETTLES = 500
+"""Milliseconds in which the window reacts to what was typed."""
 
 
 class SettingUp:
@@ -54,15 +54,21 @@ class SettingUp:
         )
 
     def _takes(self, path: Path) -> bool:
-        """Types a path, lets the list below it follow, and waits until the question is gone."""
+        """Types a path, waits until the list below it has it, and until the question is gone.
+
+        Until the list follows, Enter takes the folder that was there before.
+        """
         box = self._screen.page.locator(".quick-input-box input")
+        rows = ".quick-input-list .monaco-list-row .label-name"
         ready = self._screen.page.locator(
             ".quick-input-widget:not(:has(.monaco-progress-container.active))"
         )
         try:
             box.fill(str(path), timeout=STAYS)
-            self._screen.page.wait_for_timeout(_FOLLOWS)
+            self._screen.page.wait_for_timeout(_SETTLES)
             ready.wait_for(timeout=STAYS)
+            if not self._screen.comes(lambda: path.name in self._screen.texts(rows)):
+                return False
             box.press("Enter", timeout=STAYS)
             box.wait_for(state="hidden", timeout=STAYS)
         except failed():
