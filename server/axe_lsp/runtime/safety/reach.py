@@ -166,11 +166,12 @@ def _of_files(
     for index, pattern in enumerate(patterns):
         with suppress(BadPatternError):  # The run will say so.
             names = _names_before_magic(segments_of(pattern))
-            place = Path(os.path.normpath(folder.joinpath(*names)))
+            # A text: to make a path of it takes longer than all else.
+            place = os.path.normpath(os.path.join(folder, *names))  # noqa: PTH118
             if config is not None and config.is_at(place):
-                yield Reach(rights.FILES, shown_path(place), index, refused=_KEYS_OF_USER)
+                yield Reach(rights.FILES, shown_path(Path(place)), index, refused=_KEYS_OF_USER)
             elif not any(_is_below(place, each) for each in allowed):
-                yield Reach(rights.FILES, shown_path(_real(place)), index)
+                yield Reach(rights.FILES, shown_path(_real(Path(place))), index)
 
 
 def _of_memory(place: Path, workspace: Path, environment: Environment) -> Iterator[Reach]:
@@ -244,12 +245,13 @@ class _ConfigFile:
         self._folders = frozenset(map(os.path.normcase, folders))
         self._real = os.path.realpath(path)
         self._status: os.stat_result | None = None
+        self._real_folders: dict[str, str] = {}
         with suppress(OSError):
             self._status = path.stat()
 
-    def is_at(self, path: Path) -> bool:
+    def is_at(self, path: str | Path) -> bool:
         """Return whether it is at a path, or what an editor has left beside it."""
-        real = os.path.realpath(path)
+        real = self._without_links(os.fspath(path))
         folder, name = os.path.split(real)
         if os.path.normcase(folder) in self._folders and name.lower().lstrip(".#").startswith(
             _CONFIG
@@ -258,8 +260,16 @@ class _ConfigFile:
         # Not all file systems tell names apart by their case, and a file may have two.
         with suppress(OSError):
             if self._status is not None:
-                return os.path.samestat(Path(real).stat(), self._status)
+                return os.path.samestat(os.stat(real), self._status)  # noqa: PTH116
         return os.path.normcase(real) == os.path.normcase(self._real)
+
+    def _without_links(self, path: str) -> str:
+        """Return the real path. Many paths are in few folders, whose links are followed once."""
+        folder, name = os.path.split(path)
+        if folder not in self._real_folders:
+            self._real_folders[folder] = os.path.realpath(folder)
+        real = os.path.join(self._real_folders[folder], name)  # noqa: PTH118
+        return os.path.realpath(real) if os.path.islink(real) else real  # noqa: PTH114
 
 
 def _names_before_magic(segments: tuple[str, ...]) -> list[str]:
@@ -275,7 +285,7 @@ def _real(path: Path) -> Path:
     return Path(os.path.realpath(path))
 
 
-def _is_below(path: Path, folder: Path) -> bool:
+def _is_below(path: str | Path, folder: Path) -> bool:
     # As texts: to make all the folders above a path, and to compare them, takes ten times as long.
     inner, outer = os.path.normcase(path), os.path.normcase(folder)
     return inner == outer or inner.startswith(outer.rstrip(os.sep) + os.sep)
