@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from inspect import cleandoc
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from msgspec import Struct
@@ -31,6 +31,14 @@ class FullCall(Struct, frozen=True, forbid_unknown_fields=True):
     output: str = ""
     is_error: bool = False
     duration_ms: int = 0
+
+
+class FullBudget(Struct, frozen=True, forbid_unknown_fields=True):
+    """How much of a `max_tokens` was used."""
+
+    max_tokens: int
+    used_tokens: int
+    exceeded: bool
 
 
 class FullError(Struct, frozen=True, forbid_unknown_fields=True):
@@ -70,7 +78,7 @@ class FullResult(Struct, frozen=True, forbid_unknown_fields=True):
     refused: bool
     incomplete: str | None
     sources: list[dict[str, Any]]
-    budget: dict[Literal["max_tokens", "used_tokens", "exceeded"], int | bool] | None
+    budget: FullBudget | None
     error: FullError | None
 
 
@@ -89,7 +97,7 @@ def full_json(
     }
     if result.budget is not None:
         values["budget"] = {
-            name: getattr(result.budget, name) for name in ("max_tokens", "used_tokens", "exceeded")
+            name: getattr(result.budget, name) for name in FullBudget.__struct_fields__
         }
     return values
 

@@ -77,9 +77,13 @@ def decoded(line: bytes, decoder: msgspec.json.Decoder[Value]) -> Value:
         raise
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         try:
-            return from_json(decoder.type, json.loads(line.decode()))
+            value: Value = msgspec.convert(
+                json.loads(line.decode()), decoder.type, dec_hook=_as_path
+            )
         except RecursionError as error:
             raise ValueError("it is nested too deeply") from error
+        else:
+            return value
 
 
 def _as_path(kind: type, value: Any) -> Any:
