@@ -134,7 +134,8 @@ model = "replay/never-recorded"
 
 The editor checks this for open files and for settings of Codex, in the background. It is an error in a config.toml of Codex if Codex does
 not start without the file: `model_instructions_file`, `experimental_compact_prompt_file`, `model_catalog_json`. So is a
-fault in `rules/*.rules` next to it.
+fault in `rules/*.rules` next to it, which are evaluated as Codex does it: names without a value, wrong arguments, and
+examples (`match`, `not_match`) that contradict their pattern.
 """,
     check=check,
     fixes=fixes,
