@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from axe_lsp.cli.interruption import run_until_interrupted
+from axe_lsp.cli.interruption import AT_ALL, run_until_interrupted
 from support.command_line import Home
 from support.engines import agent
 from support.processes import children_of
@@ -25,23 +25,28 @@ BOTH = pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 
 PROGRAM = """
 import asyncio, os, re, sys, time
-from axe_lsp.cli.interruption import run_until_interrupted
+from axe_lsp.cli import interruption
+
+interruption.AT_ALL = {at_all}
 
 def say(word):
     os.write(1, word.encode() + b"\\n")
 async def work():
     {work}
     return 0
-code = run_until_interrupted(work())
+code = interruption.run_until_interrupted(work())
 say("returned")
 sys.exit(code)
 """
 
 
 @contextmanager
-def program(work: str) -> Iterator[subprocess.Popen[str]]:
-    """Provide a program that is at work; `work` says "begun" when it is."""
-    source = PROGRAM.format(work=work.replace("\n", "\n    "))
+def program(work: str, at_all: float = PATIENCE) -> Iterator[subprocess.Popen[str]]:
+    """Provide a program that is at work; `work` says "begun" when it is.
+
+    The guard kills it `at_all` seconds after it should have ended: late enough for a busy machine.
+    """
+    source = PROGRAM.format(work=work.replace("\n", "\n    "), at_all=at_all)
     command = [sys.executable, "-W", "error", "-c", source]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
@@ -92,7 +97,8 @@ def test_what_waits_for_ever_ends_all_the_same(number: signal.Signals, work: str
 
 @BOTH
 def test_an_endless_regular_expression_ends_all_the_same(number: signal.Signals) -> None:
-    with program('say("begun")\nre.match("^(a+)+$", "a" * 60 + "!")') as process:
+    endless = 'say("begun")\nre.match("^(a+)+$", "a" * 60 + "!")'
+    with program(endless, AT_ALL) as process:
         process.send_signal(number)
         assert process.wait(PATIENCE) == -signal.SIGKILL
 

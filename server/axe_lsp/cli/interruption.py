@@ -21,7 +21,7 @@ IN_ORDER = 1.5
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
-_AT_ALL = 0.3
+AT_ALL = 0.3
 """Seconds more until it is killed, if not even that is possible."""
 
 SOON = 0.2
@@ -54,7 +54,7 @@ def leave_guard() -> None:
 
 
 def _forked() -> int | None:
-    return start_watchdog(IN_ORDER + _AT_ALL, signals=SIGNALS, quiet=SOON)
+    return start_watchdog(IN_ORDER + AT_ALL, signals=SIGNALS, quiet=SOON)
 
 
 def run_until_interrupted(work: Coroutine[object, object, int]) -> int:
