@@ -88,4 +88,5 @@ vim.api.nvim_create_autocmd('FileType', {
 
 if has_configurations then
   vim.lsp.enable('axe_lsp')
+  require('axe_lsp.code.checks').begin() -- what a language server publishes can't be asked for later
 end

@@ -6,9 +6,11 @@ local words = require('axe_lsp.words')
 
 local M = {}
 
+local CAN_WAIT = vim.fn.has('nvim-0.11') == 1
+
 --- What the server is told, so that it asks. Older Neovims could only take an answer at once, from keys that may be
---- meant for something else: they are shown a message with the choices.
-M.capabilities = { experimental = { axe = { approve = true, ask = vim.fn.has('nvim-0.11') == 1 } } }
+--- meant for something else: they are shown a message with the choices. Nor could they wait for language servers.
+M.capabilities = { experimental = { axe = { approve = true, ask = CAN_WAIT, editor = CAN_WAIT } } }
 
 local NO_ANSWER = vim.NIL
 local DENIED = { decision = 'deny' }

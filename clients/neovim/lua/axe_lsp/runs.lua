@@ -4,6 +4,7 @@ local approvals = require('axe_lsp.approvals')
 local buffers = require('axe_lsp.run_buffers')
 local requests = require('axe_lsp.requests')
 local server = require('axe_lsp.server')
+local texts = require('axe_lsp.code.texts')
 local views = require('axe_lsp.views')
 local words = require('axe_lsp.words')
 
@@ -38,6 +39,7 @@ local function follow_agent(event, client_id)
   active[event.runId] = not ends and { begun = event, client_id = client_id, since = vim.loop.now() - before } or nil
   if ends then
     (event.runId == event.rootRunId and approvals.forget or approvals.end_agent)(event.runId)
+    texts.forget(event.runId)
   end
   tick()
   vim.cmd('redrawstatus!')
@@ -75,6 +77,9 @@ M.handlers = {
   ['axe/tool'] = handler('axe/tool', follow_tool),
   ['axe/approve'] = approvals.approve,
   ['axe/ask'] = approvals.ask,
+  ['axe/editor'] = function(...)
+    return require('axe_lsp.code.answers').answer(...)
+  end,
 }
 
 local function forget(client_id)
