@@ -27,7 +27,7 @@ def command_begins() -> None:
 
 
 def command_ends() -> None:
-    """Python looks through everything once more before it ends, which takes longer than ending does."""
+    """Exclude all objects from the last garbage collection, which takes longer than the rest of the exit."""
     gc.freeze()
 
 

@@ -54,7 +54,7 @@ class ClientEditor:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     def lock(self, path: str) -> asyncio.Lock:
-        """Held while a file is written."""
+        """Return the lock of a path, to be held while its file is written."""
         lock = self._locks.get(path)
         if lock is None:
             lock = self._locks[path] = asyncio.Lock()
@@ -168,7 +168,7 @@ class EditorOfMessage:
         return await self._to_its_end({"sessionId": session, "terminalId": terminal}, run, request)
 
     def _releaser(self, session: str) -> Callable[[Any], None]:
-        """Releases a terminal that the client has made when nobody waited for it any more."""
+        """Return a callback that releases a terminal which the client has created after the request was cancelled."""
 
         def release(result: Any) -> None:
             terminal = _member(result, "terminalId", str)

@@ -121,7 +121,7 @@ class Sessions:
         return found
 
     async def listed(self, folder: str | None, cursor: str | None) -> dict[str, Any]:
-        """Sessions that have a message, newest first."""
+        """Return a page of the sessions that have a message, newest first. Raises RequestError for an invalid cursor."""
         if cursor is not None and not (cursor.isdecimal() and len(cursor) < _LONGEST_CURSOR):
             raise RequestError(INVALID_PARAMS, f"invalid params: cursor {cursor!r} is none of ours")
         before = int(cursor) if cursor is not None else None

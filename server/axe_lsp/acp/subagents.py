@@ -73,7 +73,7 @@ class SubagentUpdates(Updates):
         self._tell_parent(run_id, run, {"state": {"state": "idle", **_stop_of(end)}})
 
     def show_log(self, call: Call) -> None:
-        """Nothing: what a called agent does is in its own session."""
+        """Do nothing: the log of a called agent is in its own session."""
 
     def waits(self, question: Question, *, is_open: bool) -> None:
         """Say whether a called agent waits for its user."""

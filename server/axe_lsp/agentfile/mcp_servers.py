@@ -147,7 +147,7 @@ def folder_fault(cwd: str) -> str | None:
 
 
 def _is_absolute(path: str) -> bool:
-    """On any system: a file is the same for all who have a clone."""
+    """Return whether a path is absolute on any system: clones of a file are used on all of them."""
     return re.match(r"[/\\]|[A-Za-z]:", path) is not None
 
 

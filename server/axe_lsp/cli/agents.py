@@ -40,7 +40,7 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _list(options: argparse.Namespace) -> int:
-    """One line per agent. Files that hold none are left out, as in axe; a person is told of them."""
+    """Print one line per agent. Files without an agent are left out, as in axe; on a terminal they are mentioned."""
     folders = _folders(options)
     found = list(folders.list())
     definitions = [agent for _, _, agent in found if isinstance(agent, AgentDefinition)]

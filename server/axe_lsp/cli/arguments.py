@@ -122,7 +122,7 @@ FULL = "full"
 
 
 def add_json(parser: Parser, help_: str) -> None:
-    """`--json`, and `--json=full` for the result with all keys."""
+    """Add `--json`, and `--json=full` for the result with all keys."""
     parser.add_argument(
         "--json", action="store_true", help=f"{help_}; `--json=full`: with all keys"
     )

@@ -69,7 +69,7 @@ class Progress:
         self._is_shown = False
 
     def checked(self, number: int, of: int) -> None:
-        """So many files have been checked."""
+        """Show how many files have been checked."""
         if self._clock() >= self._next:
             self._next = self._clock() + self._PAUSE
             self._is_shown = True

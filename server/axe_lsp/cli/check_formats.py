@@ -65,7 +65,7 @@ def _is_about_here(finding: Finding) -> bool:
 
 
 def print_human(files: Sequence[Checked], out: TextIO) -> None:
-    """Each finding with its source line and carets, then a summary."""
+    """Print each finding with its source line and carets, then a summary."""
     paint = _painter(out)
     files = _told_once(files)
     for file in files:
@@ -129,7 +129,7 @@ def _plural(number: int, noun: str) -> str:
 
 
 def _painter(out: TextIO) -> Paint:
-    """Colours for a terminal, unless the user has forbidden them."""
+    """Return a function that colours text, or leaves it as it is where colours are off."""
     if not is_coloured(out, os.environ):
         return lambda text, _: text
     return lambda text, severity: f"\x1b[1;{_COLOURS[severity]}m{text}\x1b[0m"
@@ -165,7 +165,7 @@ def _region(lines: LineIndex, where: TextRange, names: tuple[str, ...]) -> dict[
 
 
 def print_sarif(files: Sequence[Checked], out: TextIO) -> None:
-    """SARIF 2.1.0, which code hosts and editors read."""
+    """Print SARIF 2.1.0, which code hosts and editors read."""
     results = [_result(file, finding) for file in _told_once(files) for finding in file.findings]
     rules = [
         {
@@ -198,12 +198,12 @@ def _result(file: Checked, finding: Finding) -> dict[str, Any]:
 
 
 def _uri(path: Path) -> str:
-    """Relative to the root of the project, as SARIF wants it, unless the file lies elsewhere."""
+    """Return the URI of a file: relative to the root of the project, as SARIF wants it, unless the file lies elsewhere."""
     return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
 def print_github(files: Sequence[Checked], out: TextIO) -> None:
-    """Workflow commands, which GitHub shows at the lines of a pull request."""
+    """Print workflow commands, which GitHub shows at the lines of a pull request."""
     names = ("line", "col", "endLine", "endColumn")
     for file in _told_once(files):
         for finding in file.findings:

@@ -21,7 +21,7 @@ _USUAL_SIZE = os.terminal_size((80, 24))
 
 
 def open_display(stream: TextIO, environment: Mapping[str, str]) -> Display:
-    """Lines that are updated in place, where the stream is a terminal that can do this."""
+    """Return a display that updates its lines in place, or a plain one where the stream can't do this."""
     if stream.isatty() and obeys_escapes(stream, environment):
         return LiveDisplay(stream, coloured=not environment.get("NO_COLOR"))
     return PlainDisplay(stream)
@@ -39,7 +39,7 @@ class LiveDisplay(Display):
         self._ends_later = False
 
     def event(self, event: Event) -> None:
-        """Something happened; the next picture will show it."""
+        """Take an event into the next frame."""
         if self._closed:
             return
         self._progress.event(event, time.monotonic())
@@ -119,7 +119,7 @@ class PlainDisplay(Display):
         self._progress = Progress()
 
     def event(self, event: Event) -> None:
-        """Something happened."""
+        """Print the line of an event, if it has one."""
         line = self._progress.event(event, time.monotonic())
         if line:
             self.say("".join(span.text for span in line))

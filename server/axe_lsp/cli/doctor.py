@@ -173,7 +173,7 @@ def _keys(config: UserConfig) -> Iterator[Finding]:
 
 
 def _reachable(config: UserConfig) -> Iterator[Finding]:
-    """Whether the providers with keys accept connections at their configured addresses. Nothing is sent."""
+    """Check whether the providers with keys accept connections at their configured addresses. Sends nothing."""
     for name in (*PROVIDERS, *config.named_providers()):
         row = config.provider(name)
         address = config.base_url(name) or (row.base_url if row is not None else "")
@@ -188,7 +188,7 @@ def _reachable(config: UserConfig) -> Iterator[Finding]:
 
 
 def _place(address: str) -> str:
-    """Host and port of an address, without a user or a password in it."""
+    """Return host and port of an address, without user and password."""
     parts = urlsplit(address)
     return visible(f"{parts.hostname}:{_port(address)}")
 

@@ -268,7 +268,7 @@ def _agents_in(folder: Path, is_markdown: bool) -> Sequence[Path]:
 
 
 def _loose_agents_in(folder: Path) -> Iterator[Path]:
-    """Agents that lie somewhere else, and a word about the Markdown that is none."""
+    """Yield the agents in a folder that belongs to no program, and report how much Markdown is no agent."""
     left_out = 0
     has_skill = cache(_has_skill)
     for path in files_below(folder, _MARKDOWN, _TOML):

@@ -55,7 +55,7 @@ def _parser() -> Parser:
 
 
 def _collect_all(here: AgentSearch, options: argparse.Namespace) -> None:
-    """One agent's failure is told and stops no other one. Raises AgentError at the end if any."""
+    """Collect the memory of all agents. Report each failure and go on; raise AgentError at the end if any failed."""
     agents = {
         name: agent
         for name, _, agent in here.agents.list()

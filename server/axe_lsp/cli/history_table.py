@@ -195,7 +195,7 @@ def _coloured(line: str, status: str) -> str:
 
 
 def side_by_side(former: Drawing, fork: Drawing, turn: int) -> str:
-    """Both trees; in two columns, the first turn that they do not share is on the same line."""
+    """Return both trees, in two columns where the terminal is wide; the first turn that differs is on one line."""
     width = shutil.get_terminal_size().columns
     if not sys.stdout.isatty() or width < _TWO_TREES:
         return f"{former.text}\n{fork.text}"

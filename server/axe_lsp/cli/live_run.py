@@ -289,7 +289,7 @@ class _TerminalUser:
     def approval(
         self, is_all_allowed: bool, rules: tuple[str, ...], steps: StepSink | None
     ) -> Approval:
-        """Asks the person what nobody has allowed, and no rule.
+        """Return the approval that asks the person about calls which no rule allows.
 
         Where nobody is, tools of MCP servers work as in axe, which never asks: the script names its agent.
         """
@@ -336,7 +336,7 @@ class _Typing:
         self._lines: TypedLines | PlainTypedLines | None = None
 
     async def __aenter__(self) -> None:
-        """Nothing can be typed before the first request."""
+        """Do nothing: typing begins with the first request."""
 
     async def __aexit__(self, *_: object) -> None:
         """Keep the line that was not sent."""
@@ -368,7 +368,7 @@ class _Typing:
         self._lines.begin()
 
     def event(self, event: Event) -> None:
-        """Something happened."""
+        """Tell the typed lines of an event."""
         if self._steering is not None:
             self._steering.event(event)
 
@@ -455,7 +455,7 @@ class _Output:
             self._log.ready(prepared)
 
     def event(self, event: Event) -> None:
-        """Something happened."""
+        """Show an event."""
         if self._log and not isinstance(event, TextDelta):
             self._leave_line()
         self.display.event(event)
@@ -478,11 +478,11 @@ class _Output:
         self._unshown = ""
 
     def warn(self, text: str) -> None:
-        """Something that the user should know."""
+        """Print a warning."""
         self.say(f"Warning: {text}")
 
     def say(self, text: str) -> None:
-        """Something for the person, on lines of its own."""
+        """Print a message on lines of its own."""
         if not (self._progress and self._has_tools):  # Else it is told below the text of the turn.
             self._leave_line()
         self.display.say(message_lines(text))
@@ -498,7 +498,7 @@ class _Output:
             self.display.say(message_lines(text))
 
     def note(self, line: str) -> None:
-        """Something for those who want to know everything."""
+        """Print a line in the verbose log only."""
         if self._log:
             self._leave_line()
             self._log.say(line)
@@ -571,7 +571,7 @@ class _Output:
         self.display.close()
 
     def failed(self) -> None:
-        """There will be no answer."""
+        """Take note that there will be no answer."""
         if self._fault:
             raise self._fault
         self._end_line()
@@ -579,7 +579,7 @@ class _Output:
             self._log.failed()
 
     def _make_room(self) -> None:
-        """Text comes next. Progress goes on after it only where tools may follow."""
+        """Hide the progress before text. It comes back only where tools may follow."""
         if self._written:
             return
         if not self._has_tools:
@@ -621,13 +621,13 @@ class _Output:
         return shown(text, sys.stdout)
 
     def _end_styles(self) -> None:
-        """Nothing more belongs to the text that was written."""
+        """Write the rest of the styled text, which is complete."""
         rest = self._markdown.end() if self._markdown is not None else ""
         if rest and not self._fault:
             self._put(rest)
 
     def _leave_line(self) -> None:
-        """Something else comes next, maybe on the same terminal; text may go on below it."""
+        """End a line of text before other output on the same terminal. The text may go on below."""
         is_inside = self._written and not self._written.endswith("\n")
         if is_inside and not self._fault and sys.stderr.isatty() and sys.stdout.isatty():
             self._end_line()

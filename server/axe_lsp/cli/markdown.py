@@ -133,7 +133,7 @@ class MarkdownStream:
         return self._block(rest)
 
     def _rows(self, rows: str, after: str, is_all: bool) -> _Shown | None:
-        """Lines that begin with a bar, which are a table if the second one says so."""
+        """Return lines that begin with a bar: drawn as a table if the second one is its delimiter row."""
         is_whole = is_all or (rows.endswith("\n") and after.strip(" ") != "")
         if not is_whole and len(rows) < _LONGEST_TABLE:
             return None

@@ -175,7 +175,7 @@ class Progress:
         return _begun(agent)
 
     def _place_below(self, parent_id: str | None) -> int:
-        """Behind the last descendant of the parent; a child of the root comes last."""
+        """Return the index behind the last descendant of the parent. A child of the root comes last."""
         parent = self._agents.get(parent_id or "")
         if parent is None or parent is self._root:
             return len(self._children)
@@ -185,7 +185,7 @@ class Progress:
         return place
 
     def _settled(self, width: int, room: int) -> Iterator[Line]:
-        """Children that have ended: those on top, or all of them when there is no room."""
+        """Remove children that have ended, the first ones or all if there is no room, and yield their lines."""
         running = [index for index, child in enumerate(self._children) if not child.end]
         first = running[0] if running else len(self._children)
         settled, self._children = self._children[:first], self._children[first:]
@@ -368,7 +368,7 @@ def _fitting(text: str, width: int | None, *others: Span) -> str:
 
 
 def _clipped(line: Line, width: int) -> Line:
-    """As much of a line as fits."""
+    """Return as much of a line as fits into `width` cells."""
     if sum(cells(span.text) for span in line) <= width:
         return line
     clipped: list[Span] = []

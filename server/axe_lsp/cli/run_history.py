@@ -68,7 +68,7 @@ class RunHistory:
         return self if self._is_wanted and self._order is not None else None
 
     def event(self, event: Event) -> None:
-        """Something happened."""
+        """Store an event."""
         if not self._is_wanted:
             return
         if not self.has_begun:
@@ -140,7 +140,7 @@ class RunHistory:
 
 @contextmanager
 def recordings(replay: Path | None, record: Path | None) -> Iterator[ProviderHook | None]:
-    """Replaying replaces the provider, recording wraps it; None for neither. Raises ConfigError."""
+    """Provide the hook that replaces the provider by a replay or wraps it with a recorder, None for neither. Raises ConfigError."""
     if not (replay or record):
         yield None
         return

@@ -228,7 +228,7 @@ def _tell_last_text(error: RunError) -> None:
 
 
 def tell_cancelled(milliseconds: int) -> None:
-    """Ctrl-C, or a signal of that kind, has ended the run."""
+    """Print that Ctrl-C, or another signal, has ended the run."""
     print(f"cancelled after {duration(milliseconds)}", file=sys.stderr)
 
 

@@ -110,10 +110,10 @@ class Display:
         self._pauses = 0
 
     def event(self, event: Event) -> None:
-        """Something happened."""
+        """Take note of an event; nothing is shown."""
 
     def say(self, text: str) -> None:
-        """Something that the person should know besides, on a line of its own."""
+        """Print a message on a line of its own, after a pause if there is one."""
         if self._pauses:
             self._held.append(text)
         else:
@@ -217,7 +217,7 @@ def shown(text: str, stream: TextIO) -> str:
 
 
 def compact(value: object) -> str:
-    """JSON on one line, as programs get it."""
+    """Return JSON on one line."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -317,7 +317,7 @@ def _read_if_begun(source: int) -> str | None:
 
 
 def _as_text(data: bytes) -> str:
-    """Piped input as text. Raises ConfigError for binary input; warns if it is not UTF-8."""
+    """Decode piped input. Raises ConfigError for binary input; warns if it is not UTF-8."""
     if b"\0" in data:
         utf_16 = data[:2] in (b"\xff\xfe", b"\xfe\xff")
         kind, remedy = (

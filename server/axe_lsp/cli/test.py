@@ -168,7 +168,7 @@ def _new(arguments: Sequence[str]) -> int:
 
 
 def _agreement(options: argparse.Namespace) -> Agrees:
-    """Asks whether to replace a recording, unless `--yes`. Raises ConfigError if nobody can be asked."""
+    """Return the function that asks whether to replace a recording; it agrees always with `--yes`. Raises ConfigError without a terminal."""
     if not options.update:
         return always
     if not (options.ask or options.yes) and (sys.stdin is None or not sys.stdin.isatty()):
@@ -351,7 +351,7 @@ def _parser() -> Parser:
 
 
 def _add_selection(parser: Parser) -> None:
-    """Which cases are run."""
+    """Add the arguments that select cases."""
     add = parser.add_argument
     add(
         "files",
@@ -377,7 +377,7 @@ def _add_selection(parser: Parser) -> None:
 
 
 def _add_answers(parser: Parser) -> None:
-    """Where answers come from, and whether they are recorded."""
+    """Add the options for recordings."""
     add = parser.add_argument
     how = parser.add_mutually_exclusive_group().add_argument
     how(
@@ -432,7 +432,7 @@ def _add_answers(parser: Parser) -> None:
 
 
 def _add_execution(parser: Parser) -> None:
-    """How the cases are run, and how results are shown."""
+    """Add the options for execution and output."""
     add = parser.add_argument
     add("--watch", action="store_true", help="run again after each change of a file, until Ctrl-C")
     add(

@@ -56,7 +56,7 @@ class Report:
         """Take note that a case is done."""
 
     def finish(self, seconds: float, left: int) -> None:
-        """No more will come, though so many are `left` after Ctrl-C."""
+        """Take note of the end; `left` cases were not run because of Ctrl-C."""
 
 
 class TextReport(Report):
@@ -176,7 +176,7 @@ class JsonReport(Report):
     """A JSON object a line for each case."""
 
     def add(self, outcome: Outcome) -> None:
-        """Its line."""
+        """Write the line of an outcome."""
         self._out.write(f"{compact(as_json(outcome))}\n")
         self._out.flush()
 
@@ -305,7 +305,7 @@ def _attributes(**values: object) -> str:
 
 
 def _xml_text(text: str) -> str:
-    """XML has no characters that a terminal would obey."""
+    """Replace control characters, which XML does not allow."""
     return "\n".join(visible(line) for line in text.split("\n"))
 
 

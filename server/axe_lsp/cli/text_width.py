@@ -35,7 +35,7 @@ def dollars(amount: float) -> str:
 
 
 def cut(text: str, room: int) -> str:
-    """`text` in at most `room` cells; an ellipsis stands for what is missing."""
+    """Shorten `text` to at most `room` cells, with an ellipsis at the end."""
     if cells(text) <= room:
         return text
     kept = ""
@@ -47,7 +47,7 @@ def cut(text: str, room: int) -> str:
 
 
 def folded(text: str, width: int) -> str:
-    """`text` with its lines broken between words where they take more than `width` cells.
+    """Break lines of `text` between words where they take more than `width` cells.
 
     What is to be copied stays whole: a command in backticks, and `--allow` with its quoted rule.
     """
@@ -67,12 +67,12 @@ def _folded_line(line: str, width: int) -> str:
 
 
 def padded(text: str, width: int) -> str:
-    """`text` with blanks behind it, in `width` cells or more."""
+    """Pad `text` with blanks to `width` cells."""
     return text + " " * (width - cells(text))
 
 
 def one_line(text: str) -> str:
-    """`text` without line breaks, and without anything that a terminal would obey."""
+    """Return `text` on one line, without control characters."""
     return "".join(filter(str.isprintable, " ".join(text.split())))
 
 

@@ -75,7 +75,7 @@ class VerboseLog(Display):
             self.say("Memory:   0 entries (no memory file)")
 
     def event(self, event: Event) -> None:
-        """Something happened: turns and thoughts of the root, tools, where children begin and end."""
+        """Print the lines of an event: turns and thoughts of the root, tools, begins and ends of children."""
         if event.run.depth == 0:  # The thoughts of children would get into one another's.
             for line in self._thoughts(event):
                 self.say(f"[thinking] {line}")
@@ -83,7 +83,7 @@ class VerboseLog(Display):
             self.say(line)
 
     def _thoughts(self, event: Event) -> Sequence[str]:
-        """Lines of a thought, each when it is whole."""
+        """Return the lines of a thought that are complete."""
         if isinstance(event, ThoughtDelta):
             *lines, self._thought = (self._thought + event.delta).split("\n")
             return lines

@@ -232,7 +232,7 @@ def is_called_so(path: Path) -> bool:
 
 
 def stamps(folders: Sequence[Path]) -> dict[Path, tuple[int, int]]:
-    """Modification time and size of every agent file, to tell later what has changed."""
+    """Return modification time (ns) and size of every agent file, for a later comparison."""
     found = {}
     for path in (path for folder in folders for path in agent_files_in(folder)):
         with suppress(OSError):  # It has gone, or is a link that leads nowhere.

@@ -222,7 +222,7 @@ class Indexer:
         return _SMALL_PORTION if self._is_typing(_TYPING) else PORTION
 
     async def _let_clients_go_first(self) -> None:
-        """Until they pause. Who types for hours holds all files up once, and not each portion."""
+        """Wait until clients pause, at most a few times per scan: continuous typing must not stop it."""
         while self._is_typing(_PAUSE) and self._pauses < _MOST_PAUSES:
             self._pauses += 1
             await asyncio.sleep(_PAUSE)

@@ -363,7 +363,7 @@ def _key(model: ModelName, path_context: PathContext) -> ProviderKey | None:
 
 
 def _config(path_context: PathContext) -> UserConfig:
-    """config.toml as its author sees it. Raises ConfigError."""
+    """Return config.toml with its unsaved text, if it is open. Raises ConfigError."""
     environment, text = path_context.environment, path_context.open_config
     if text is None:
         return load_user_config(environment)

@@ -79,7 +79,7 @@ class OutsideWatcher:
         self._longest = 0.0
 
     def follow(self, update: Update) -> None:
-        """Files have changed; what they ask may be something else now."""
+        """Doubt the files whose questions have changed with an update."""
         snapshot = update.snapshot
         for uri in update.affected:
             file, known = _watched_file(snapshot, uri), snapshot.facts.get(uri)
@@ -87,7 +87,7 @@ class OutsideWatcher:
                 self._doubt(uri)
 
     def look_again(self) -> None:
-        """Something on the disk, or in the settings, is not as it was."""
+        """Doubt all files after a change on the disk or in the settings."""
         for uri in _watched(self._snapshot()):
             self._doubt(uri)
 
@@ -111,7 +111,7 @@ class OutsideWatcher:
                 _log.exception("looking at the disk for an open agent failed")
 
     async def _wait(self) -> None:
-        """Until a file is doubtful, or long enough for all of them to be."""
+        """Wait until a file is in doubt; after the interval all of them are."""
         has_files = any(True for _ in _watched(self._snapshot()))
         pause = max(INTERVAL, self._longest * _SHARE) if has_files else None
         with suppress(asyncio.TimeoutError):

@@ -48,7 +48,7 @@ def _begin() -> None:
 
 
 def _end_with_parent() -> None:
-    """If the parent is killed it can't tell us, and we would wait for work for ever."""
+    """End this process with its parent, which can't say so when it is killed."""
     from multiprocessing import parent_process
 
     parent = parent_process()

@@ -188,7 +188,7 @@ class View:
         self._start_over()
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:
-        """Files, or whole folders of agents, have changed, appeared or gone."""
+        """Read files or folders of agents again that have changed, appeared or gone."""
         paths = [path for uri in uris if (path := path_of(uri)) is not None]
         # Looked up when its turn comes: what is being read now isn't known yet.
         self._indexer.read_again(each for path in paths for each in self._files_at(path))

@@ -124,7 +124,7 @@ def fix_all(context: Context, file: AgentFile, known: Mapping[int, Sequence[Fix]
 def _certain_fixes(
     context: Context, file: AgentFile, known: Mapping[int, Sequence[Fix]]
 ) -> Iterator[Fix]:
-    """One for each finding that has one."""
+    """Yield a quick fix for each finding that has one."""
     if file.open is not None:
         for finding in context.diagnose(file):
             fixes = (
@@ -157,7 +157,7 @@ def _overlap(one: TextRange, other: TextRange) -> bool:
 
 
 def _difference(uri: str, before: str, after: str) -> TextChange:
-    """One change for everything from the first difference to the last."""
+    """Return one text change from the first difference to the last."""
     start = common_beginning(before, after)
     same = common_end(before[start:], after[start:])
     return TextChange(uri, TextRange(start, len(before) - same), after[start : len(after) - same])

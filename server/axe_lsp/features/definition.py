@@ -31,7 +31,7 @@ def definition(snapshot: Snapshot, file: AgentFile, offset: int) -> Target | Non
 
 
 def _declared(snapshot: Snapshot, file: AgentFile, offset: int) -> Target | None:
-    """From a declaration to its file, and back."""
+    """Return the file of the declaration at the offset, or the declaration of this file."""
     for each in file.declarations:
         there = (*each.names, *([each.file_range] if each.file_range is not None else ()))
         origin = next((where for where in there if where.touches(offset)), None)

@@ -202,7 +202,7 @@ def _dot_edge(edge: Edge) -> str:
 
 
 def _ids(graph: DelegationGraph) -> dict[str, str]:
-    """Ids that need no quotes in either language, and are no word of theirs."""
+    """Return an id for each node that is valid in Mermaid and DOT without quotes."""
     return {node.id: f"n{number}" for number, node in enumerate(graph.nodes)}
 
 
@@ -230,5 +230,5 @@ def _mermaid_text(label: str) -> str:
 
 
 def _dot_text(label: str) -> str:
-    """Backslashes are the beginnings of escapes, ampersands those of HTML entities."""
+    """Escape backslashes, quotes, and ampersands, which begin HTML entities in DOT."""
     return label.replace("\\", "\\\\").replace('"', '\\"').replace("&", "&amp;")

@@ -237,7 +237,7 @@ def table_in_force(lookup: Lookup, path: KeyPath) -> Iterator[tuple[str, Effecti
 
 
 def zero_means_default(spec: KeySpec) -> bool:
-    """axe can't tell an absent integer from a zero, so both mean the same."""
+    """Return whether zero means the default: axe can't tell a zero from an absent integer."""
     return spec.type is KeyType.INTEGER and spec.default not in (None, "0")
 
 

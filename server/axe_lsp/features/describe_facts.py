@@ -42,13 +42,13 @@ def files_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
 
 
 def skill_facts(facts: Facts) -> Iterator[str]:
-    """Where the skill of a file lies."""
+    """Describe where the skill of a file is."""
     if facts.skill is not None:
         yield _place(facts.skill)
 
 
 def workdir_facts(facts: Facts) -> Iterator[str]:
-    """Where globs start."""
+    """Describe the folder that globs start in."""
     if facts.folder is not None:
         yield _place(facts.folder)
         if not facts.is_certain:
@@ -56,7 +56,7 @@ def workdir_facts(facts: Facts) -> Iterator[str]:
 
 
 def model_facts(facts: Facts) -> Iterator[str]:
-    """Whether the provider's key, or the recording, is there."""
+    """Describe whether the provider's key or the recording exists."""
     if facts.key is not None:
         yield " ".join(_key(facts.key))
     if facts.recording is not None:
@@ -68,14 +68,14 @@ def model_facts(facts: Facts) -> Iterator[str]:
 
 
 def memory_facts(facts: Facts) -> Iterator[str]:
-    """Where the log of an agent lies that has one."""
+    """Describe where the memory of an agent is, and its size."""
     if facts.memory is not None:
         count = facts.memory.entries
         yield f"It is {as_code(facts.memory.shown)}, {'1 entry' if count == 1 else f'{count:,} entries'}."
 
 
 def prompt_facts(file: AgentFile, facts: Facts) -> Iterator[str]:
-    """How long the prompt is with everything that is appended to it."""
+    """Describe the size of the prompt with everything that is appended to it."""
     size = prompt_size(file, facts)
     if size is not None and facts.added is not None:
         own = counted(size - facts.added, "character")
@@ -177,7 +177,7 @@ _UNITS = ("KB", "MB", "GB")
 
 
 def shown_size(size: int) -> str:
-    """`12 bytes`, `3.4 KB`."""
+    """Return a size for people: `12 bytes`, `3.4 KB`."""
     if size < 1000:
         return counted(size, "byte")
     amount = float(size)
@@ -189,13 +189,13 @@ def shown_size(size: int) -> str:
 
 
 def shown_tokens(characters: int) -> str:
-    """`about 300 tokens`; two digits are all that an estimate is good for."""
+    """Return an estimate with two significant digits: `about 300 tokens`."""
     tokens = estimated_tokens(characters)
     rounding = 10 ** max(len(str(tokens)) - 2, 0)
     return f"about {counted(round(tokens / rounding) * rounding, 'token')}"
 
 
 def shown_files(matches: Matches) -> str:
-    """`3 files`, or `at least 3 files` where the search was given up."""
+    """Return `3 files`, or `at least 3 files` if the search was stopped early."""
     files = counted(matches.count, "file")
     return files if matches.is_complete else f"at least {files}"

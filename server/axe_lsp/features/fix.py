@@ -101,14 +101,14 @@ def replace(
     certain: bool = False,
     guess: str = "",
 ) -> Fix:
-    """Other text for what the finding is about."""
+    """Return a fix that replaces the range of the finding by other text."""
     splice = Splice(case.finding.range, new)
     title = title or f"Replace by `{new}`"
     return change(case, title, splice, preferred=preferred, certain=certain, guess=guess)
 
 
 def respell(case: Case, content: str, *, preferred: bool = True, certain: bool = False) -> Fix:
-    """Another content for the string that the finding is about."""
+    """Return a fix that changes the content of the string at the finding."""
     new = splices.requoted(case.token, content)
     title = f"Replace by `{content}`"
     return replace(case, new, title=title, preferred=preferred, certain=certain)
@@ -127,7 +127,7 @@ def open_related(case: Case) -> Iterator[Fix]:
 
 
 def set_key(lookup: Lookup, path: KeyPath, value: str) -> Splice | None:
-    """Another value for a key of a table, which is written if it is not there; None if it has no certain place."""
+    """Return a splice that sets a key of a table, adding it if it is missing; None if it has no clear position."""
     written = lookup.value(path)
     if written is not None:
         return Splice(written.range, value)

@@ -55,7 +55,7 @@ def _table(lines: LineIndex, section: Section) -> Fold:
 
 
 def _blocks(lines: LineIndex, comments: tuple[TextRange, ...]) -> Iterator[TextRange]:
-    """Comments on lines of their own, right below each other, in one range."""
+    """Yield a range for each block of consecutive comment lines."""
     block: TextRange | None = None
     for comment in comments:
         if not _is_blank(lines, comment.start):

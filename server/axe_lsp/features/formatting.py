@@ -59,7 +59,7 @@ def _pieces(text: str, lines: Sequence[Line], indentation: str) -> Iterator[Piec
 
 
 def _comment_columns(lines: Sequence[Line]) -> Iterator[int]:
-    """Where the comment of each line begins: those of neighbouring lines below each other."""
+    """Yield the column of each line's comment. Comments of neighbouring lines are aligned."""
     block: list[Line] = []
     for line in lines:
         if block and not _are_neighbours(block[-1], line):

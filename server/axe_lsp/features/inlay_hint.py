@@ -129,7 +129,7 @@ def _of_globs(file: AgentFile, facts: Facts) -> Iterator[InlayHint]:
 
 
 def _of_prompt(file: AgentFile, facts: Facts) -> Iterator[InlayHint]:
-    """Behind the agent's own prompt, where something else is added to it."""
+    """Yield the size of the whole prompt as a hint behind the agent's own prompt."""
     size = prompt_size(file, facts)
     value = file.open.value(("system_prompt",)) if file.open is not None else None
     if size and value is not None:

@@ -133,7 +133,7 @@ class _Layout:
         self._put(closing)
 
     def _joined(self, value: Value, parts: Sequence[Value | Entry], indent: int) -> None:
-        """All parts on one line, as far as they are on one line themselves."""
+        """Write all parts on one line."""
         opening, closing = _brackets(value)
         space = " " if value.kind is ValueKind.INLINE_TABLE and parts else ""
         self._put(opening)

@@ -114,7 +114,7 @@ def rename_agent(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: T
 
 
 def _named_anew(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf) -> Edit:
-    """Another name in the file and in the settings that declare it under the old one. The file stays."""
+    """Return the edit for a new name in the file and in the settings that declare the agent. The file keeps its own name."""
     if not new_name.strip() or _CONTROL.search(new_name):
         raise RenameError("a name must not be blank, nor contain control characters")
     layers = snapshot.layers
@@ -141,7 +141,7 @@ def _named_anew(snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: Te
 def _renamed_in_markdown(
     snapshot: Snapshot, agent: AgentFile, new_name: str, text_of: TextOf
 ) -> Edit:
-    """Another name in the file and wherever agents of its program name it; of a file without a name its own name."""
+    """Return the edit for a new name in the file, or of a file without a name, and in all references of its program."""
     _check_is_read(snapshot)
     fault = _fault_of_markdown(new_name)
     if fault:
@@ -308,7 +308,7 @@ def _check_is_free(snapshot: Snapshot, old: Place, new: Place) -> None:
 def _check_means_the_same(
     snapshot: Snapshot, agent: AgentFile, new: Place, moving: Collection[str]
 ) -> None:
-    """Every reference to `agent` must mean it by its new name, too, and no other reference may.
+    """Raise RenameError unless exactly the references to `agent` resolve to it by the new name.
 
     References to agents that are `moving` get other names at the same time.
     """

@@ -185,9 +185,9 @@ def _changes(
     *,
     but: tuple[str, str] = ("", ""),
 ) -> Iterator[TextChange]:
-    """In all files of tests of a folder: the cases that have the recording get it by its new name.
+    """Yield the changes of all cases of a folder that use the recording, which gets a new path.
 
-    `but`: the file and the name of a case that is renamed itself.
+    `but` is the file and name of the renamed case.
     """
     files = sorted(_tests(snapshot, place.folder), key=lambda each: each.uri)
     affected = [file for file in files if _has_recording(file, old_path)]

@@ -35,7 +35,7 @@ def sections(document: Document, text: str) -> tuple[Section, ...]:
 
 
 def every(found: tuple[Section, ...]) -> Iterator[Section]:
-    """Sections and all their children, outer ones first."""
+    """Yield sections and all their children, outer ones first."""
     for section in found:
         yield section
         yield from every(section.children)

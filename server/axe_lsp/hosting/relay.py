@@ -160,7 +160,7 @@ class IncomingQuestions:
 async def _answer(
     asked: protocol.Asked | protocol.EditorAsked, ask: Ask, editor: AskEditor, send: Send
 ) -> None:
-    """However the asking ends, the host hears of it: it waits."""
+    """Ask and send the answer to the host, which waits for one even if asking fails."""
     answered: protocol.Answered | protocol.EditorAnswered
     if isinstance(asked, protocol.Asked):
         answered = protocol.Answered(asked.number, no_answer(asked.question))

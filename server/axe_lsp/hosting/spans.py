@@ -105,7 +105,7 @@ class Spans:
         self._runs[begin.run.run_id] = _Run(span, provider, model)
 
     def _caller(self, begin: AgentBegin | AgentResume) -> Context:
-        """Below the tool call that asked for the run, else below the run that made it."""
+        """Return the context of the tool call that started the run, else that of its parent run."""
         parent = self._runs.get(begin.run.parent_run_id or "")
         if parent is None:
             return Context()

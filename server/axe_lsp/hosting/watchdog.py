@@ -53,7 +53,7 @@ def start_watchdog(
 def _watch(
     guarded: int, source: int, lifeline: int | None, signals: Container[int], patience: float
 ) -> None:
-    """In the guard, until the process has ended or has been killed."""
+    """Watch the process, in the guard, until it has ended or has been killed."""
     if sys.platform == "win32":
         return
     poll = select.poll()

@@ -147,7 +147,7 @@ def _has_just_opened_a_list(context: types.CompletionContext | None, place: Posi
 
 
 def _paths(session: Session, place: Position) -> tuple[list[Completion], bool]:
-    """Offers for a path that is being typed, and whether they are complete."""
+    """Return the offers for a path that is being typed, and whether they are complete."""
     typed = path_typed(place.file, place.offset)
     if typed is None:
         return [], True
@@ -187,7 +187,7 @@ def _kind(offer: Completion) -> int:
 
 
 def _edit(place: Position, offer: Completion, can: Abilities, range_of: RangeOf) -> Edit:
-    """One edit, or one that inserts and one that replaces, where the client lets users choose."""
+    """Return the edit of an offer, or its insert and replace variants where the client supports both."""
     whole = range_of(offer.replace)
     if can.snippets and offer.snippet is not None:
         return Edit(offer.snippet, whole)

@@ -101,7 +101,7 @@ def _in_default_folder(session: Session, name: str) -> NewFile | None:
 
 
 def _text(session: Session, name: str) -> str:
-    """With a model for which there is a key."""
+    """Return the text of a new agent, with a model of a provider that has a key. Raises RequestFailed."""
     try:
         config = load_user_config(session.daemon.environment)
     except ConfigError as error:

@@ -68,7 +68,7 @@ class _Outline:
     def flat(
         self, symbols: Iterable[Symbol], uri: str, container: JsonObject | None = None
     ) -> Iterator[JsonObject]:
-        """SymbolInformation for each symbol and its children."""
+        """Yield a SymbolInformation for each symbol and its children."""
         for symbol in symbols:
             yield {
                 "name": symbol.name,

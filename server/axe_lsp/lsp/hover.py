@@ -52,7 +52,7 @@ def _of_case(session: Session, place: Position) -> Hover | None:
 
 
 def plain_text(markdown: str) -> str:
-    """Our Markdown without emphasis, code spans and fences, for clients that show plain text only.
+    """Return Markdown without emphasis, code spans and fences, for clients that show plain text only.
 
     Text in code spans, such as a glob with its stars, stays as it is.
     """

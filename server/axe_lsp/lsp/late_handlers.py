@@ -82,6 +82,6 @@ def _handler(session: Session, place: str) -> Callable[[Any], Any]:
 
 
 def _code_action_options(client: Client) -> JsonObject | bool:
-    """Kinds are only for clients that know actions (LSP 3.17, "Code Action Request")."""
+    """Return the server capability, with kinds for clients that support CodeAction literals (LSP 3.17, "Code Action Request")."""
     knows_actions = client.capability("textDocument.codeAction.codeActionLiteralSupport")
     return {"codeActionKinds": _CODE_ACTION_KINDS} if knows_actions is not None else True

@@ -119,7 +119,7 @@ class PullDiagnostics:
                 held.woken.set()
 
     def tell(self) -> None:
-        """All files have been checked: ask the client to pull again if a report has changed."""
+        """Ask the client to pull again if a report has changed, now that all files have been checked."""
         if self._is_stale:
             self._session.start(self._refresh(), name="asking the client to pull diagnostics")
         self._is_stale = False
@@ -219,7 +219,7 @@ def _can_pull(client: Client) -> bool:
 
 
 def _options(client: Client) -> JsonObject | bool:
-    """Announced only to clients that can pull as well as they are pushed to."""
+    """Return the server capability, False for clients whose pulling is worse than being pushed to."""
     if not _can_pull(client):
         return False
     # Up to 0.12 a refresh lets Neovim pull the workspace, where the open documents are left out.

@@ -57,7 +57,7 @@ def register(session: Session) -> None:
 
 
 def _options(client: Client) -> JsonObject | bool:
-    """Options are only for clients that know `prepareRename` (LSP 3.17, "Rename Request")."""
+    """Return the server capability, with options for clients that support `prepareRename` (LSP 3.17, "Rename Request")."""
     knows_prepare = client.supports("textDocument.rename.prepareSupport")
     return {"prepareProvider": True} if knows_prepare else True
 

@@ -51,7 +51,7 @@ def _tokens(
 
 
 def _encoded(tokens: Iterable[Token], lines: LineIndex, encoding: PositionEncoding) -> list[int]:
-    """Five numbers for each token; its place is relative to the token before."""
+    """Encode each token as five integers, relative to the token before (LSP 3.17, "Semantic Tokens")."""
     data: list[int] = []
     last_line = last_column = 0
     for token in tokens:
@@ -66,7 +66,7 @@ def _encoded(tokens: Iterable[Token], lines: LineIndex, encoding: PositionEncodi
 
 
 def _pieces(where: TextRange, lines: LineIndex) -> Iterator[TextRange]:
-    """One part for each line: few clients support tokens of several lines."""
+    """Split a range into its lines: few clients support tokens of several lines."""
     for line in range(lines.line_at(where.start), lines.line_at(where.end) + 1):
         bounds = lines.line_range(line)
         piece = TextRange(max(where.start, bounds.start), min(where.end, bounds.end))

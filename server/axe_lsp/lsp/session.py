@@ -38,7 +38,7 @@ class OpenAgents:
         self._names: dict[str, list[str]] = {}
 
     def add(self, document: Document, places: Places) -> str | None:
-        """Our URI of a document that was opened, or None if it is no agent file."""
+        """Add an opened document. Return its canonical URI, None if it is no agent file."""
         if not self._is_agent(document, places):
             return None
         uri = canonical(document.uri)
@@ -63,7 +63,7 @@ class OpenAgents:
         ]
 
     def remove(self, name: str) -> str | None:
-        """Our URI of a document that was closed, if it was an agent file."""
+        """Remove a closed document. Return its canonical URI, None if it was no agent file."""
         uri = canonical(name)
         if uri not in self._names:
             return None
@@ -73,7 +73,7 @@ class OpenAgents:
         return uri
 
     def uri(self, name: str) -> str | None:
-        """Our URI of an open agent file."""
+        """Return the canonical URI of an open agent file, None for other documents."""
         uri = canonical(name)
         return uri if uri in self._names else None
 
@@ -218,7 +218,7 @@ class TestResults:
         return uri in self._kept
 
     def failures(self, uri: str, text: str) -> Iterator[tuple[str, int, str]]:
-        """Verdict, line from 0 and message of all failures in a file whose text is still the tested one."""
+        """Yield verdict, line from 0 and message of all failures in a file whose text has not changed since the test."""
         for result, tested in self._kept.get(uri, {}).values():
             if result["verdict"] in _SHOWN and tested == text:
                 for each in result["failures"]:

@@ -60,7 +60,7 @@ def _token_in_files(paths: Iterable[Path]) -> Iterator[str]:
 
 
 def _remove(path: Path, token: str) -> None:
-    """Another server may have got the port, and have written its own token, by now."""
+    """Remove the file if it still holds this token: another server may have got the port since."""
     with suppress(OSError):
         if path.read_bytes() == token.encode():
             path.unlink()

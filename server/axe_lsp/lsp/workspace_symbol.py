@@ -40,7 +40,7 @@ def register(session: Session) -> None:
 
 
 def _without_range(session: Session, agent: AgentFile) -> types.WorkspaceSymbol:
-    """For clients that ask for the range of the chosen symbol only: no file has to be read."""
+    """Return a symbol without its range, for clients that resolve the chosen one: no file has to be read."""
     return types.WorkspaceSymbol(
         location=types.LocationUriOnly(session.opened.name(agent.uri)),
         name=agent.called,

@@ -29,7 +29,7 @@ class Progress:
         self._news = asyncio.Event()
 
     def hear(self, news: Notification | Warned) -> None:
-        """Something has happened in the run."""
+        """Queue a progress report for an event of the run."""
         message = activity(news) if isinstance(news, Notification) else None
         if message is not None:
             self._done += 1

@@ -190,7 +190,7 @@ class _HttpServer(uvicorn.Server):
 
 
 def _guarded(app: App, token: str) -> App:
-    """Refuses requests without the token, before anything of them is read."""
+    """Return the app behind a check of the token, which comes before a request is read."""
     expected = f"Bearer {token}".encode()
 
     async def guarded(scope: Scope, receive: Any, send: Any) -> None:

@@ -206,7 +206,7 @@ class Calls:
         return call
 
     def _give_up(self, state: str) -> None:
-        """Nobody has answered."""
+        """Cancel a call whose question nobody has answered."""
         call = self._waiting.pop(state, None)
         if call is not None:
             self._runs.cancel(call.run.id)

@@ -58,7 +58,7 @@ class FrameReader:
         self._skipping = False
 
     def feed(self, data: bytes) -> Iterator[bytes | BadHeader]:
-        """Bodies and bad headers, in order, as far as `data` completes them."""
+        """Yield the bodies and bad headers that `data` completes, in order."""
         self._buffer += data
         while not self.fault:
             if self._in_body:

@@ -38,7 +38,7 @@ class Writer(Protocol):
         """Send `data` after everything that was written before."""
 
     def close(self) -> None:
-        """Nothing more will be written."""
+        """Do nothing more after the last write."""
 
 
 class MessageLoop:

@@ -218,7 +218,7 @@ class AgentRun:
             await self._talk(prepared, remote, own)
 
     async def _admit(self, definition: AgentDefinition) -> None:
-        """Nothing is read for the agent, and nothing sent, unless it may reach where it wants to."""
+        """Ask for trust in what the agent reaches, before anything is read for it or sent. Raises RunError."""
         services, order = self._services, self._order
         if order.ids.depth == 0 and services.machines is not None:
             services.machines.check()  # Else the first call of an agent in a copy fails, and only its model hears why.
@@ -455,7 +455,7 @@ class AgentRun:
         return None
 
     def _isolation(self, definition: AgentDefinition | None) -> str | None:
-        """As the event of its begin has it. Only an agent that was called gets a copy or a process of its own."""
+        """Return the isolation for the begin event. Only a called agent gets a copy or a process of its own."""
         is_called = self._order.ids.depth > 0
         mode = definition.isolation.mode if definition is not None and is_called else ""
         wants_copy = definition is not None and self._wants_copy(definition)
@@ -599,7 +599,7 @@ class AgentRun:
             return await self._services.ask(question)
 
     def _remember(self, prepared: Prepared, content: str, around: Surroundings) -> None:
-        """Only a success is remembered, and failing to do so is no failure of the run (M6)."""
+        """Append a successful answer to the memory. A failure to do so does not fail the run (M6)."""
         memory = prepared.prompt.memory
         if memory is None or memory.path is None:
             return

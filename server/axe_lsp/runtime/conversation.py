@@ -231,7 +231,7 @@ class Conversation:
 
 
 def _joined(begun: Response, rest: Response) -> Response:
-    """One answer that came in two parts."""
+    """Join the two parts of an answer."""
     return replace(
         rest,
         content=begun.content + rest.content,

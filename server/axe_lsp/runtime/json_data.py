@@ -38,7 +38,7 @@ def to_json(value: Struct) -> dict[str, Json]:
 
 
 def from_json(kind: type[Value], value: Json) -> Value:
-    """`value` as a `kind`, validated. What `kind` lacks is passed over. Raises ValueError."""
+    """Convert `value` to a `kind`, validated. Fields that `kind` lacks are ignored. Raises ValueError."""
     return msgspec.convert(value, kind, dec_hook=_as_path)
 
 

@@ -345,7 +345,7 @@ def _before(index: int, order: Sequence[CallOrder]) -> Iterator[int]:
 
 
 async def _turn(conversation: Conversation, around: Surroundings) -> _Round:
-    """One request and its answer; returns the calls to execute."""
+    """Send one request and take its answer; return the calls to execute."""
     around.ledger.check_turn(conversation.turns)
     await _offer_tools(conversation, around)
     if not conversation.goes_on:
@@ -498,7 +498,7 @@ async def _sum_up(conversation: Conversation, limit: int, around: Surroundings, 
 
 
 def _unheard(_delta: Delta) -> None:
-    """For text that is no part of the answer."""
+    """Ignore deltas of text that is no part of the answer."""
 
 
 async def _send(conversation: Conversation, around: Surroundings, turn: int) -> Response:
@@ -603,7 +603,7 @@ def _turn_end(
 
 
 async def _execute(around: Surroundings, of_round: _Round, call: ToolCall) -> ToolResult:
-    """One tool call with its events, which hold no secret.
+    """Execute one tool call and emit its events, from which secrets are redacted.
 
     Every begin has its end, also when the run is cancelled. What a former process knows of the call is
     not done again.

@@ -202,7 +202,7 @@ def _of_run(root_run_id: str, environment: Environment) -> Path:
 
 
 def _of_workspace(workspace: Path) -> str:
-    """Told apart by the whole path, and told to people by its last part."""
+    """Return the file name of a workspace's memory: its last folder, and a digest of the whole path."""
     place = workspace.resolve()
     digest = digest_of(str(place).encode("utf-8", "surrogateescape"))
     return f"workspaces/{place.name}-{digest[:12]}.md"

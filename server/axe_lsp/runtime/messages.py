@@ -72,7 +72,7 @@ class ToolCall(Struct, frozen=True, omit_defaults=True):
         return self.alias or self.id
 
     def argument(self, name: str) -> str:
-        """One argument as text: strings as they are, `null` and absent as "", the rest as JSON."""
+        """Return an argument as text: strings as they are, `null` and absent as "", the rest as JSON."""
         return argument_text(self.arguments.get(name))
 
 

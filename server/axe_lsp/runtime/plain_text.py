@@ -24,12 +24,12 @@ _UNSEEN = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u2800\u3164\ufe00-\ufe0f
 
 
 def valid_text(text: str) -> str:
-    """`text` with U+FFFD in place of what no UTF-8 can express."""
+    """Replace what UTF-8 can't express by U+FFFD."""
     return text if text.isascii() else re.sub(_SURROGATES, "\N{REPLACEMENT CHARACTER}", text)
 
 
 def decode(data: bytes) -> str:
-    """Bytes as text; what is not UTF-8 becomes U+FFFD."""
+    """Decode UTF-8; invalid bytes become U+FFFD."""
     return data.decode("utf-8", "replace")
 
 
@@ -63,12 +63,12 @@ def _bytes_of(content: str | bytes) -> bytes:
 
 
 def visible(text: str) -> str:
-    """`text`, character for character, with signs for those that a terminal would obey or hide."""
+    """Replace each character that a terminal would obey or hide by a visible sign."""
     return text if text.isprintable() else "".join(map(_visible, text))
 
 
 def escaped(text: str) -> str:
-    r"""`text` with escapes such as `\u202e` for each character that nobody sees.
+    r"""Replace each invisible character by an escape such as `\u202e`.
 
     For what a person decides about. Tabs stay; other blanks than the plain one do not.
     """
@@ -83,7 +83,7 @@ def escaped_lines(text: str) -> str:
 
 
 def harmless(text: str) -> str:
-    """`text` with signs for what a terminal would obey. Line breaks and all languages stay."""
+    """Replace control characters by visible signs. Line breaks and all scripts stay."""
     return re.sub(_OBEYED, lambda match: _visible(match[0]), text.replace("\r\n", "\n"))
 
 

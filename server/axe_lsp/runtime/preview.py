@@ -66,7 +66,7 @@ def preview_of(prepared: Prepared) -> Preview:
 
 
 def warnings_of(prepared: Prepared) -> tuple[str, ...]:
-    """Warnings that are known before a request is sent, such as keys without effect."""
+    """Return the warnings that are known before the first request, such as keys without effect."""
     agent, definition = prepared.order.ids.agent, prepared.definition
     known = (unsupported_warning(agent, definition), twins_warning(agent, definition))
     return (*filter(None, known), *prepared.warnings)
@@ -194,7 +194,7 @@ def parts_of(prepared: Prepared) -> tuple[Part, ...]:
 
 
 def tool_text(tool: Tool) -> str:
-    """About as much text as a provider makes of a tool."""
+    """Return text of about the length that a provider makes of a tool."""
     if tool.schema is not None:
         return tool.name + tool.description + canonical_json(tool.schema)
     parameters = "".join(each.description for each in tool.parameters.values())

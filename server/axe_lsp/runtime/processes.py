@@ -32,7 +32,7 @@ _NEEDED_BY_BEGINNING = ("PYTHON", "LC_", "LD_", "DYLD_", "XDG_")
 
 @cache
 def forbid_inspection() -> None:
-    """From now on only root can read the memory and the environment of this process. Costs 2 ms, once."""
+    """Forbid all users but root to read memory and environment of this process. Costs 2 ms, once."""
     if sys.platform == "linux":
         import ctypes
 
@@ -40,7 +40,7 @@ def forbid_inspection() -> None:
 
 
 def forbid_inspection_or_end() -> None:
-    """Forbid it from the event loop, a moment after the start. A process whose keys can't be protected ends."""
+    """Forbid inspection, from the event loop a moment after the start. End the process if its keys can't be protected."""
     try:
         forbid_inspection()
     except (OSError, ImportError, MemoryError) as error:

@@ -114,17 +114,17 @@ OnReady = Callable[[Prepared], None]
 
 
 def always(_: Prepared) -> bool:
-    """For `streams`: every run shows its text as it is written."""
+    """Return True, as `streams` of callers that show text as it arrives."""
     return True
 
 
 def never(_: Prepared) -> bool:
-    """For `streams`: answers arrive whole."""
+    """Return False, as `streams` of callers that show whole answers."""
     return False
 
 
 def _ignore(_: object) -> None:
-    """For `emit`, `warn` and `note`, if the caller has no use for them."""
+    """Ignore events, warnings and notes."""
 
 
 def _environment_of_process() -> Environment:

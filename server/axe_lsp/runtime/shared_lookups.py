@@ -18,7 +18,7 @@ _Answers = dict[tuple[Hashable, ...], Any]
 
 
 def once_a_step(look: Callable[..., Answer]) -> Callable[..., Answer]:
-    """`look`, with its answers of this step. In a thread, which has no steps, it always looks again."""
+    """Cache the results of `look` within one step of the event loop. In a thread nothing is cached."""
     by_loop: WeakKeyDictionary[Any, _Answers] = WeakKeyDictionary()
 
     @wraps(look)

@@ -73,7 +73,7 @@ def goal(limit: int) -> int:
 
 
 def tokens_of(messages: Sequence[Message]) -> int:
-    """About how many tokens messages have."""
+    """Estimate the tokens of messages."""
     return tokens_in(characters_of(messages))
 
 
@@ -83,12 +83,12 @@ def characters_of(messages: Sequence[Message]) -> int:
 
 
 def tokens_in(characters: int) -> int:
-    """About how many tokens so many characters are."""
+    """Estimate the tokens of so many characters."""
     return characters // _CHARACTERS_PER_TOKEN
 
 
 def tokens_of_rest(request: Request) -> int:
-    """About how many tokens a request has beside its messages."""
+    """Estimate the tokens of a request beside its messages."""
     tools = sum(len(tool.description) + len(argument_text(tool.schema)) for tool in request.tools)
     system = len(request.system) + len(request.server_instructions)
     return (system + tools) // _CHARACTERS_PER_TOKEN

@@ -79,5 +79,5 @@ def cost_today(model: str, used: Usage) -> float | None:
 
 
 def _dollars(amount: float) -> float:
-    """Without the digits that only the computer's arithmetic brings about."""
+    """Round an amount of dollars, to drop digits that are errors of floating point."""
     return round(amount, 9)

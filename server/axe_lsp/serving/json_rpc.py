@@ -99,7 +99,7 @@ def write_message(message: JsonObject, default: Callable[[Any], Any]) -> bytes:
 
 
 def plain_json(value: Any) -> bytes:
-    """Plain JSON without a NaN, the same bytes for the same value."""
+    """Encode a value as JSON without NaN; equal values give the same bytes."""
     try:
         return _writer.encode(value)
     except UnicodeEncodeError:  # Half a surrogate pair.

@@ -33,7 +33,7 @@ _PIECE: int = getattr(select, "PIPE_BUF", 0)
 
 
 def claim() -> tuple[int, int]:
-    """Private descriptors of standard input and output.
+    """Return private descriptors of standard input and output.
 
     From then on descriptor 0 reads nothing, and 1 writes to standard error, as does `sys.stdout`.
     Raises `OSError` if one of them was closed when the process began.
@@ -157,7 +157,7 @@ class PipeWriter:
     """
 
     def __init__(self, descriptor: int, broken: Callable[[str], None]) -> None:
-        """`broken` is called, in either thread, when nothing can be sent any more, with the reason."""
+        """Write to a descriptor. `broken` gets the reason, in either thread, when nothing can be sent any more."""
         self._descriptor = descriptor
         self._broken = broken
         self._fits: Callable[[], object] = lambda: False

@@ -95,7 +95,7 @@ class RenamingProvider(InFront):
         self._renaming = renaming
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
-        """Its answer."""
+        """Return the provider's answer with the names of the case."""
         request = self._renaming.request(exchange.request)
         response = await self._provider.send(replace(exchange, request=request), None)
         return self._renaming.back.response(response)
@@ -172,7 +172,7 @@ class Replayed(Answers):
         return self._replay.deviation if self._replay is not None else None
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
-        """One replay for all runs of the case, in whichever folder it was recorded."""
+        """Return one replay for all runs of the case, whatever folder it was recorded in."""
         replay = self._replay = Replay(self._recording, environment, 0, self._fields)
         renaming = Renaming(str(workspace), WORKSPACE)
         provider = RenamingProvider(replay, renaming)
@@ -190,7 +190,7 @@ class Live(Answers):
         self._recorder: Recorder | None = None
 
     def hook(self, workspace: Path, environment: Environment) -> ProviderHook:
-        """One recorder for all runs of the case. It sees one name for the workspace, and the provider the real one."""
+        """Return one recorder for all runs of the case. It gets a constant name for the workspace, the provider the real one."""
         renaming = Renaming(str(workspace), WORKSPACE)
 
         def between(provider: Provider) -> Provider:

@@ -265,7 +265,7 @@ def _call(name: str, arguments: Mapping[str, Any], run: Observed) -> dict[str, A
 
 
 def _without_nulls(value: Any) -> Any:
-    """TOML has no null."""
+    """Remove nulls, which TOML does not have."""
     if isinstance(value, Mapping):
         return {str(key): _without_nulls(each) for key, each in value.items() if each is not None}
     if isinstance(value, list | tuple):

@@ -77,7 +77,7 @@ class AgentInputs:
         self._environment = environment
 
     def of(self, names: Iterable[str]) -> Iterator[Inputs | None]:
-        """For each of the agents, and of those that they may call, once. None: it is gone, or wrong."""
+        """Yield the inputs of each agent and of those it may call, once; None for an agent that is missing or invalid."""
         seen: set[str] = set()
         waiting = deque((name, Caller()) for name in names)
         while waiting:
@@ -101,7 +101,7 @@ class AgentInputs:
             waiting.extend((each, below) for each in callable_by(definition))
 
     def _named_by(self, definition: AgentDefinition) -> Iterator[Path]:
-        """Its skill, and the programs of its servers that are named by whole paths."""
+        """Yield the skill, and the programs of the MCP servers that are named by absolute paths."""
         if definition.skill:
             yield skill_path(definition.skill, self._environment)
         for server in definition.mcp_servers:
@@ -198,7 +198,7 @@ def affected_cases(
 
 
 def _has_changed(inputs: Inputs | None, changes: Changes) -> bool:
-    """Agents that work elsewhere than in the copied workspace read what nobody knows."""
+    """Return whether an input has changed. Agents that work outside the copied workspace count as changed."""
     if inputs is None or inputs.folder is not None:
         return True
     return any(map(changes.has, inputs.files))

@@ -57,7 +57,7 @@ class Observed(Struct, eq=False):
             yield from child.tree()
 
     def measure(self, name: str) -> float | None:
-        """One of its numbers, by the key of files of tests."""
+        """Return the measured number for a key of files of tests, None if it is not known."""
         number: float | None = getattr(self, name)
         return number
 

@@ -164,7 +164,7 @@ class _Steps:
         self.kept[step.run_id, step.turn, step.call, step.kind] = step.data
 
     async def committed(self, root: str) -> None:
-        """They are."""
+        """Return at once: steps of a case are not stored."""
 
 
 class _Run(Struct):

@@ -186,7 +186,7 @@ class _Changes:
             yield from self._changed_tools(run.tools, now)
 
     def _changed_tools(self, recorded: tuple[str, ...], now: AgentDefinition) -> Iterator[str]:
-        """Whether the tools are others. Tools of MCP servers follow the agent's own."""
+        """Yield a reason if the tools have changed. Tools of MCP servers come after the agent's own."""
         if now.workdir and now.sub_agents:
             return  # Its children are looked up from a folder of the copied workspace.
         place = self._place(now) if not now.workdir else Caller()

@@ -148,7 +148,7 @@ def _excerpt(text: str, only: Collection[str]) -> str:
 
 
 def _missing_folder(suite: Suite) -> Iterator[str]:
-    """Why the workspace can't be copied, if it can't."""
+    """Yield the reason if the workspace can't be copied."""
     folder = suite.workspace
     if folder is None:
         return

@@ -32,11 +32,11 @@ class Edges(Struct, frozen=True):
     crowds: dict[frozenset[str], frozenset[str]] = field(default_factory=dict)
 
     def of(self, agent: str) -> tuple[str, ...]:
-        """To whom one agent leads."""
+        """Return the agents that an agent calls."""
         return self.edited[agent] if agent in self.edited else self.all.get(agent, ())
 
     def of_all(self, agents: frozenset[str]) -> frozenset[str]:
-        """To whom some agents lead. Where all hang together, many ways come to the same crowd in a few steps."""
+        """Return the agents that any of some agents calls. Cached: many searches meet the same set."""
         found = self.crowds.pop(agents, None)
         if found is None:
             found = self._of_all(agents)

@@ -47,7 +47,7 @@ def cycle_through(snapshot: Snapshot, file: AgentFile) -> tuple[AgentFile, ...]:
 
 
 def _way_back(calls: Calls, uri: str, above: Levels, steps: int) -> Iterator[str]:
-    """From an agent to the first below it that is so many steps above it, and on down to it."""
+    """Yield the agents of a cycle: from an agent to its first callee that is `steps` above it, and back down to it."""
     yield uri
     for left in range(steps, -1, -1):
         level = above.at(left)
@@ -89,7 +89,7 @@ def _is_near(snapshot: Snapshot, roots: frozenset[str], steps: int) -> bool:
 def _way_up(
     calls: Calls, uri: str, above: Levels, roots: frozenset[str], distance: int
 ) -> Iterator[str]:
-    """From an agent up to one of the `roots` at this distance: the first way, if callers are sorted."""
+    """Yield the agents from `uri` up to one of the `roots` at this distance, by the first caller on each level."""
     leading = [roots] if distance else []  # The roots are known already.
     for steps in range(distance - 1, 0, -1):
         leading.append(above.at(steps) & calls.below.of_all(leading[-1]))

@@ -33,7 +33,7 @@ def linked_agents(snapshot: Snapshot, start_of: Callable[[AgentFile], Hashable])
 
 
 def _linked(snapshot: Snapshot) -> Iterator[Sequence[AgentFile]]:
-    """Files of one name that are one file; the first is open, or else of the workspace, if any is."""
+    """Yield groups of paths of one name that lead to the same file, an open one or one of the workspace first."""
     found: dict[tuple[str, str], list[AgentFile]] = defaultdict(list)
     for uri, real in snapshot.real_uris.items():
         file = snapshot.file(uri)

@@ -272,7 +272,7 @@ def _listed(file: AgentFile | None) -> frozenset[str]:
 def _with_calls(
     before: Snapshot, after: Snapshot, touched: Sequence[FileChange], naming: frozenset[str]
 ) -> tuple[Snapshot, Indirect]:
-    """With who calls whom after these changes. Nobody asks before all folders have been read.
+    """Return `after` with the calls between its agents, and the files that are affected. Empty until all folders have been read.
 
     `naming` are the files that name agents of other programs which have appeared or gone.
     """

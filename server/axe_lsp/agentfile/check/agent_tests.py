@@ -271,7 +271,7 @@ def _agents_in_calls(run: Expected) -> Iterator[NamedAgent]:
 def _called_agents(
     children: Iterable[Child], callers: tuple[str, ...]
 ) -> Iterator[tuple[TextRange, tuple[str, ...]]]:
-    """Where an agent is expected to be called, and by whom; not where it must not be called (`times = 0`)."""
+    """Yield the range and the callers of each expected call, except calls that must not happen (`times = 0`)."""
     for child in children:
         if child.times != 0:
             yield child.run.range, callers
@@ -321,7 +321,7 @@ class _FileReader(CaseReader):
             self.problem("bad-test", where, message, ("case", "expect", "files"))
 
     def _tell_apart(self, pieces: Iterable[Placed]) -> None:
-        """Names and recordings of cases must differ: the second of two would overwrite the first."""
+        """Report cases with the same name or recording: the second would overwrite the first."""
         names: set[str] = set()
         recordings: set[str] = set()
         for start, piece in pieces:

@@ -82,7 +82,7 @@ def _response_format(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _delegation(lookup: Lookup) -> Iterator[Problem]:
-    """How to delegate, in a file that names no sub-agents."""
+    """Yield a problem for each delegation setting in a file without sub-agents."""
     path = ("sub_agents_config",)
     where = lookup.place(path)
     if where is None or lookup.has(("task",)):
@@ -95,7 +95,7 @@ def _delegation(lookup: Lookup) -> Iterator[Problem]:
 
 
 def _side_runs(lookup: Lookup) -> Iterator[Problem]:
-    """How to start and end side runs, in a file that starts none."""
+    """Yield a problem for each setting of side runs in a file that starts none."""
     background, at_end = ("sub_agents_config", "background"), ("sub_agents_config", "at_end")
     value = lookup.decoded(background)
     can_start, can_call = value in ("optional", "always"), bool(lookup.decoded(("sub_agents",)))
@@ -443,7 +443,7 @@ def _refusal(spec: KeySpec, word: str) -> str | None:
 
 
 def _is_tool_of_axe(word: str) -> bool:
-    """Words that nobody knows are another diagnostic's business."""
+    """Return whether axe has this tool. Unknown names count: `unknown-tool` reports them."""
     if word in TOOLS:
         return not TOOLS[word].is_extension
     is_any = is_tool_glob(word) and any(fnmatchcase(each, word) for each in TOOLS)

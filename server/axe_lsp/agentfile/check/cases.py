@@ -146,7 +146,7 @@ class CaseReader:
         self.problems: list[Problem] = []
 
     def case(self, node: Node) -> Case:
-        """One case, by itself."""
+        """Check a single case and return it."""
         name = self.needed(node, "name", "the case", ("case", "name"))
         tasks = tuple(texts_of(member_of(node, "task")))
         given = member_of(node, "input")

@@ -42,7 +42,7 @@ Judge = Callable[[Lookup], Iterator[Problem]]
 def check(
     parse: Parse, lookup: Lookup | None = None, judge: Judge | None = None
 ) -> tuple[Problem, ...]:
-    """Everything wrong with the keys and values of the file, syntax aside, in written order.
+    """Return all problems of the keys and values of the file, without its syntax errors, in order of position.
 
     In a file with syntax errors the finished statements are checked; what is half-typed is left
     alone. `lookup` is that of the parse, if the caller has made it already. `judge` is that of the kind of

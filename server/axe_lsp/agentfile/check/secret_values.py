@@ -42,7 +42,7 @@ def without_secret_values(lookup: Lookup) -> str:
 
 
 def discreet(lookup: Lookup, messages: Sequence[str]) -> list[str]:
-    """Messages about the text, without what they quote of a key."""
+    """Return messages in which quotes of API keys are blotted out."""
     said = " ".join(where.of(lookup.parse.text) for where in _secrets(lookup)) if messages else ""
 
     def hidden(quote: re.Match[str]) -> str:

@@ -115,7 +115,7 @@ def _value_of(node: Node | None) -> object:
 
 
 def _unreadable(lookup: Lookup) -> Iterator[Problem]:
-    """Texts and numbers in place of other types that do not read as one, and numbers out of range."""
+    """Yield a problem for each string or number that Vibe can't convert to the type of its key, or that is out of range."""
     for item in lookup.located:
         spec, value = lookup.schema.find(item.path), item.entry.value
         if spec is None or value is None or not value.complete or spec.type not in _KINDS:

@@ -26,7 +26,7 @@ def _read_name(reading: Reading) -> None:
 
 
 def _read_tools(reading: Reading) -> None:
-    """`tools`, `tool_policy` and `type` together say which tools there are."""
+    """Read the tools of the agent from `tools`, `tool_policy` and `type`."""
     type_name = reading.take("type")
     preset = BUILT_IN_TYPES.get(str(type_name))
     if type_name is not None and preset is None:
@@ -73,7 +73,7 @@ def _read_agents(reading: Reading) -> None:
 
 
 def _read_copy(reading: Reading) -> None:
-    """Another mode is where the agent runs, and has no counterpart."""
+    """Read `isolation.mode = "copy"`. Other modes have no counterpart."""
     isolation = reading.values.get("isolation")
     if isinstance(isolation, dict) and isolation.get("mode") == "copy":
         reading.source_keys["copy"] = "isolation"
@@ -158,7 +158,7 @@ def _table(server: McpServer) -> dict[str, Any]:
 
 
 def _beside(server: McpServer) -> dict[str, Any]:
-    """Keys that only axe-lsp and Codex have."""
+    """Return the keys of a server that only axe-lsp and Codex have."""
     beside = {
         "pass_env": [*server.pass_env],
         "cwd": server.cwd,

@@ -47,7 +47,7 @@ def _read_model(reading: Reading) -> None:
 
 
 def _read_tools(reading: Reading) -> None:
-    """Codex has no list of tools: those of a run, without commands if these are switched off."""
+    """Read the tools that a run would have, since Codex has no list; without `run_command` if the shell is off."""
     tools = codex_agent(reading.values).tools
     mode, shell = reading.take("sandbox_mode"), reading.take("features.shell_tool")
     if mode is not None and mode != READ_ONLY:
@@ -61,7 +61,7 @@ def _read_tools(reading: Reading) -> None:
 
 
 def _write_tools(writing: Writing) -> None:
-    """Tools that the agent does not have are switched off as far as Codex lets a role do that."""
+    """Switch off the tools that the agent lacks, as far as a Codex role can."""
     has, key = set(writing.agent.tools), writing.keys["tools"]
     if not has & CHANGING:
         writing.set("sandbox_mode", READ_ONLY)

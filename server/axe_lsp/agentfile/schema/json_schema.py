@@ -185,7 +185,7 @@ class _Checker:
             yield SchemaFault(node.range, f"{where} leads nowhere: {reason}")
 
     def plain(self, node: Node, where: str, depth: int) -> _Faults:
-        """Any value, as long as JSON has it."""
+        """Yield a fault for each value that JSON can't express."""
         if depth > _MAX_DEPTH:
             return
         if not node.is_json:

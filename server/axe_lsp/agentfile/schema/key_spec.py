@@ -245,7 +245,7 @@ class AllColumns(Columns, total=False):
 
 
 def row(dotted: str, type_: KeyType, doc: str, **columns: Unpack[AllColumns]) -> KeySpec:
-    """One key."""
+    """Return the row of one key."""
     return KeySpec(tuple(dotted.split(".")), type_, doc, **columns)
 
 
@@ -260,7 +260,7 @@ def count(dotted: str, doc: str, minimum: int = 0, **columns: Unpack[Columns]) -
 
 
 def rows(type_: KeyType, docs: dict[str, str], **columns: Unpack[Columns]) -> tuple[KeySpec, ...]:
-    """Keys that differ in their names and descriptions only."""
+    """Return the rows of keys that differ only in name and description."""
     return tuple(row(dotted, type_, doc, **columns) for dotted, doc in docs.items())
 
 

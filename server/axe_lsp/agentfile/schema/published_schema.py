@@ -117,7 +117,7 @@ def _key(schema: Schema, spec: KeySpec) -> JsonSchema:
 
 
 def _any_of(values: list[JsonSchema]) -> JsonSchema:
-    """One of several values; an array has items of several kinds."""
+    """Return a schema that accepts any of several schemas. Arrays become one array of mixed items."""
     if all("items" in each for each in values):
         return {"type": "array", "items": _any_of([each["items"] for each in values])}
     return {"anyOf": values}

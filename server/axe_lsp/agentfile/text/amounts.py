@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 file`, `2 files`, `1,200 files`."""
+    """Return a number with its noun: `1 file`, `2 files`, `1,200 files`."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
@@ -17,5 +17,5 @@ def as_line(text: str, most: int) -> str:
 
 
 def duration(milliseconds: int) -> str:
-    """`120 ms`, `3.4 s`."""
+    """Return a duration for people: `120 ms`, `3.4 s`."""
     return f"{milliseconds} ms" if milliseconds < 1000 else f"{milliseconds / 1000:.1f} s"

@@ -138,7 +138,7 @@ def _character_class(pattern: str, position: int) -> tuple[str, int]:
 
 
 def _bound(pattern: str, position: int) -> tuple[str, int]:
-    """One character of a class, perhaps escaped."""
+    """Parse one bound of a range in a class and return it with the position behind it. Raises BadPatternError."""
     if position >= len(pattern) or pattern[position] in "-]":
         raise BadPatternError("syntax error in pattern")
     literal, position = _literal(pattern, position)

@@ -24,7 +24,7 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
 @lru_cache(maxsize=KEPT)
 def nearest_of(name: str, names: tuple[str, ...] | frozenset[str]) -> str | None:
-    """`nearest`, for the names of a table that stays as it is: the answer is remembered."""
+    """Return `nearest` among the names of a constant table. The index of the table is cached."""
     return _index_of(names).nearest(name)
 
 

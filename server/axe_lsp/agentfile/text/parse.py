@@ -189,7 +189,7 @@ _CLASH = ("Cannot", "Duplicate")
 
 
 def _explain(text: str, document: Document, verdict: tomli.TOMLDecodeError) -> SyntaxProblem:
-    """tomli's verdict on a text whose statements are well-formed each for itself."""
+    """Return tomli's error as a problem, for a text whose statements are well-formed one by one."""
     offset = _offset(text, verdict)
     here = TextRange(offset, min(offset + 1, len(text)))
     value = None
@@ -233,7 +233,7 @@ _DIGITS_OF_ESCAPE = {"x": "2", "u": "4", "U": "8"}
 
 
 def _in_words(text: str, offset: int, message: str) -> str:
-    """tomli's message as people understand it who have never seen a parser."""
+    """Return tomli's message in plain words."""
     character = text[offset : offset + 1]
     if character == "\r":
         return "a carriage return alone does not end a line (lines end with LF or CR LF)"

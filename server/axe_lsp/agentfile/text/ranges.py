@@ -159,7 +159,7 @@ def _is_high(unit: bytes) -> bool:
 
 
 def quoted(text: str) -> str:
-    """`text` in double quotes, as messages show names and values."""
+    """Return `text` in double quotes, as messages show names and values."""
     return _quote(text)
 
 

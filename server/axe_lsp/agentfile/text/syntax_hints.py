@@ -26,7 +26,7 @@ _NEEDS_QUOTES = "a string needs quotes"
 
 
 def about_value(token: str, behind: str) -> str:
-    """`token` is no value; `behind` is the rest of its line."""
+    """Return a hint for `token` in place of a value; `behind` is the rest of its line."""
     word = token.lower()
     if word in _TRUE + _FALSE:
         boolean = "true" if word in _TRUE else "false"
@@ -70,7 +70,7 @@ def about_header(line: str) -> str:
 
 
 def behind_key(line: str) -> str:
-    """Behind a key, and not behind its `=`, stands `line`, the rest of its line."""
+    """Return a hint for `line`, the rest of a line after a key without `=`."""
     if line.startswith("]") or line.rstrip() == ":":
         return "the header of a table is written between `[` and `]`"
     assignment = re.match(r":=|[+?]=|=>|->|:", line)
@@ -86,7 +86,7 @@ def behind_key(line: str) -> str:
 
 
 def behind_statement(before: str, line: str) -> str:
-    """Behind a statement, the last character of which is `before`, stands `line`."""
+    """Return a hint for `line`, the text after a statement that ends with the character `before`."""
     if line.rstrip() in (";", ","):
         return f"a statement ends without `{line.rstrip()}`"
     if before.isdigit() and re.match(r",\d", line):

@@ -207,7 +207,7 @@ class _Parser:
             self._comment()
 
     def _finish_line(self) -> None:
-        """Only a comment may follow a statement on its line."""
+        """Parse the rest of a statement's line, where only a comment may stand."""
         match = _LINE_END.match(self.text, self.pos)
         if match is None:
             start = _end(_SPACE, self.text, self.pos)
@@ -238,7 +238,7 @@ class _Parser:
         return Table(whole, whole, is_array, not self._broken, key.names, Body(key, ()))
 
     def _entry(self, depth: int) -> Entry:
-        """One `key = value`, of a table or of an inline table."""
+        """Parse one `key = value` of a table or an inline table."""
         key = self._key("a key", TextRange(self.pos, self.pos + 1), hints.about_key)
         value = None
         if not self._broken:
@@ -361,7 +361,7 @@ class _Parser:
         return Value(TextRange(start, self.pos), ValueKind.STRING, complete=False)
 
     def _end_of_multi_line(self, start: int, quotes: str) -> int | None:
-        """Behind the closing quotes. Up to two quotes before them belong to the string."""
+        """Return the offset behind the closing quotes, None if there are none. Up to two quotes before them belong to the string."""
         found = closing_quotes(self.text, start, quotes)
         if found < 0 or self._looks_like_opening(start, found):
             return None

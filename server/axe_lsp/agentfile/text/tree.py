@@ -116,7 +116,7 @@ class Table(Struct, eq=False):
         return self._entries
 
     def strings(self) -> Iterator[TextRange]:
-        """Where the strings are that are values of the entries."""
+        """Yield the ranges of the entries' string values."""
         for each in self.body.entries:
             value = each.value
             if value is not None and value.kind is ValueKind.STRING:

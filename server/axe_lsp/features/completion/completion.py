@@ -110,7 +110,7 @@ def _values(asked: _Asked) -> Iterator[Completion]:
 
 
 def _bare_values(spec: KeySpec) -> list[str]:
-    """Values that need no quotes. Nobody writes a default, unless to say that it is meant."""
+    """Return the values of a boolean or of a small range of integers. The default comes last, since few people write it."""
     if spec.type is KeyType.BOOLEAN:
         return sorted(("true", "false"), key=lambda word: word == spec.default)
     if spec.type is not KeyType.INTEGER:
@@ -150,9 +150,9 @@ def _strings(asked: _Asked, spec: KeySpec, listed: set[str]) -> Iterator[Complet
 
 
 def _tools(asked: _Asked, spec: KeySpec) -> Iterator[Completion]:
-    """Our own, and those of MCP servers that can be denied. The model gets these without a list.
+    """Offer the built-in tools, and in `tool_policy.deny` those of MCP servers, which need no list.
 
-    In tests those that are expected or forbidden.
+    In files of tests, offer tools that a case can expect or forbid.
     """
     if asked.file.schema is TESTS:
         for tool, doc in expected_tools(asked.snapshot, asked.file, asked.cursor):

@@ -126,7 +126,7 @@ def _among(
 
 
 def _end_of(text: str, entry: Entry) -> int:
-    """While it is being typed, an unfinished entry includes the blanks after it.
+    """Return the end of an entry. An unfinished one includes the blanks after it.
 
     Where an element of a list is due, these are the lines up to what stands there next.
     """

@@ -146,7 +146,7 @@ def _called(lookup: Lookup, offset: int) -> str:
 
 
 def _calls(lookup: Lookup) -> Iterator[tuple[int, Sequence[Entry]]]:
-    """Where the arguments of each call begin, and the keys of the call."""
+    """Yield the offset of each call's arguments with the keys of the call."""
     above: Table | None = None
     for table in lookup.parse.document.tables:
         if table.path[-1:] == (_ARGS,) and above is not None:

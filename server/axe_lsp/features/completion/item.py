@@ -47,7 +47,7 @@ class Completion(Struct, frozen=True):
 def offer(
     label: str, kind: CompletionKind, detail: str = "", documentation: str = ""
 ) -> Completion:
-    """Something whose place is not known yet, and which is typed as it is called."""
+    """Return a completion that inserts its label. Its range is set later."""
     return Completion(label, kind, TextRange(0, 0), label, None, detail, documentation)
 
 

@@ -48,7 +48,7 @@ def key_offers(
 
 
 def table_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
-    """Tables to begin on the line of the cursor, unless a key would be lost or fall into them."""
+    """Offer tables that can begin on the line of the cursor without taking keys below it."""
     text = lookup.parse.text
     rest = rest_of_line(text, cursor.range.end)
     if any(entry.range.start > cursor.range.end for entry in cursor.siblings):
@@ -85,7 +85,7 @@ def _table_offer(of: Schema, spec: KeySpec, line_end: str) -> Completion:
 
 
 def header_offers(lookup: Lookup, cursor: Cursor) -> Iterator[Completion]:
-    """Names for the header under the cursor, with the brackets that are not there yet."""
+    """Offer names for the table header under the cursor, with the missing brackets."""
     text = lookup.parse.text
     is_array = text[: cursor.range.start].endswith("[[")
     closing = "]]" if is_array else "]"
@@ -132,7 +132,7 @@ def _quote(text: str, cursor: Cursor) -> str:
 
 
 def _is_offered_as_header(spec: KeySpec, cursor: Cursor) -> bool:
-    """Tables have headers of their own where one may stand; a map of strings rather goes inline."""
+    """Return whether a key is offered as a table header. A map of strings is offered inline."""
     if spec.path[-1] == ANY_NAME:
         return True
     has_header = spec.is_table and cursor.schema.find(spec.path) is not None

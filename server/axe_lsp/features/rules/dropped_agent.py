@@ -69,7 +69,7 @@ def _is_described_below(snapshot: Snapshot, file: AgentFile, name: str) -> bool:
 
 
 def _taken(snapshot: Snapshot, file: AgentFile, program: str) -> Iterator[Finding]:
-    """Another file of the layer that has the name, and comes first."""
+    """Yield a finding if another file of the layer has the name and comes first."""
     layers = snapshot.layers
     key = layers.key_of(file)
     uris = layers.names.get(key, ()) if key is not None else ()

@@ -20,7 +20,7 @@ from axe_lsp.features.rule import Rule, Subject
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """axe's word for it, or nothing."""
+    """Offer axe's name of the tool, or to remove it."""
     found = find_value(case)
     if found is not None:
         tool = TOOL_ALIASES.get(str(found.decoded(case)))

@@ -46,7 +46,7 @@ def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
 
 
 def _alike(snapshot: Snapshot, file: AgentFile, key: tuple[str, str]) -> Iterator[Finding]:
-    """Another agent in Markdown with the name, in the same folder of the program: one of them is used, without a word."""
+    """Yield a finding if another Markdown agent of the same folder has the name: the program silently uses one of them."""
     for uri in snapshot.layers.names.get(key, ()):
         other = snapshot.file(uri)
         if other is not None and uri != file.uri and other.place.layer == file.place.layer:

@@ -38,7 +38,7 @@ _MAX_DEPTH = ("sub_agents_config", "max_depth")
 
 
 def fixes(case: Case) -> Iterator[Fix]:
-    """More depth from the agent at the top, or the list without the agent that is too deep."""
+    """Offer to raise the limit of the root agent, or to remove the agent that is too deep."""
     yield from _raise_limit(case)
     yield from remove_item(case)
 

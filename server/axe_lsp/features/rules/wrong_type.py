@@ -91,7 +91,7 @@ def _integer(spec: KeySpec, content: str) -> str | None:
 
 
 def _header(case: Case, spec: KeySpec) -> Iterator[Fix]:
-    """One bracket more or less around the name of a table."""
+    """Offer to turn `[table]` into `[[table]]` or back."""
     lookup, path = case.lookup, spec.path
     tables = lookup.made_once(
         "headers", path, lambda: [each for each in lookup.tables_alike(path) if each.path == path]

@@ -138,7 +138,7 @@ def transaction(connection: sqlite3.Connection) -> Iterator[None]:
 
 @contextmanager
 def written_through(connection: sqlite3.Connection) -> Iterator[None]:
-    """Transactions inside survive the end of the machine as well. It takes about half a millisecond each."""
+    """Make transactions inside survive a crash of the machine. Costs about half a millisecond each."""
     connection.execute("PRAGMA synchronous = FULL")
     try:
         yield
@@ -155,7 +155,7 @@ def written_history(path: Path) -> Iterator[sqlite3.Connection]:
 
 @contextmanager
 def faults_named(path: Path) -> Iterator[None]:
-    """Has what SQLite and the system say reach people as a HistoryError."""
+    """Convert errors of SQLite and the system to HistoryError."""
     try:
         yield
     except (sqlite3.Error, OSError) as error:
@@ -211,7 +211,7 @@ def _create_tables(connection: sqlite3.Connection) -> None:
 
 
 def _use_write_ahead_log(connection: sqlite3.Connection) -> None:
-    """Readers then never wait for writers. The switch is for a moment alone with the file.
+    """Switch to a write-ahead log, so that readers never wait for writers. The switch needs the file for itself.
 
     SQLite does not wait for that moment, as it does for others: two that wait could block each other.
     """
@@ -244,7 +244,7 @@ class WriterLock:
         os.write(self._file, b"%d\n" % os.getpid())
 
     def end(self) -> None:
-        """There is nothing left to live for."""
+        """Release the lock and remove its file."""
         os.close(self._file)
         self._path.unlink(missing_ok=True)
 

@@ -60,7 +60,7 @@ def known_steps(connection: sqlite3.Connection, root: str) -> Known:
 
 
 def _used_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
-    """For how long the runs of a tree have run; one that has not ended, until the last event of the tree."""
+    """Return the duration in ms of each run of a tree; an unfinished run counts until the last event of the tree."""
     time = connection.execute(
         "SELECT json_extract(params, '$.time') FROM events WHERE root_run_id = ? ORDER BY seq DESC LIMIT 1",
         (root,),
@@ -78,7 +78,7 @@ def _used_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
 
 
 def _asked_ms(connection: sqlite3.Connection, root: str) -> dict[str, int]:
-    """For how long questions were open, by the run that has asked and those above it.
+    """Return for how many ms questions were open, by the run that has asked and those above it.
 
     One without an answer was open until the last event of its process.
     """

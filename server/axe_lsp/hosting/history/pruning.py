@@ -67,7 +67,7 @@ def forget_all_but(connection: sqlite3.Connection, count: int) -> int:
 
 
 def _roots(connection: sqlite3.Connection, which: str, values: tuple[object, ...]) -> list[str]:
-    """Roots that can be forgotten. One that is under way can't."""
+    """Return the root runs that can be deleted, which are not running."""
     found = connection.execute(f"{_RUNS} {which}", values)
     return [run_id for run_id, status in found if status != "running"]
 

@@ -124,7 +124,7 @@ def more_folders(connection: sqlite3.Connection, session_id: str) -> list[str]:
 def page(
     connection: sqlite3.Connection, folder: str | None, before: int | None, most: int
 ) -> tuple[list[StoredSession], int | None]:
-    """At most so many sessions that have a run, newest first, and what the next page comes `before`.
+    """Return at most `most` sessions that have a run, newest first, and the `before` of the next page.
 
     Only those of a `folder`, if it is named.
     """

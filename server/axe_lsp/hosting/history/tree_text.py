@@ -174,7 +174,7 @@ class _Tree:
         return "~ " if params["runId"] in self._side_runs else ""
 
     def _pause(self, method: str, params: Mapping[str, Json]) -> None:
-        """Something that happens to a request, or where an agent works."""
+        """Add a line about a request, such as a retry, or about the place of an agent."""
         text = (describe(Notification(method, params)) or "").strip()
         if text:
             told = text.removeprefix(f"{params['agent']}: ")

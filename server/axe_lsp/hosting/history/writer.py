@@ -159,7 +159,7 @@ class HistoryWriter:
         return self._answer_for(root, lambda path: adopt(path, root, self.name))
 
     def handed_over(self, root: str) -> None:
-        """Another process writes about a tree that this one has adopted."""
+        """Take note that another process writes the events of a tree which this one has adopted."""
         self._claimed.discard(root)
 
     def let_go(self, root: str) -> None:

@@ -163,7 +163,7 @@ class EngineFactory:
         return Engine(services, http=self._http)
 
     def _machines_of(self, on: str) -> LateMachines:
-        """One for all runs, so that they share connections and slots."""
+        """Return the machines of a configuration, one object for all runs, so that they share connections and slots."""
         if on not in self._machines:
             self._machines[on] = LateMachines(self._environment, on)
         return self._machines[on]

@@ -324,7 +324,7 @@ class Host:
 
 @cache
 def _import_engine_factory() -> ModuleType:
-    """In a thread and as late as can be: the process is there at once, and answers meanwhile."""
+    """Import the engine factory, in a thread and late: the process is ready at once and answers meanwhile."""
     from axe_lsp.hosting.host import (
         engine_factory,
     )

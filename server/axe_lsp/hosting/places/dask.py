@@ -188,7 +188,7 @@ def _context(dask: Dask) -> ssl.SSLContext:
 
 
 def _passphrase() -> str:
-    """Nobody is asked at the terminal."""
+    """Raise ValueError instead of asking for a passphrase at the terminal."""
     raise ValueError("the key has a passphrase")
 
 

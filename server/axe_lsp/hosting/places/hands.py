@@ -374,7 +374,7 @@ def _named(text: str) -> str:
 
 
 def _make_repository(git: Path, own: OwnGit, request: tool_protocol.Open) -> None:
-    """For the agent's own calls of git: a repository with one commit, whose HEAD is not on a branch."""
+    """Make a repository for the agent's own git commands: one commit, and a detached HEAD."""
     for each in ("refs", "objects/info"):
         (git / each).mkdir(parents=True)
     (git / "HEAD").write_text(f"{_named(request.base)}\n")

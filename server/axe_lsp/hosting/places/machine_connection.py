@@ -195,7 +195,7 @@ class Connection:
 
 
 async def _hello(lines: AsyncIterator[bytes]) -> tool_protocol.Hello | None:
-    """Their first message, None if the output ends without one. A shell may write something before.
+    """Return the first message of the other side, None if the output ends before. Output of a shell before it is skipped.
 
     Raises FaultError if that does not end.
     """

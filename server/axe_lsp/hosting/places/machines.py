@@ -478,7 +478,7 @@ class MirroredCopy:
 
 @asynccontextmanager
 async def _slot(location: _Location, watch: Watch) -> AsyncIterator[None]:
-    """One of the commands that a machine executes at the same time."""
+    """Hold one of the slots of a machine, which limit its concurrent commands."""
     slots = location.machine.slots
     try:
         slots.acquire_nowait()

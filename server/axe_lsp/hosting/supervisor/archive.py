@@ -131,9 +131,9 @@ class Archive:
         return await asyncio.to_thread(_has, run_id)
 
     async def until_written(self) -> None:
-        """Until the runs that were started by now have begun, and what has arrived of all is in the history.
+        """Wait until all runs started by now have begun, and all events that have arrived are stored.
 
-        Or until the disk, or what comes before a beginning, proves too slow.
+        Give up after a while if the disk, or the start of a run, is too slow.
         """
         with suppress(asyncio.TimeoutError):
             await asyncio.wait_for(self._written(), _PATIENCE)

@@ -110,20 +110,20 @@ class HostProcess(asyncio.SubprocessProtocol):
         return cast(asyncio.WriteTransport, self._transport.get_pipe_transport(_INPUT))
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """asyncio: the process runs."""
+        """Take note that the process runs (asyncio)."""
         self._transport = cast(asyncio.SubprocessTransport, transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
-        """asyncio: the process has written something."""
+        """Take output of the process (asyncio)."""
         self._lines[fd].feed(data)
 
     def process_exited(self) -> None:
-        """asyncio: the process is gone; what it wrote may still be under way."""
+        """Take note that the process has ended (asyncio); its last output may still arrive."""
         orphans.has_ended(self._transport.get_pid())
         asyncio.get_running_loop().call_later(_LAST_WORDS, self._finish)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """asyncio: the process is gone and all that it wrote has arrived."""
+        """Take note that the process has ended and all its output has arrived (asyncio)."""
         self._finish()
 
     def _finish(self) -> None:

@@ -105,7 +105,7 @@ class Notifications(Struct, frozen=True, dict=True):
     session: Session
 
     def __call__(self, news: News) -> None:
-        """Something happened."""
+        """Send the event as a notification."""
         if not isinstance(news, Notification):
             return
         params = plain_json(news.params)

@@ -57,7 +57,7 @@ def run(
 
 
 def preview(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """Everything that a run would send to its provider first."""
+    """Return the first request that a run would send to its provider."""
     order = _order(session, params)
     if order.continues:
         raise JsonRpcInvalidParams('axe/preview: "continue" is for axe/run')

@@ -189,7 +189,7 @@ async def new_test(session: Session, params: Any) -> JsonObject:
 
 
 def _made(run_id: str, file: Path | None) -> NewCase:
-    """Blocks. Raises RunError."""
+    """Write a case made of a stored run to a file of tests. Blocks. Raises RunError."""
     return write_case(remembered(run_id), file)
 
 

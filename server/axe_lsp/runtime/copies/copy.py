@@ -340,7 +340,7 @@ class Copy:
         return self._files
 
     def _plain(self, folder: Path) -> tuple[OwnGit, str, str, str]:
-        """Our git folder for a folder in no repository, the commit that keeps work, that of the folder, its tree."""
+        """Return, for a folder outside a repository, its git folder, the commit of kept work, the commit of the folder, and its tree."""
         known = _known_own(self._home)
         if known is not None and (kept := _commit_in(known, self.ref)):
             return known, kept, "", ""
@@ -375,7 +375,7 @@ class Copy:
         return files
 
     def _tree_of(self, top: Path, own: OwnGit, files: set[bytes], repository: Repository) -> str:
-        """Only what has changed since the last copy of the folder is read."""
+        """Write the tree of the files. Only files that changed since the last copy of the folder are read."""
         name = digest_of(os.fsencode(f"{repository.top}\n{repository.common}"))
         remembered = cache_folder(self._environment) / "copies" / name
         # With the time of its change, by which git tells what may have changed after it was written.
@@ -421,7 +421,7 @@ class Copy:
                 remove(git)
 
     def _worktrees(self) -> AbstractContextManager[None]:
-        """git looks at all worktrees when it adds one, and fails if another one is half made or half deleted."""
+        """Lock the worktrees: `git worktree add` looks at all of them, and fails if one is half made or half deleted."""
         return locked(self._home.parent / "worktrees.lock")
 
     def _set_ref(self, commit_id: str) -> None:
@@ -451,7 +451,7 @@ class Copy:
 
 @contextmanager
 def _told(folder: Path) -> Iterator[None]:
-    """Why no copy of a folder can be made: raises CopyError."""
+    """Convert GitError and OSError inside to a CopyError about the folder."""
     try:
         yield
     except (GitError, OSError) as error:
@@ -480,7 +480,7 @@ def _commit_in(own: OwnGit, ref: str) -> str:
 
 
 def _known_own(home: Path) -> OwnGit | None:
-    """Our git folder of a copy that was outside a repository."""
+    """Return the git folder that was made for a copy outside a repository, None if there is none."""
     try:
         return msgspec.json.decode((home / "about").read_bytes(), type=About).own
     except (OSError, msgspec.DecodeError, msgspec.ValidationError):
@@ -525,12 +525,12 @@ def take_lock(file: Path, *, is_shared: bool = False, is_made: bool = True) -> i
 if sys.platform == "win32":
 
     def _is_locked(_descriptor: int, _is_shared: bool) -> bool:
-        """Windows has no such locks."""
+        """Return False: Windows has no such locks."""
         return False
 
     @contextmanager
     def locked(_: Path) -> Iterator[None]:
-        """Agents in processes of their own are not kept apart there."""
+        """Lock nothing: on Windows, agents in separate processes are not kept apart."""
         yield
 
 else:

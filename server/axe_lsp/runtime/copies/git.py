@@ -520,7 +520,7 @@ class _NoGitError(GitError):
 
 
 def _told_apart(listed: bytes) -> tuple[set[bytes], set[bytes]]:
-    """Files, and repositories inside the folder, which are listed as folders."""
+    """Split a listing into files and nested repositories, which are listed as folders."""
     paths = {path for path in listed.split(b"\0") if path}
     repositories = {path for path in paths if path.endswith(b"/")}
     return paths - repositories, {path.rstrip(b"/") for path in repositories}

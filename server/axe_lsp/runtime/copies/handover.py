@@ -96,7 +96,7 @@ def uncollected(copy: Copy, reason: str) -> Handover:
 
 
 def not_applied(text: str) -> Handover:
-    """None of the changes is in the folder."""
+    """Return a handover none of whose changes were applied to the folder."""
     return Handover(text, is_error=True, unapplied="all")
 
 
@@ -178,7 +178,7 @@ def _note_seen(files: Iterable[Planned], agent: Returning) -> None:
 
 
 def _contents(file: Planned) -> tuple[bytes | None, bytes | None]:
-    """Now and then. None is no file."""
+    """Return the content of a file now and in the copy, None for no file."""
     now, then = (each.content if each is not None else None for each in (file.now, file.then))
     return now, then
 

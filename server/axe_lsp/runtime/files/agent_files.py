@@ -397,19 +397,19 @@ def check_name(name: str) -> None:
 
 @lru_cache(maxsize=256)
 def _folder_of(path: str) -> str:
-    """Made once, however many children come from a file."""
+    """Return the folder of a file. Cached: many children come from one file."""
     return Path(path).parent.as_posix()
 
 
 @lru_cache(maxsize=256)
 def _file_of(name: str, folder: Path) -> Path:
-    """Made once, however many children are looked for."""
+    """Return the path of an agent in a folder. Cached: many children are looked for."""
     return folder / f"{name}{SUFFIX}"
 
 
 @lru_cache(maxsize=256)
 def _definition(text: str) -> AgentDefinition:
-    """Understood once, however many children are made by the same text."""
+    """Return the definition in a text. Cached: many children have the same text."""
     return load(text)
 
 

@@ -28,7 +28,7 @@ def working_folder() -> Path:
 
 
 def config_folder(environment: Environment) -> Path:
-    """`$XDG_CONFIG_HOME/axe`, else the system's place for configuration."""
+    """Return `$XDG_CONFIG_HOME/axe`, else the system's folder for configuration."""
     explicit = _absolute(environment, "XDG_CONFIG_HOME")
     if explicit:
         return _path(explicit, "axe")
@@ -72,7 +72,7 @@ def _user_layer(program: Program, home: str, environment: Environment) -> str:
 
 
 def data_folder(environment: Environment) -> Path:
-    """`$XDG_DATA_HOME/axe`, else `~/.local/share/axe`."""
+    """Return `$XDG_DATA_HOME/axe`, else `~/.local/share/axe`."""
     explicit = _absolute(environment, "XDG_DATA_HOME")
     if explicit:
         return Path(explicit, "axe")
@@ -80,7 +80,7 @@ def data_folder(environment: Environment) -> Path:
 
 
 def state_folder(environment: Environment) -> Path:
-    """`$XDG_STATE_HOME/axe`, else `~/.local/state/axe`: for what happened."""
+    """Return `$XDG_STATE_HOME/axe`, else `~/.local/state/axe`, the folder of history and locks."""
     explicit = _absolute(environment, "XDG_STATE_HOME")
     if explicit:
         return Path(explicit, "axe")
@@ -88,7 +88,7 @@ def state_folder(environment: Environment) -> Path:
 
 
 def cache_folder(environment: Environment) -> Path:
-    """`$XDG_CACHE_HOME/axe`, else `~/.cache/axe`: for what can be made again."""
+    """Return `$XDG_CACHE_HOME/axe`, else `~/.cache/axe`, the folder of data that can be made again."""
     explicit = _absolute(environment, "XDG_CACHE_HOME")
     if explicit:
         return Path(explicit, "axe")
@@ -96,7 +96,7 @@ def cache_folder(environment: Environment) -> Path:
 
 
 def expand_path(path: str, environment: Environment) -> str:
-    """`~` at the start, then `$VAR` and `${VAR}`. An unset variable is empty, as in axe.
+    """Expand `~` at the start, then `$VAR` and `${VAR}`. An unset variable is empty, as in axe.
 
     So is one that holds a secret: paths are shown and logged.
     """
@@ -122,7 +122,7 @@ def _absolute(environment: Environment, variable: str) -> str:
 
 @lru_cache(maxsize=32)
 def _path(*parts: str) -> Path:
-    """Made once: the configuration is looked up for every request."""
+    """Join path parts. Cached: every request looks up the configuration."""
     return Path(*parts)
 
 

@@ -222,7 +222,7 @@ class UserConfig(Struct, frozen=True):
         return self._setting(provider, key).strip()
 
     def table(self, provider: str, key: str) -> dict[str, str]:
-        """`headers` or `query` of a provider; `${VAR}` stands for a variable.
+        """Return `headers` or `query` of a provider, with `${VAR}` expanded.
 
         Raises ConfigError for a variable that is not set.
         """
@@ -279,7 +279,7 @@ class UserConfig(Struct, frozen=True):
         return next((each for each in variables if self.environment.get(each)), variables[0])
 
     def _value(self, variable: str, provider: str, key: str) -> str:
-        """From outside or from the file. White space around it, as some editors leave it, is no part."""
+        """Return a setting from the environment, else from the file, without surrounding white space."""
         return (self.environment.get(variable) or self._setting(provider, key)).strip()
 
     def _origin(self, variable: str, provider: str, key: str) -> str:
@@ -360,7 +360,7 @@ def usable_config(environment: Environment) -> UserConfig:
 
 @lru_cache(maxsize=4)
 def _file_in(folder: Path) -> Path:
-    """Made once: it is looked up several times a turn."""
+    """Return the path of config.toml in a folder. Cached: each turn looks it up several times."""
     return folder / "config.toml"
 
 

@@ -67,14 +67,14 @@ class Ledger:
                 ledger._spend(response)
 
     def check(self) -> None:
-        """May what was asked for be used?"""
+        """Raise BudgetError or CallersBudgetError if the budget is used up."""
         if self._exceeded:
             raise BudgetError(self._exceeded, self._limit)
         if self.is_used_up:
             raise CallersBudgetError
 
     def check_turn(self, turns: int) -> None:
-        """May there be another turn, after so many?"""
+        """Raise BudgetError or CallersBudgetError if another turn would exceed the budget."""
         self.check()
         most = self._limits.max_turns
         if most and turns >= most:
@@ -133,7 +133,7 @@ class Ledger:
         )
 
     def use_up(self) -> None:
-        """Nothing is left: others have used it."""
+        """Take note that other runs have used up the budget."""
         self._refused_calls = "nothing is left of the budget"
 
     @property

@@ -98,13 +98,13 @@ class Clock:
         return loop_time() >= self._idle_deadline
 
     def start(self, seconds: float, *, is_stated: bool = True) -> None:
-        """From now on the run has so many seconds; `is_stated`: in all, also if it makes progress."""
+        """Start the deadline of the run. One that `is_stated` ends the run even if it makes progress."""
         self._own_deadline = loop_time() + seconds
         self._is_stated = self._is_stated or is_stated
         self._set()
 
     def watch(self) -> None:
-        """From now on the run has to make progress."""
+        """Require progress from now on."""
         self._is_watched = True
         self._heard_at = loop_time()
         self._set()
@@ -116,7 +116,7 @@ class Clock:
             self._alarm = None
 
     def progress(self) -> None:
-        """Something has been heard of the run's work."""
+        """Take note of progress."""
         # Why a run has ended does not change by what is heard of its last moments.
         is_watched = self._is_watched and not self._scope.cancel_called
         if is_watched and loop_time() - self._heard_at >= _SLACK:
@@ -288,7 +288,7 @@ class RunScope:
         self._scope.cancel()
 
     def start_clock(self, timeout: float | None, wall_time: int, used: float = 0) -> None:
-        """From now on there are so many seconds: `timeout`, or those of the budget if they are fewer.
+        """Start the clock with `timeout` seconds, or with the `wall_time` of the budget if that is shorter.
 
         If neither this run nor one above has a timeout, it has to make progress. Of a resumed run some seconds
         are `used`; one that has used all of them gets them anew.

@@ -163,7 +163,7 @@ def _write(path: Path, stored: _Stored) -> None:
 
 
 def _seen(tool: ToolNow) -> SeenTool:
-    """Shortened once more: others may have written the file."""
+    """Return a tool with name and description cut: other programs may have written the file."""
     return SeenTool(tool.name[:_LONGEST_NAME], first_line(tool.description))
 
 

@@ -149,7 +149,7 @@ class AdaptiveLimiter:
         return len(self._in_flight) + 1 <= allowed and self._hold <= 0
 
     def _narrow(self, error: ProviderError) -> None:
-        """There were too many, or the provider wants to be left alone."""
+        """Narrow the limit after a refusal."""
         self._refusal = error
         self._possible = math.inf
         self._narrowed = next(self._numbers)
@@ -162,7 +162,7 @@ class AdaptiveLimiter:
             self._narrowed_at = self._held_until
 
     def _widen(self, answered: _Passage) -> None:
-        """There was an answer: one more at once, but only slowly more than are known to be possible."""
+        """Widen the limit by one after an answer; more slowly above the number that was possible before."""
         if math.isinf(self._possible) and answered.number < self._narrowed:
             self._possible = len(self._in_flight)
         self._room += 1 if self._room < self._possible else 1 / self._room

@@ -313,7 +313,7 @@ class HttpClient:
         await _closed_all([server.close for server in self._servers.values()])
 
     def _find_route(self, url: str) -> _Route:
-        """Found once: runs send to the same few addresses all the time."""
+        """Return the route to an address. Cached: runs use the same few addresses."""
         parts = urlsplit(url)
         origin = _origin(parts)
         path, query = quote(parts.path or "/", _IN_PATHS), quote(parts.query, _IN_PATHS + "?")
@@ -468,7 +468,7 @@ def _broken_off(error: Exception) -> str:
 
 
 def _invalid(error: Exception) -> str:
-    """Without what was sent, which comes after the colon."""
+    """Return the error without the part after the colon, which quotes what was sent."""
     return f"the answer is not valid HTTP: {str(error).partition(':')[0]}"
 
 

@@ -425,7 +425,7 @@ def _priced(response: Response, name: ModelName, wire: Wire) -> Response:
 
 
 def service_of(model: ModelName, config: UserConfig) -> Service:
-    """Whom to ask for a model.
+    """Return the service of a model: its wire, address and key.
 
     Raises AgentError for a provider that nobody knows, MissingKeyError without a key, ConfigError
     for a key or an address that can't be used.
@@ -467,7 +467,7 @@ def service_of(model: ModelName, config: UserConfig) -> Service:
 
 
 def _unsupported_provider(name: str, config: UserConfig) -> AgentError:
-    """Nobody serves models of this provider, which is neither built in nor has a wire in config.toml."""
+    """Return the error for a provider that is neither built in nor has a wire in config.toml."""
     named = [each for each in config.providers if each not in PROVIDERS and config.provider(each)]
     known = (*PROVIDERS, *named)
     reason = f"supported providers are {', '.join(known)}"

@@ -99,7 +99,7 @@ def _about_key(asked: Asked) -> str:
 
 
 def _about_model(asked: Asked) -> str:
-    """Advice about a model that its provider does not have."""
+    """Return advice about a model that its provider does not have."""
     name = f"{asked.provider}/{asked.model}"
     similar, ending = nearly_named(name), ending_of(name)
     if similar is not None:
@@ -113,7 +113,7 @@ def _about_model(asked: Asked) -> str:
 
 
 def _about_server(message: str, asked: Asked) -> str:
-    """Advice about a server that can't be reached, or has not loaded the model yet."""
+    """Return advice about a server that can't be reached, or has not loaded the model yet."""
     if message == _IS_LOADING:
         return "Try again when the server has loaded the model, or set `[retry]` in the agent file"
     if message != "connection refused" and not message.startswith("the host can't be "):

@@ -24,7 +24,7 @@ OnDelta = Callable[[Delta], None]
 
 
 def _nobody(_provider: str, _seconds: float) -> None:
-    """For `on_wait`, if the caller reports no waits."""
+    """Ignore a wait, as `on_wait` of callers that report none."""
 
 
 class Exchange(Struct, frozen=True):

@@ -495,7 +495,7 @@ def left_out(request: Request, restrictions: Restrictions) -> list[str]:
 
 
 def _without_field(params: Params, restrictions: Restrictions) -> Iterator[str]:
-    """Parameters that the provider has no field for on this wire."""
+    """Yield a warning for each parameter that has no field on this wire."""
     provider = PROVIDERS.get(restrictions.provider)
     sent = WIRES[restrictions.wire].params | (provider.params if provider else frozenset())
     for name in Params.__struct_fields__:

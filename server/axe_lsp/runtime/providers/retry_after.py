@@ -65,7 +65,7 @@ def jittered(seconds: float, chance: Callable[[], float] = random.random) -> flo
 
 
 def last_moment(deadline: float) -> float:
-    """Until when (of the event loop's clock) a run may wait; a `deadline` may be infinite."""
+    """Return the time of the event loop's clock until which a run may wait; a `deadline` may be infinite."""
     return deadline if deadline < math.inf else loop_time() + LONGEST_WAIT
 
 
@@ -112,7 +112,7 @@ def _number(text: str) -> float | None:
 
 
 def _retry_delay(details: Json) -> float | None:
-    """`{"retryDelay": "7s"}` among the details of a Gemini error."""
+    """Return the seconds of `{"retryDelay": "7s"}` in the details of a Gemini error, None if there is none."""
     entries = details if isinstance(details, list) else []
     delays = (entry.get("retryDelay") for entry in entries if isinstance(entry, dict))
     return next((wait for delay in delays if (wait := _duration(delay)) is not None), None)
@@ -152,7 +152,7 @@ def _second_of_reset(headers: Mapping[str, str], now: datetime) -> float | None:
 
 
 def _in_words(message: str) -> float | None:
-    """`Please try again in 1.2s.`"""
+    """Return the seconds of `Please try again in 1.2s.` in a message, None if there are none."""
     found = re.search(_AGAIN_IN, message)
     if found:
         return _duration(found[1].lower())
@@ -161,7 +161,7 @@ def _in_words(message: str) -> float | None:
 
 
 def _duration(text: Json) -> float | None:
-    """Seconds of a duration as Go and protobuf write it: `7s`, `1.5s`, `6m0s`, `20ms`."""
+    """Return the seconds of a duration in the form of Go and protobuf: `7s`, `1.5s`, `6m0s`, `20ms`."""
     if not isinstance(text, str) or not re.fullmatch(_DURATION, text.strip()):
         return None
     parts = re.findall(r"([\d.]+)(ms|[smhd])", text)

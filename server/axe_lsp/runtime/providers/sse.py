@@ -62,7 +62,7 @@ class SseStream(StreamDecoder):
         return whole
 
     def _begin(self, kind: str) -> str:
-        """Another event; returns the data of the last one."""
+        """Begin an event; return the data of the last one."""
         data, self._data, self._kind = "\n".join(self._data), [], kind
         return data
 

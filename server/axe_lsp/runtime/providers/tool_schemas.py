@@ -162,7 +162,7 @@ def _modernise_limits(schema: Schema) -> None:
 
 
 def _modernise_items(schema: Schema) -> None:
-    """State the elements of an array, in the words of the draft 2020-12."""
+    """Convert `items` and `additionalItems` of older drafts to `prefixItems` and `items` of draft 2020-12."""
     items = schema.get("items")
     if isinstance(items, list):
         schema["prefixItems"] = items

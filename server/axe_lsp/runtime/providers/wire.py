@@ -207,7 +207,7 @@ class Node:
 
 
 def parse_json(data: bytes | str) -> Json:
-    """Strict JSON; bytes that are not UTF-8 and lone surrogates become U+FFFD. Raises WireError."""
+    """Parse strict JSON. Invalid UTF-8 and lone surrogates become U+FFFD. Raises WireError."""
     text = decode(data) if isinstance(data, bytes) else data
     try:
         value = _DECODER.decode(text)

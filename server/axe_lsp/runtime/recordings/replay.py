@@ -91,14 +91,14 @@ class Replay:
         self.deviation: Deviation | None = None
 
     def check(self, model: ModelName, workdir: Path) -> None:
-        """Whatever the model is, no request leaves the house."""
+        """Accept any model: a replay sends no request."""
 
     def recorded(self, _model: ModelName) -> Replay:
         """Return the recording itself, whatever the model is."""
         return self
 
     def window(self, model: ModelName) -> int | None:
-        """Nothing that is played back is too long."""
+        """Return None: a replay has no limit of context."""
 
     async def send(self, exchange: Exchange, on_delta: OnDelta | None) -> Response:
         """Return the recorded answer. Raises ProviderError when the request is not the recorded one."""

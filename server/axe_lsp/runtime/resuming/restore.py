@@ -35,7 +35,7 @@ class Restored(Protocol):
         """Take note that a call of a turn has started a side run."""
 
     def gave(self, names: Collection[str]) -> None:
-        """Answers of side runs were given by the result of a call."""
+        """Take note that the result of a call contained these side runs' answers."""
 
     def texts(self, gave: Gave) -> Sequence[str]:
         """Return the texts that a request has given."""

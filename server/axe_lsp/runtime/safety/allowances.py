@@ -218,7 +218,7 @@ def _allows_by_parentheses(rule: str, call: CheckedCall) -> bool:
 
 
 def _allows_remote(rule: str, tool: str, address: str) -> bool:
-    """Addresses are compared letter by letter; only tools may be meant by a glob."""
+    """Return whether a rule allows a tool of a remote server. Only tools match by a glob, addresses exactly."""
     of_server, separator, of_tool = rule.rpartition("#")
     is_server = rule == ALL_SERVERS or (bool(address) and of_server == address)
     return bool(separator) and is_server and fnmatchcase(tool, of_tool)

@@ -146,7 +146,7 @@ def no_answer(question: Question) -> Answer:
 
 
 async def nobody(question: Question) -> Answer:
-    """Stands for a person where there is none."""
+    """Answer as where no person can be asked."""
     return no_answer(question)
 
 
@@ -169,10 +169,10 @@ def refusing(
     advice: str,
     allow_in_words: Callable[[str], str] | None = None,
 ) -> Ask:
-    """Nobody can be asked. When an agent first wants something, the user hears what can be done.
+    """Return an `Ask` that refuses, since nobody can be asked, and warns with `advice` at the first question.
 
-    They hear of each change of a protected place. With `allow_in_words`, which says how a rule is given, or "" for one
-    that is not to be copied, they hear of each call that another rule would allow.
+    It warns of each change of a protected place. With `allow_in_words`, which says how a rule is given, or "" for one
+    that is not to be copied, it warns of each call that another rule would allow.
     """
     warned: set[str] = set()
     in_words = allow_in_words or "the rule `{}` allows it".format

@@ -107,13 +107,13 @@ class Admitted(Struct, frozen=True):
     environment: Environment
 
     def check_skill(self, path: Path, place: Path) -> None:
-        """Whether the agent may read its skill at `path`, which leads to `place` now."""
+        """Raise ConfigError unless the agent may read its skill at `path`, which resolves to `place` now."""
         if self._is_strangers:
             found = _of_skill(path, place, self.workspace, self.environment)
             _require_admitted(found, self.reaches)
 
     def check_memory(self, place: Path) -> None:
-        """Whether the agent may have its memory at `place`."""
+        """Raise ConfigError unless the agent may have its memory at `place`."""
         config = self.definition.memory
         if config.path and config.scope != "run" and self._is_strangers:
             found = _of_memory(place, self.workspace, self.environment)
@@ -160,7 +160,7 @@ def _of_skill(
 def _of_files(
     patterns: tuple[str, ...], folder: Path, workspace: Path, environment: Environment
 ) -> Iterator[Reach]:
-    """Patterns that lead out by their names. What a link leads to outside is not read by any pattern."""
+    """Yield the patterns that lead outside by their names. Targets of links outside are never read for a pattern."""
     allowed = (folder, _real(workspace))
     config = _ConfigFile(environment) if patterns else None
     for index, pattern in enumerate(patterns):

@@ -73,7 +73,7 @@ _MARKS = (
 
 
 def redact(text: str, secrets: Iterable[str] = ()) -> str:
-    """`text` without the given secrets and without anything that looks like a key."""
+    """Redact the given secrets and everything that looks like a key."""
     for secret in sorted(secrets, key=len, reverse=True):
         if len(secret) >= _SHORTEST:
             text = text.replace(secret, REDACTED)
@@ -191,7 +191,7 @@ def _begun(secret: str, text: str) -> int:
 
 
 def without(text: str, secret: str) -> str:
-    """`text` without this secret, and otherwise as it is, whatever else looks like a key."""
+    """Redact this secret only, whatever else looks like a key."""
     return text.replace(secret, REDACTED) if len(secret) >= _SHORTEST else text
 
 

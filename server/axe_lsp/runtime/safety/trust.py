@@ -120,7 +120,7 @@ class _Reaching(Struct, frozen=True):
 def _reaching(
     agent: str, definition: AgentDefinition, workspace: Path, skill: str, workdir: str
 ) -> _Reaching | None:
-    """None for an agent that has no file."""
+    """Return what an agent reaches, None for an agent without a file."""
     source, asked = definition.source, asked_by(definition)
     if source is None:
         return None
@@ -345,7 +345,7 @@ class TrustStore:
         )
 
     def all(self) -> list[Trusted]:
-        """Everything that is trusted, the oldest first."""
+        """Return everything that is trusted, oldest first. Raises ConfigError."""
         try:
             document = json.loads(read_file(self.path))
             return from_json(list[Trusted], document["trusted"])

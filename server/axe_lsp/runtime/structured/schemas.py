@@ -34,7 +34,7 @@ class Check(Struct, frozen=True):
     thorough: Callable[[Json], str]
 
     def __call__(self, value: Json) -> str:
-        """For callers that may block, as in a thread."""
+        """Return the fault of a value, "" if it is valid. For callers that may block, as in a thread."""
         found = self.quick(value)
         return self.thorough(value) if found is None else found
 

@@ -36,7 +36,7 @@ class AgreedChanges:
         self._files: dict[Path, _Seen] = {}
 
     def add(self, path: Path, before: str, after: str) -> None:
-        """Somebody has agreed to a change of a file from one state to another."""
+        """Take note that a person has agreed to change a file from one state to another."""
         known = self._files.get(path)
         first = known.first if known is not None and known.last == before else before
         self._files[path] = _Seen(first, after)
@@ -90,7 +90,7 @@ class WatchedCall:
             self._path = None
 
     async def _state(self) -> str:
-        """Of the file that it changes; "" if there is none."""
+        """Return the digest of the file that the call changes, "" if there is none."""
         self._path = changed_file(self._call, self._workplace)
         return "" if self._path is None else await anyio.to_thread.run_sync(_digest_of, self._path)
 

@@ -51,7 +51,7 @@ def main(lifeline: int, command: list[str]) -> int:
 
 
 def _stand_in(reaper: int, command: list[str]) -> int:
-    """In the child: never returns. It dies with the reaper, and the command with it."""
+    """Run the command below this child, and never return. It dies with the reaper, and the command with it."""
     _die_with(reaper)
     stand_in = os.getpid()
     child = os.fork() or _become(stand_in, command)
@@ -60,7 +60,7 @@ def _stand_in(reaper: int, command: list[str]) -> int:
 
 
 def _become(stand_in: int, command: list[str]) -> int:
-    """In its child: never returns."""
+    """Become the command, and never return."""
     _die_with(stand_in)
     for each in (*_SIGNALS, *_IGNORED_BY_PYTHON):
         signal.signal(each, signal.SIG_DFL)
@@ -112,7 +112,7 @@ def _children() -> Iterator[int]:
 
 
 def _continue_without_parent() -> None:
-    """As `axe_lsp.runtime.processes` has it: who was stopped sees all the same that the lifeline has ended."""
+    """Get SIGCONT when the parent dies, so that a stopped process notices the end of its lifeline."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGCONT)
 
 

@@ -118,7 +118,7 @@ def _home(folder: Path, environment: Environment) -> str:
 
 
 def clean_environment(workplace: Workplace) -> dict[str, str]:
-    """Nothing but what programs need to work: no key and no other secret is among it."""
+    """Return the environment of a command: only what programs need, no keys or other secrets."""
     outside, folder = with_search_path(workplace.environment), workplace.folder
     home = _home(folder, workplace.environment)
     names = (*_INHERITED, *_NEEDED_ON_WINDOWS) if sys.platform == "win32" else _INHERITED

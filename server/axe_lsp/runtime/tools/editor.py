@@ -124,12 +124,12 @@ AskEditor = Callable[[RunIds, EditorRequest], Awaitable[EditorAnswer]]
 
 
 async def no_editor(_: RunIds, __: EditorRequest) -> EditorAnswer:
-    """Stands for an editor where there is none."""
+    """Answer as where no editor is."""
     return EditorAnswer("failed", "there is no editor")
 
 
 async def no_language_server(_: RunIds, __: EditorRequest) -> EditorAnswer:
-    """Stands for an editor where runs have recorded answers, which may have its tools."""
+    """Answer as an editor without a language server, for replays of runs that had editor tools."""
     return EditorAnswer(about_code=CodeAnswer(missing="server"))
 
 

@@ -121,7 +121,7 @@ if sys.platform == "win32":
 
     @contextmanager
     def _folder_locked(folder: Path) -> Iterator[None]:
-        """Windows opens no folders: there, agents in processes of their own are not kept apart."""
+        """Lock nothing: Windows opens no folders, so agents in separate processes are not kept apart."""
         yield
 
 else:

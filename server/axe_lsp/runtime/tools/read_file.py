@@ -97,7 +97,7 @@ def _shown(file: BinaryIO, offset: int, limit: int) -> str:
 
 
 def _lines(file: BinaryIO) -> Iterator[str]:
-    """Lines end at LF only. Of a line that no conversation could hold, the beginning is read."""
+    """Yield the lines of a file, which end at LF only. A line that is too long is truncated."""
     while line := file.readline(_LONGEST_LINE):
         shown = decode(line.removesuffix(b"\n"))
         if len(line) == _LONGEST_LINE and not line.endswith(b"\n"):

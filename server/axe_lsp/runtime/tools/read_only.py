@@ -103,7 +103,7 @@ def _allow(ruleset: int, path: str, rights: int) -> None:
 
 
 def _version() -> int:
-    """Of the system's Landlock; 0 where there is none."""
+    """Return the version of the system's Landlock, 0 where there is none."""
     if sys.platform != "linux":
         return 0
     try:
@@ -121,7 +121,7 @@ def _call(*arguments: int | bytes | None) -> int:
 
 
 def _argument(value: int | bytes | None) -> object:
-    """Integers as wide as a register, whose upper half would be undefined for a C int."""
+    """Convert an integer to the width of a register: the upper half of a C int would be undefined."""
     return ctypes.c_long(value) if isinstance(value, int) else value
 
 

@@ -65,7 +65,7 @@ class Watch:
             yield
 
     def placed(self, place: str, folder: str = "", reason: str = "") -> None:
-        """From now on its tools work at that place."""
+        """Report that the tools of the agent work at that place from now on."""
         self._emit(
             AgentPlace(
                 run=self._run,
@@ -77,7 +77,7 @@ class Watch:
         )
 
     def warn(self, text: str) -> None:
-        """Something that a person should know."""
+        """Warn the user."""
         self._warn(f"agent {quoted(self._run.agent)}: {text}")
 
     def warn_of_called(self, text: str) -> None:
@@ -106,7 +106,7 @@ class RemoteCopy(Protocol):
         """Say what a call would do. Raises ToolError."""
 
     def alike(self) -> AbstractAsyncContextManager[None]:
-        """Both copies are equal, and changes of the local one are made in the other, too. Raises ToolError."""
+        """Keep both copies equal inside: changes of the local one are made in the other, too. Raises ToolError."""
 
 
 class Workplace(Struct, frozen=True):
@@ -191,7 +191,7 @@ _COLOURS = r"\x1b\[[0-9;?]*[A-Za-z]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)"
 
 
 def capped_lines(lines: Iterable[str], how_to_go_on: str = "") -> str:
-    """As many lines as fit. If that is not all, a last line says so, and how to get the rest."""
+    """Return as many lines as fit into a tool result; if some are left out, a last line says how to get them."""
     kept: list[str] = []
     size = 0
     for line in lines:

@@ -57,7 +57,7 @@ class _Words(HTMLParser):
         self._hidden = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Scripts and styles are not for readers."""
+        """Skip scripts and styles."""
         self._hidden += tag in ("script", "style")
 
     def handle_endtag(self, tag: str) -> None:
@@ -67,7 +67,7 @@ class _Words(HTMLParser):
         self.seen.append(" ")
 
     def handle_data(self, data: str) -> None:
-        """Text between tags."""
+        """Collect text between tags."""
         if not self._hidden:
             self.seen.append(data)
 

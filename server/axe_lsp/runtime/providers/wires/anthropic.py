@@ -165,7 +165,7 @@ def _shall_not_think(request: Request) -> bool:
 
 
 def dropped(request: Request, restrictions: Restrictions) -> list[str]:
-    """Newer models take an effort and no budget, older ones a budget, which the effort stands for.
+    """Return warnings about parameters that are not sent. Newer models take an effort, older ones a budget in its place.
 
     A model that thinks by a budget takes no sampling.
     """

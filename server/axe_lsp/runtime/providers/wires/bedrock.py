@@ -99,7 +99,7 @@ def head(request: Request, _stream: bool, restrictions: Restrictions) -> dict[st
 
 
 def dropped(request: Request, restrictions: Restrictions) -> list[str]:
-    """As Anthropic's for its models. Others get both an effort and a budget, and then no sampling either."""
+    """Return warnings about parameters that are not sent: Anthropic's for Claude; with a budget, sampling for others."""
     if _is_claude(request.model):
         told = anthropic.dropped(request, restrictions)
         return [each for each in told if "top_k" not in each]  # Which no model gets here.
@@ -121,7 +121,7 @@ def _thinking(request: Request, restrictions: Restrictions) -> dict[str, Json]:
 
 
 def _inference(request: Request, budget: int) -> dict[str, Json]:
-    """Limits and sampling. A model that thinks by a budget takes no sampling, and needs more room."""
+    """Return limits and sampling. With a thinking budget there is no sampling, and `maxTokens` includes the budget."""
     longest = request.max_tokens
     limit = {"maxTokens": longest if longest > budget else budget + longest} if longest else {}
     return {**limit, **plain_params(request, "bedrock", has_budget=bool(budget))}

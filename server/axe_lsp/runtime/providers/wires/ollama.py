@@ -72,7 +72,7 @@ def _options(request: Request) -> dict[str, Json]:
 
 
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
-    """Nothing: no parameter excludes another one here."""
+    """Return no warnings: no parameter excludes another one on this wire."""
     return []
 
 

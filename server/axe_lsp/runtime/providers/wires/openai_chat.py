@@ -122,7 +122,7 @@ def _encode_effort(request: Request, restrictions: Restrictions) -> dict[str, Js
 
 
 def dropped(request: Request, restrictions: Restrictions) -> list[str]:
-    """OpenRouter takes an effort or a number of tokens, others take no number."""
+    """Return warnings about reasoning parameters that are not sent: OpenRouter takes an effort or a budget, others no budget."""
     params = request.params
     if restrictions.provider != "openrouter" or params.thinking_budget is None:
         return []
@@ -282,7 +282,7 @@ def _unread(message: Node) -> str:
 
 
 def _raise_failed(choice: Node, reason: str) -> None:
-    """OpenRouter reports an error of the service behind it within a choice."""
+    """Raise ProviderError for an error within a choice, where OpenRouter reports those of its upstream."""
     raise_reported(choice.value)
     if reason == "error":
         raise ProviderError("server", "the provider ended the answer with an error")
@@ -519,7 +519,7 @@ class _PartialCall(Struct):
     fields: dict[str, Json] = field(default_factory=dict)
 
     def whole(self) -> Json:
-        """As it stands in an answer that is not streamed."""
+        """Return the call in the form of an answer that is not streamed."""
         function = {"name": self.name, "arguments": "".join(self.arguments)}
         return {**self.fields, "id": self.id, "function": function}
 
@@ -554,7 +554,7 @@ def _merged(key: str, before: Json, more: Json) -> Json:
 
 
 def _with_details(before: list[Json], more: list[Json]) -> list[Json]:
-    """OpenRouter's `reasoning_details`: pieces of one have the same index and type."""
+    """Merge pieces of OpenRouter's `reasoning_details`. Those of one detail have the same index and type."""
     details = list(before)
     for piece in more:
         place = next((i for i, each in enumerate(details) if _is_same_detail(each, piece)), None)

@@ -100,7 +100,7 @@ def head(request: Request, stream: bool, restrictions: Restrictions) -> dict[str
 
 
 def dropped(_request: Request, _restrictions: Restrictions) -> list[str]:
-    """Nothing: no parameter excludes another one here."""
+    """Return no warnings: no parameter excludes another one on this wire."""
     return []
 
 
@@ -328,7 +328,7 @@ def _call_of(item: Json, call: ToolCall) -> Json | None:
 
 
 def _encode_effort(effort: str, restrictions: Restrictions) -> Json:
-    """With a summary, which is all that people get to see of the reasoning."""
+    """Return the reasoning effort with a summary, the only part of the reasoning that users see."""
     if not effort:
         return None
     has_summary = effort != "none" and "summary" not in restrictions.refused
@@ -350,7 +350,7 @@ def _encode_content(text: str, images: Sequence[Image]) -> Json:
 
 
 def _encode_tool(tool: Tool) -> Json:
-    """Not strict: that wants every parameter required."""
+    """Encode a tool, not strict, which would require every parameter."""
     return {
         "type": "function",
         "name": tool.name,
