@@ -347,6 +347,52 @@ def test_the_file_changes_of_a_run_are_shown_and_undone(
     assert plan.read_text(encoding="utf-8") == "Ship never. Rest.\n"
 
 
+@pytest.mark.editor
+def test_a_fork_puts_files_back_as_before_its_turn_and_shows_the_shared_turns(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    writer = project / "axe" / "agents" / "writer.toml"
+    writer.parent.mkdir(parents=True)
+    writer.write_text(agent("writer", tools=["write_file"])["writer"], encoding="utf-8")
+    notes = project / "notes.txt"
+    notes.write_text("Ship on Friday.\n", encoding="utf-8")
+    put_server_into(project).symlink_to(server_program())
+    writes = [
+        Says(text, [Call("write_file", {"path": "notes.txt", "content": f"{text}\n"}, text)])
+        for text in ("First", "Second")
+    ]
+    provider.script("m-writer", *writes, Says("Done."), Says("Done *again*."))
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    command = [str(server_program()), "run", "writer", "-p", "Change it", "--yes"]
+    subprocess.run(command, cwd=project, env=environment, check=True)
+    pages = {**TRUSTING, "axe.editor.showRuns": "page"}
+    with vscode(extension, project, tmp_path, pages, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        runs = window.open_view("Runs")
+        runs.wait_until_spoken("Change it", "writer, completed, ")
+        runs.choose("Change it", entry="Show Page")
+        page = window.webview()
+        page.locator(".turn > summary", has_text="Turn 2").hover()
+        page.get_by_role("button", name="Retry from Here: turn 2").click()
+        window.choose("Conversation and Files")
+        window.wait_for_tab("notes.txt: writer from turn 2 on")
+        window.wait_for_diff("First", "Second")
+        window.picture("fork-files")
+        assert notes.read_text(encoding="utf-8") == "Second\n", "it is asked about first"
+        window.choose("Put Back")
+        window.wait_for_message("1 file put back.")
+        assert notes.read_text(encoding="utf-8") == "First\n"
+        window.wait_for_tab("writer: fork of Change it")
+        page.locator("article:not(.shared) .text em", has_text="again").wait_for()
+        shared = page.locator("article.shared")
+        shared.locator(".text", has_text="First").wait_for()
+        assert shared.locator(".turn > summary > .name").all_inner_texts() == ["Turn 1"]
+        assert page.locator("article .task:visible").all_inner_texts() == ["Change it"]
+        window.picture("fork-page")
+        check_accessible(page)
+
+
 def _project_with_notes(folder: Path) -> Path:
     """Return an agent `reader`, and a file for it to read."""
     project = folder / "notes"

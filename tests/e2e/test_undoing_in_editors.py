@@ -149,6 +149,8 @@ def test_changes_name_files_and_the_turns_that_changed_them(
         "files"
     ]
     assert (second["before"], second["after"]) == ("kept \ufffd\n", "new\n")
+    later = editor.client.request("axe/changes", {"runId": run, "fromTurn": 2})
+    assert [Path(each["path"]).name for each in later["files"]] == ["b.txt"]
 
 
 def test_changes_of_a_run_at_work_are_told(editor: Editor, provider: ScriptedProvider) -> None:

@@ -380,10 +380,11 @@ export interface ChangedFile {
   readonly reason?: string;
 }
 
-/** Which changes are meant: those of a run and the agents that it has called, or of one of its turns. */
+/** Which changes are meant: those of a run and the agents that it has called, of one of its turns, or of one and those after it. */
 export interface ChangesOf {
   readonly runId: string;
   readonly turn?: number;
+  readonly fromTurn?: number;
 }
 
 interface UndoParams extends ChangesOf {

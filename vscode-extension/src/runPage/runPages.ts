@@ -1,7 +1,7 @@
 // The pages of conversations that are open: a webview for each, which follows its runs, takes answers to what agents ask, and
 // goes on with a further message.
 
-import { commands, env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
+import { env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
 import type { MessageChange, MessageMode } from '../protocol';
 import { reportFailure } from '../reportFailure';
@@ -12,6 +12,7 @@ import type { Edits } from '../runs/edits';
 import type { Edited } from '../runs/reviews';
 import type { Runs } from '../runs/runs';
 import { newPanel, onRestored, Panel } from '../webviews/panel';
+import { conversationOf, type Conversation } from './conversation';
 import { openLink } from './links';
 import { questionView, Telling, type PageState, type QuestionView } from './views';
 
@@ -167,7 +168,7 @@ export class RunPages implements Disposable {
       this.pageOf(root.runId)?.panel.refresh();
     } else if (order) {
       const active = [...this.pages].find(({ panel }) => panel.isActive)?.panel;
-      this.open([root], newPanel(NAME, titleOf(root), active?.column ?? ViewColumn.Beside, !active?.hasFocus));
+      this.open({ shared: [], runs: [root] }, newPanel(NAME, titleOf(root), active?.column ?? ViewColumn.Beside, !active?.hasFocus));
       void this.prepend(root);
     }
   }
@@ -175,24 +176,16 @@ export class RunPages implements Disposable {
   /** The runs before one that was begun elsewhere stand above it. */
   private async prepend(root: RunNode): Promise<void> {
     const page = this.pageOf(root.runId);
-    const [...runs] = await this.conversationOf(root);
-    if (page && runs.length > 1) {
-      page.telling.runs.splice(0, page.telling.runs.length, ...runs);
-      page.telling.forget();
+    const conversation = await this.conversationOf(root);
+    if (page && conversation.runs.length + conversation.shared.length > 1) {
+      page.telling.show(conversation);
       page.panel.refresh();
     }
   }
 
-  private async conversationOf(root: RunNode): Promise<RunNode[]> {
-    const runs = [root];
-    for (let former = root.continues; former !== undefined && runs.length < MOST; former = runs[0]?.continues) {
-      const run = await this.runs.store.find(former).catch(() => undefined); // It may be forgotten by now.
-      if (!run) {
-        break;
-      }
-      runs.unshift(run);
-    }
-    return runs;
+  private conversationOf(root: RunNode): Promise<Conversation> {
+    const find = (runId: string) => this.runs.store.find(runId).catch(() => undefined); // It may be forgotten by now.
+    return conversationOf(root, find, MOST);
   }
 
   private async restore(panel: WebviewPanel, kept: Kept | undefined): Promise<void> {
@@ -205,8 +198,8 @@ export class RunPages implements Disposable {
     }
   }
 
-  private open(runs: RunNode[], webview: WebviewPanel): void {
-    const telling = new Telling(runs, this.edits);
+  private open(conversation: Conversation, webview: WebviewPanel): void {
+    const telling = new Telling(conversation, this.edits);
     const subject = {
       name: NAME,
       title: titleOf(telling.newest),
@@ -275,7 +268,7 @@ export class RunPages implements Disposable {
   }
 
   private async obey(page: Page, wish: Wish): Promise<void> {
-    const { runs } = page.telling;
+    const { runs, shared } = page.telling;
     const actions = this.actions;
     if (!actions) {
       return;
@@ -288,7 +281,8 @@ export class RunPages implements Disposable {
       case 'link':
         return openLink(wish.target, runs.map((run) => run.workspace).filter(Boolean), page.panel.column);
       default: {
-        const run = runs.map((root) => this.runs.store.run(root.runId, wish.runId)).find(Boolean);
+        const roots = [...runs, ...shared.map(({ run: root }) => root)];
+        const run = roots.map((root) => this.runs.store.run(root.runId, wish.runId)).find(Boolean);
         if (!run) {
           return;
         }
@@ -309,9 +303,6 @@ export class RunPages implements Disposable {
           return this.goOn(page, (origin) => actions.edit(run, wish.text, origin), () => (page.telling.edited = wish.key));
         }
         if (wish.do === 'review' || wish.do === 'undo') {
-          if (wish.do === 'review' && page.panel.column !== ViewColumn.One) {
-            await commands.executeCommand('workbench.action.focusFirstEditorGroup'); // There is more room for differences.
-          }
           return actions[wish.do]({ run, turn: wish.turn, file: wish.file });
         }
         if (wish.do === 'retry') {

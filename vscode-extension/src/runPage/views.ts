@@ -6,8 +6,9 @@ import { alwaysOf, changeOf, documentText, forRunLabel, isEdit } from '../questi
 import { askingCall } from '../runs/calls';
 import type { EditsView } from '../runs/editsInWords';
 import { count, givenInWords, joined, money, placeInWords, roomMade, shortened, stateInWords, duration, tokensInWords } from '../runs/figures';
-import { childrenOf, idOf, mayContinue, nameOf, parentOf, usedBy, type CallNode, type Node, type QueuedMessage, type RunNode, type Status, type TurnNode } from '../runs/nodes';
+import { childrenOf, idOf, mayContinue, nameOf, parentOf, runOf, usedBy, type CallNode, type Node, type QueuedMessage, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { answerOf, idleInWords, incompleteInWords, inWords } from '../runs/presenting';
+import type { Conversation, SharedRun } from './conversation';
 
 /** Characters of a task in the heading of a called agent. */
 const HEADING = 120;
@@ -38,6 +39,8 @@ export interface RunView extends View {
   readonly error: string;
   /** Whether its caller does not wait for it. */
   readonly isSide: boolean;
+  /** Whether it is a former run, of which a fork shares what is shown. */
+  readonly isShared: boolean;
   /** The messages that wait. */
   readonly queue: readonly QueuedMessage[];
   /** What has become of the changes in its copy. */
@@ -150,11 +153,23 @@ export class Telling {
   edited: number | undefined;
   accepted: number | undefined;
 
-  /** `runs` are the root runs of the conversation, in order. */
+  /** The root runs of the conversation, in order. */
+  readonly runs: RunNode[] = [];
+  shared: readonly SharedRun[] = [];
+
   constructor(
-    readonly runs: RunNode[],
+    conversation: Conversation,
     private readonly edits: EditsOf,
-  ) {}
+  ) {
+    this.show(conversation);
+  }
+
+  /** The page shows these runs from now on. */
+  show({ shared, runs }: Conversation): void {
+    this.shared = shared;
+    this.runs.splice(0, this.runs.length, ...runs);
+    this.forget();
+  }
 
   get newest(): RunNode {
     return this.runs.at(-1) as RunNode;
@@ -177,7 +192,7 @@ export class Telling {
 
   state(questions: readonly QuestionView[]): PageState {
     const { newest, isWhole } = this;
-    const nodes = new Set(isWhole ? this.runs : [...this.changed].flatMap(concerned));
+    const nodes = new Set(isWhole ? [...this.shared.map(({ run }) => run), ...this.runs] : [...this.changed].flatMap(concerned));
     const views: NodeView[] = [];
     nodes.forEach((node) => this.tell(node, views));
     this.changed.clear();
@@ -187,7 +202,7 @@ export class Telling {
     return {
       isWhole,
       runId: newest.runId,
-      title: shortened(`${newest.agent}: ${newest.forkedFrom ? 'fork of ' : ''}${this.runs[0]?.task ?? ''}`, HEADING),
+      title: shortened(`${newest.agent}: ${newest.forkedFrom ? 'fork of ' : ''}${(this.shared[0]?.run ?? this.runs[0])?.task ?? ''}`, HEADING),
       agent: newest.agent,
       spoken: joined([`${newest.agent}: ${idle || inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
@@ -216,7 +231,7 @@ export class Telling {
       views.push(view);
     }
     known.rest = rest;
-    childrenOf(node).filter((child) => !this.told.has(idOf(child))).forEach((child) => this.tell(child, views));
+    this.childrenOf(node).filter((child) => !this.told.has(idOf(child))).forEach((child) => this.tell(child, views));
   }
 
   private viewOf(node: Node, id: string, known: Told): NodeView {
@@ -228,16 +243,36 @@ export class Telling {
       state: (node.kind === 'run' && idleInWords(node)) || inWords(node.status),
       began: node.began,
       ended: node.ended,
-      children: childrenOf(node).map(idOf),
+      children: this.childrenOf(node).map(idOf),
     };
     switch (node.kind) {
       case 'run':
-        return { ...view, ...ofRun(node), edits: this.edits.of(node) };
+        return { ...view, ...ofRun(node), ...this.shareOf(node) };
       case 'turn':
-        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', answerOf(node)), edits: this.edits.ofTurn(node) };
+        return { ...view, ...ofTurn(node), thought: grown(known, 'thought', node.thought), text: grown(known, 'text', answerOf(node)), edits: this.isShared(node) ? undefined : this.edits.ofTurn(node) };
       case 'call':
         return { ...view, ...ofCall(node) };
     }
+  }
+
+  private isShared(node: Node): boolean {
+    return this.shared.some(({ run }) => run.runId === runOf(node).rootRunId);
+  }
+
+  /** Of a former run only what the fork shares counts; the fork answers the same task. */
+  private shareOf(run: RunNode) {
+    const shared = this.shared.find((each) => each.run === run);
+    if (shared) {
+      const turns = shared.before === Infinity ? 'shared' : `turns before ${shared.before} are shared`;
+      return { isShared: true, state: turns, figures: '', error: '', changes: '', queue: [] };
+    }
+    const isBelowItsTask = run === this.runs[0] && run.forkedFrom !== undefined && this.shared.at(-1)?.before !== Infinity && this.shared.length > 0;
+    return { isShared: false, ...(isBelowItsTask && { task: '' }), edits: this.isShared(run) ? undefined : this.edits.of(run) };
+  }
+
+  private childrenOf(node: Node): readonly Node[] {
+    const before = this.shared.find(({ run }) => run === node)?.before;
+    return before === undefined ? childrenOf(node) : childrenOf(node).filter((child) => child.kind === 'turn' && child.number < before);
   }
 }
 

@@ -8,6 +8,7 @@ import type { OpenQuestion } from '../openQuestions';
 import type { RunParams } from '../protocol';
 import type { Register } from '../register';
 import { RunPages } from '../runPage/runPages';
+import { Forking } from './forking';
 import { RunCommands } from './runCommands';
 import { RUN_SCHEME, RunDocuments } from './runDocuments';
 import { Runs } from './runs';
@@ -48,7 +49,8 @@ export function showRuns(
   const edits = new Edits(request);
   const reviews = new Reviews(request, async (rootRunId, runId) => (await runs.store.find(rootRunId)) && runs.store.run(rootRunId, runId));
   const pages = new RunPages(context.extensionUri, runs, edits, approvals.questions, start);
-  const actions = new RunCommands(runs, view, documents, timelines, pages, reviews, new Undoing(edits, reviews));
+  const undoing = new Undoing(edits, reviews);
+  const actions = new RunCommands(runs, view, documents, timelines, pages, reviews, undoing, new Forking(undoing, reviews));
   approvals.isInSight = ({ question }) => pages.isInSight(question.rootRunId);
   pages.use(actions.forPages(start, (asked, choice, text) => approvals.answer(asked, choice, text)));
   context.subscriptions.push(

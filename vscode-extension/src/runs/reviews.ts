@@ -2,7 +2,7 @@
 // the server, so that they are also there when the window is loaded anew.
 
 import { basename } from 'node:path';
-import { commands, EventEmitter, Uri, window, type Disposable, type TextDocumentContentProvider } from 'vscode';
+import { commands, EventEmitter, TabInputWebview, Uri, ViewColumn, window, type Disposable, type TextDocumentContentProvider } from 'vscode';
 import { showInformation } from '../messages';
 import type { ChangesOf, EditedFile, RunEdits } from '../protocol';
 import type { RunNode } from './nodes';
@@ -14,10 +14,11 @@ const REVIEWING = 'axeLsp.reviewing';
 
 const SIDES = ['before', 'after'] as const;
 
-/** What a user looks at, or undoes: the changes of a run, of a turn, or of a file in one of them. */
+/** What a user looks at, or undoes: the changes of a run, of a turn, of a turn and those after it, or of a file in one of them. */
 export interface Edited {
   readonly run: RunNode;
   readonly turn?: number | undefined;
+  readonly fromTurn?: number | undefined;
   /** As the server names it. */
   readonly file?: string | undefined;
 }
@@ -52,9 +53,9 @@ export class Reviews implements TextDocumentContentProvider, Disposable {
     return files.find(({ path }) => path === file)?.[side] ?? '';
   }
 
-  /** Shows differences in the group that is in front. */
+  /** Shows differences in the group that is in front; if that has a page beside other editors, in the first one, which has more room. */
   async show(edited: Edited): Promise<void> {
-    const { run, turn, file } = edited;
+    const { run, file } = edited;
     const { files } = await this.request(of(edited), true);
     const wanted = files.filter(({ path }) => file === undefined || path === file);
     const [first, ...others] = wanted.filter(isComparable);
@@ -63,7 +64,11 @@ export class Reviews implements TextDocumentContentProvider, Disposable {
       const what = left.length > 0 ? `The differences in ${left.join(', ')} can't be shown: too large, or changed by others.` : 'There are no differences to show any more.';
       void showInformation(what);
     }
-    const when = turn === undefined ? '' : ` in turn ${turn}`;
+    const when = turnsInWords(edited);
+    const { activeTab, viewColumn } = window.tabGroups.activeTabGroup;
+    if (first && activeTab?.input instanceof TabInputWebview && viewColumn !== ViewColumn.One) {
+      await commands.executeCommand('workbench.action.focusFirstEditorGroup');
+    }
     if (first && others.length === 0) {
       await commands.executeCommand('vscode.diff', ...sidesOf(edited, first), `${basename(first.path)}: ${run.agent}${when}`, { preview: true });
     } else if (first) {
@@ -79,9 +84,9 @@ export class Reviews implements TextDocumentContentProvider, Disposable {
     if (!(document instanceof Uri) || document.scheme !== EDITS_SCHEME) {
       return this.inFront();
     }
-    const { rootRunId, runId, turn, file } = addressIn(document);
+    const { rootRunId, runId, turn, fromTurn, file } = addressIn(document);
     const run = await this.find(rootRunId, runId);
-    return run && { run, turn, file };
+    return run && { run, turn, fromTurn, file };
   }
 
   /** The files of a tree may have changed. */
@@ -105,8 +110,12 @@ export class Reviews implements TextDocumentContentProvider, Disposable {
   }
 }
 
-export function of({ run, turn }: Edited): ChangesOf {
-  return { runId: run.runId, ...(turn === undefined ? {} : { turn }) };
+export function of({ run, turn, fromTurn }: Edited): ChangesOf {
+  return { runId: run.runId, ...(turn === undefined ? {} : { turn }), ...(fromTurn === undefined ? {} : { fromTurn }) };
+}
+
+function turnsInWords({ turn, fromTurn }: Edited): string {
+  return fromTurn !== undefined ? ` from turn ${fromTurn} on` : turn === undefined ? '' : ` in turn ${turn}`;
 }
 
 function isComparable({ before, after }: EditedFile): boolean {

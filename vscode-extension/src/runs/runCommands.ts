@@ -11,6 +11,7 @@ import type { Actions, Origin, RunPages } from '../runPage/runPages';
 import { NewTestRequest } from '../tests/protocol';
 import { inTrust } from '../trust';
 import { duration, shortened } from './figures';
+import type { Forking } from './forking';
 import { isNode, rootOf, runOf, type RunNode } from './nodes';
 import { iconOf, inWords, waitingElsewhere } from './presenting';
 import { RUN_SCHEME, uriOf, type RunDocuments } from './runDocuments';
@@ -36,6 +37,7 @@ export class RunCommands {
     private readonly pages: RunPages,
     private readonly reviews: Reviews,
     private readonly undoing: Undoing,
+    private readonly forking: Forking,
   ) {}
 
   register(register: Register): Disposable[] {
@@ -109,7 +111,7 @@ export class RunCommands {
       send: asking((client, run: RunNode, text: string, mode: MessageMode) => this.send(client, run, text, mode)),
       change: asking((client, run: RunNode, messageId: string, change: MessageChange) => this.change(client, run, messageId, change)),
       edit: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendAgain(client, run, text, origin))),
-      retry: asking(inTrust((client, run: RunNode, turn: number) => this.forkAt(client, run, turn, ''))),
+      retry: asking(inTrust((client, run: RunNode, turn: number) => this.retry(client, run, turn))),
       review: (edited) => this.reviews.show(edited),
       undo: asking(inTrust((client, edited: Edited) => this.undoing.undo(client, edited))),
       timeline: (run) => this.timelines.show(run),
@@ -185,13 +187,20 @@ export class RunCommands {
   private async fork(client: LanguageClient, given: unknown): Promise<void> {
     const run = await this.chosen(given, 'Fork which run?', (each) => each.status !== 'running');
     const fromTurn = isNode(given) && given.kind === 'turn' ? given.number : run && (await this.chooseTurn(run));
-    if (!run || fromTurn === undefined) {
+    if (!run || fromTurn === undefined || !(await this.forking.prepare(client, run, fromTurn))) {
       return;
     }
     const title = `Fork ${run.agent} at turn ${fromTurn}`;
     const model = await window.showInputBox({ title, prompt: 'Model of the fork', value: run.model, ignoreFocusOut: true });
     if (model !== undefined) {
       await this.forkAt(client, run, fromTurn, model.trim() === run.model ? '' : model.trim());
+    }
+  }
+
+  /** A fork with the same model. */
+  private async retry(client: LanguageClient, run: RunNode, turn: number): Promise<void> {
+    if (await this.forking.prepare(client, run, turn)) {
+      await this.forkAt(client, run, turn, '');
     }
   }
 

@@ -1,4 +1,4 @@
-// Undo of the file changes of a run, of a turn, or of a file: asked about first, and only what was named is put back.
+// Undo of the file changes of a run, of some of its turns, or of a file: asked about first, and only what was named is put back.
 
 import { basename } from 'node:path';
 import { workspace } from 'vscode';
@@ -16,6 +16,18 @@ const REVIEW = 'Review';
 /** Files that the question names. */
 const MOST_NAMED = 12;
 
+/** What an undo would do. */
+export interface UndoPlan {
+  /** The files that are put back. */
+  readonly files: readonly ChangedFile[];
+  /** How many they are, or the name of one. */
+  readonly what: string;
+  /** Their names, if they are several. */
+  readonly names: readonly string[];
+  /** What stays, a sentence each. */
+  readonly remarks: readonly string[];
+}
+
 export class Undoing {
   constructor(
     private readonly edits: Edits,
@@ -23,29 +35,46 @@ export class Undoing {
   ) {}
 
   async undo(client: LanguageClient, edited: Edited): Promise<void> {
-    const { run, turn, file } = edited;
-    const found = await client.sendRequest(UndoRequest, of(edited));
-    const files = found.files.filter(({ path }) => file === undefined || path === file);
-    const wanted = files.filter(({ digest }) => digest !== undefined);
-    const remarks = [...files.flatMap(leftInWords), ...(found.hasCommands ? ['The effects of commands stay.'] : [])];
-    const whose = turn === undefined ? `this run of ${run.agent}` : `turn ${turn} of ${run.agent}`;
-    if (wanted.length === 0) {
-      void showInformation(sentences([`There is nothing to undo in ${whose}.`, ...remarks]));
+    const plan = await this.plan(client, edited);
+    const whose = whoseInWords(edited);
+    if (plan.files.length === 0) {
+      void showInformation(sentences([`There is nothing to undo in ${whose}.`, ...plan.remarks]));
       return;
     }
-    const what = wanted.length === 1 ? basename(wanted[0]?.path ?? '') : count(wanted.length, 'file');
-    const detail = [...(wanted.length > 1 ? named(wanted) : []), ...remarks].join('\n');
-    const chosen = await askWithWarning(`Put back ${what} as before ${whose}?`, { detail }, PUT_BACK, REVIEW);
+    const detail = [...plan.names, ...plan.remarks].join('\n');
+    const chosen = await askWithWarning(`Put back ${plan.what} as before ${whose}?`, { detail }, PUT_BACK, REVIEW);
     if (chosen === REVIEW) {
       await this.reviews.show(edited); // Its title has the button to undo.
     } else if (chosen === PUT_BACK) {
-      const agreed = wanted.map(({ path, digest = '' }) => ({ path, digest }));
-      const { undone, left } = await client.sendRequest(UndoRequest, { ...of(edited), agreed });
-      const outcome = [`${count(undone.length, 'file')} put back.`, ...left.flatMap(leftInWords)];
-      void (left.length > 0 ? showWarning : showInformation)(sentences(outcome));
-      this.edits.look(rootOf(run));
+      await this.putBack(client, edited, plan);
     }
   }
+
+  /** Returns what an undo would do; nothing is changed. */
+  async plan(client: LanguageClient, edited: Edited): Promise<UndoPlan> {
+    const { file } = edited;
+    const answer = await client.sendRequest(UndoRequest, of(edited));
+    const all = answer.files.filter(({ path }) => file === undefined || path === file);
+    const files = all.filter(({ digest }) => digest !== undefined);
+    const what = files.length === 1 ? basename(files[0]?.path ?? '') : count(files.length, 'file');
+    const remarks = [...all.flatMap(leftInWords), ...(answer.hasCommands ? ['The effects of commands stay.'] : [])];
+    return { files, what, names: files.length > 1 ? named(files) : [], remarks };
+  }
+
+  /** Puts back what a person has agreed to, and says what has become of it. Returns whether no file was left. */
+  async putBack(client: LanguageClient, edited: Edited, { files }: UndoPlan): Promise<boolean> {
+    const agreed = files.map(({ path, digest = '' }) => ({ path, digest }));
+    const { undone, left } = await client.sendRequest(UndoRequest, { ...of(edited), agreed });
+    const outcome = [`${count(undone.length, 'file')} put back.`, ...left.flatMap(leftInWords)];
+    void (left.length > 0 ? showWarning : showInformation)(sentences(outcome));
+    this.edits.look(rootOf(edited.run));
+    return left.length === 0;
+  }
+}
+
+function whoseInWords({ run, turn, fromTurn }: Edited): string {
+  const turns = fromTurn ?? turn;
+  return turns === undefined ? `this run of ${run.agent}` : `turn ${turns} of ${run.agent}`;
 }
 
 function named(files: readonly ChangedFile[]): string[] {

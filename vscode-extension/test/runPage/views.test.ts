@@ -13,7 +13,7 @@ const NO_EDITS = { of: () => undefined, ofTurn: () => undefined };
 class Page {
   readonly script = new Script().begin(LEAD, 'Go');
   readonly tree = RunTree.begun(this.script.events[0]?.params as AgentBegin);
-  readonly telling = new Telling([this.tree.root], NO_EDITS);
+  readonly telling = new Telling({ shared: [], runs: [this.tree.root] }, NO_EDITS);
   private taken = 0;
 
   /** What the page is told after these events. */
@@ -31,7 +31,7 @@ test('a run is told as a list in which each stands behind the one that it is in'
   const { events } = finished();
   const tree = RunTree.begun(events[0]?.params as AgentBegin);
   events.forEach((event) => tree.take(event));
-  const state = new Telling([tree.root], NO_EDITS).state([]);
+  const state = new Telling({ shared: [], runs: [tree.root] }, NO_EDITS).state([]);
 
   assert.deepEqual(
     state.nodes.map(({ id, parent, kind }) => [id, parent, kind]),
@@ -60,7 +60,7 @@ test('a page is told of changed files of a run and a turn when they are others',
   page.after((script) => script.turn(LEAD, 1));
   let summary = '1 file';
   const view = () => ({ summary, added: '', removed: '', remarks: [], files: [], canReview: true, canUndo: false });
-  const telling = new Telling([page.tree.root], { of: view, ofTurn: view });
+  const telling = new Telling({ shared: [], runs: [page.tree.root] }, { of: view, ofTurn: view });
   const told = () => telling.state([]).nodes.map((node) => [node.id, (node as RunView | TurnView).edits?.summary]);
   assert.deepEqual(told(), [['l', '1 file'], ['l/1', '1 file']]);
   telling.note([page.tree.root]);
@@ -72,7 +72,7 @@ test('a page is told of changed files of a run and a turn when they are others',
 
 test('a fork says of which run it is, and from which turn on', () => {
   const { root } = RunTree.remembered(past('f', 0, { task: 'Go', forkedFrom: { runId: '1234567890', turn: 3 } }));
-  const { title, nodes } = new Telling([root], NO_EDITS).state([]);
+  const { title, nodes } = new Telling({ shared: [], runs: [root] }, NO_EDITS).state([]);
   assert.match(title, /: fork of Go$/);
   assert.match(nodes[0]?.figures ?? '', /^fork of run 12345678 at turn 3/);
 });
@@ -163,7 +163,7 @@ test('a run that ended before it was completed may continue, unless the server s
   assert.equal(page.after((script) => script.end(LEAD)).canContinue, false);
 
   const final = RunTree.remembered(past('f', 0, { status: 'failed' })).root;
-  assert.equal(new Telling([final], NO_EDITS).state([]).canContinue, false);
+  assert.equal(new Telling({ shared: [], runs: [final] }, NO_EDITS).state([]).canContinue, false);
 });
 
 test('a question has the answers that it takes', () => {
@@ -203,7 +203,7 @@ test('what is left of a time counts down to nothing', () => {
 /** What a page shows that was told of each event alone. */
 function followed({ events: [first, ...rest] }: Script) {
   const tree = RunTree.begun(first?.params as AgentBegin);
-  const telling = new Telling([tree.root], NO_EDITS);
+  const telling = new Telling({ shared: [], runs: [tree.root] }, NO_EDITS);
   const views = new Map(telling.state([]).nodes.map((view) => [view.id, view]));
   for (const event of rest) {
     telling.note(tree.take(event));
@@ -242,7 +242,7 @@ test('a page names side runs, says that a run waits, and has the messages that w
   const { events } = waiting();
   const tree = RunTree.begun(events[0]?.params as AgentBegin);
   events.forEach((event) => tree.take(event));
-  const { nodes, spoken } = new Telling([tree.root], NO_EDITS).state([]);
+  const { nodes, spoken } = new Telling({ shared: [], runs: [tree.root] }, NO_EDITS).state([]);
   const runs = nodes.filter((node): node is RunView => node.kind === 'run');
 
   assert.equal(spoken, 'lead: waits for lint-1');

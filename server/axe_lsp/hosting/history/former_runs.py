@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sqlite3
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -35,6 +36,7 @@ from axe_lsp.runtime.resuming.previous_run import (
     forked,
     side_runs_at_work,
 )
+from axe_lsp.runtime.resuming.saved_files import plan_undo
 from axe_lsp.runtime.run_log import Begun, Known, Log, decoded, encoded
 from axe_lsp.runtime.run_steps import Step
 from axe_lsp.runtime.runs import RunRequest, new_run_id
@@ -187,13 +189,17 @@ async def taken_over(start: protocol.Start, environment: Environment) -> TakenOv
         return TakenOver(Known({key: encoded(first)}), (), "")
     first, steps = forked(log, replace(order, forked_from=fork), fork.turn)
     known = {(run_id, step.turn, step.call, str(step.kind)): step.data for step in steps}
-    has_changed = any(kind in ("begun", "left") for *_, kind in former.steps)
-    warnings = (
-        [f"the files that run {root[:8]} has changed stay as they are"] if has_changed else []
-    )
+    is_changed = await asyncio.to_thread(_is_left_changed, root, fork.turn)
+    warnings = [f"the files that run {root[:8]} has changed stay as they are"] if is_changed else []
     if at_work := ", ".join(map(quoted, side_runs_at_work(log, fork.turn))):
         warnings.append(f"side runs of run {root[:8]} that have not ended are left out: {at_work}")
     return TakenOver(Known({key: encoded(first), **known}), steps, "; ".join(warnings))
+
+
+def _is_left_changed(root: str, first: int) -> bool:
+    """Return whether a file that the turns of a root run from `first` on have changed is not as before. Blocks."""
+    run = run_changes(root)
+    return bool(plan_undo(run.known, run.selects(range(first, sys.maxsize))))
 
 
 def fork_of(root: str, turn: int, model: str = "") -> protocol.Start:

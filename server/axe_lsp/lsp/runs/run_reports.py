@@ -132,6 +132,6 @@ def warnings(session: Session) -> Callable[[News], None]:
 
     def show(news: News) -> None:
         if isinstance(news, Warned):
-            session.show_message(news.text)
+            session.show_message(news.text[:1].upper() + news.text[1:])
 
     return show

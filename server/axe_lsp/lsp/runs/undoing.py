@@ -27,7 +27,7 @@ from axe_lsp.runtime.resuming.file_history import (
 from axe_lsp.runtime.resuming.saved_files import FileUndo, plan_undo
 from axe_lsp.runtime.resuming.saved_files import undo as put_back
 
-_KNOWN_CHANGES = frozenset({"runId", "turn", "texts"})
+_KNOWN_CHANGES = frozenset({"runId", "turn", "fromTurn", "texts"})
 _KNOWN_UNDO = frozenset({"runId", "turn", "fromTurn", "agreed"})
 _MAX_TURN = 2**31
 
@@ -38,7 +38,7 @@ class _Query(NamedTuple):
 
 
 def changes(session: Session, params: Any) -> Coroutine[Any, Any, Json]:
-    """Return the files that a run or one of its turns has changed, also of a run at work, with the turns that did."""
+    """Return the files that a run or some of its turns have changed, also of a run at work, with the turns that did."""
     query = _query("axe/changes", params)
     warn_of_unknown(session, "axe/changes", params, _KNOWN_CHANGES)
     return _in_history(session, partial(_changes, query, has_texts=params.get("texts") is True))

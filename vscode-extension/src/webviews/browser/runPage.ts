@@ -265,13 +265,13 @@ function makeRun(first: RunView, level: number): Drawn {
   const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy Answer: ${first.agent}`);
   const rerun = button('Run Again', () => tell({ do: 'again', runId: first.runId }), `Run Again: ${first.agent} by itself`);
   const task = element('div', { class: 'task' }, first.task);
-  const change = element('div', { class: 'toolbar task-tools' }, ...(isRoot && first.task ? [edits.buttonFor(first.runId, task)] : []));
+  const change = element('div', { class: 'toolbar task-tools' }, ...(isRoot && first.task && !first.isShared ? [edits.buttonFor(first.runId, task)] : []));
   const badge = element('span', { class: 'badge' }, 'side run');
   badge.hidden = !first.isSide;
   const bar = new RunEditsBar({ runId: first.runId, whose: first.agent }, folds);
   const messages = isRoot || !first.isSide ? undefined : sideBox(first);
   const top = isRoot
-    ? element('article', { class: 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, bar.top, error)
+    ? element('article', { class: first.isShared ? 'run root shared' : 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, bar.top, error)
     : folded('run', [name, badge, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, ...(messages ? [messages.top] : []), changes, bar.top, error);
   return {
     view: first,
@@ -420,6 +420,10 @@ function makeCall(first: CallView, level: number): Drawn {
 function drawState({ view, state }: Drawn): void {
   const lasts = duration(Math.max(0, (view.ended ?? Date.now()) - view.began));
   const words = view.status === 'completed' && view.kind !== 'run' ? '' : view.state;
+  if (view.kind === 'run' && view.isShared) {
+    state.textContent = joined([words, view.model]);
+    return;
+  }
   state.textContent = joined([words, lasts, view.kind === 'run' ? view.model : '', view.figures]);
 }
 
