@@ -27,6 +27,7 @@ from axe_lsp.runtime.children.isolation import (
 )
 from axe_lsp.runtime.children.side_runs import SideRuns
 from axe_lsp.runtime.conversation import Conversation
+from axe_lsp.runtime.definition_digest import definition_digest
 from axe_lsp.runtime.delivery import Delivery
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -441,8 +442,17 @@ class AgentRun:
                 forked_from=origin.forked_from,
                 workdir=workdir,
                 side=order.side or None,
+                definition=self._digest(definition),
+                source=_path_of(definition),
             )
         )
+
+    def _digest(self, definition: AgentDefinition | None) -> str | None:
+        """Return the identity of the version of an agent file, None for what no file has written."""
+        if definition is None or definition.source is None:
+            return None
+        services = self._services
+        return definition_digest(definition, services.workspace, services.environment)
 
     def _workdir(self, definition: AgentDefinition) -> str | None:
         """Return the folder in which it works, if that is not the workspace."""
@@ -689,3 +699,9 @@ class AgentRun:
                 clock = Clock(anyio.CancelScope(), clock, is_beside=True)
             link = tree.caller_link(self._ledger, clock, order.ids.run_id)
             return await services.elsewhere(order, link)
+
+
+def _path_of(definition: AgentDefinition | None) -> str | None:
+    """Return the path of the file that an agent was read from."""
+    source = definition.source if definition is not None else None
+    return source.path if source is not None else None

@@ -59,7 +59,7 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     for one that works in a copy of its folder, its own or that of a run above.
     `continues` is the completed run whose conversation goes on; `forked_from` the run whose first turns this one has.
     `workdir` is the folder in which it works, if that is not the workspace. `side` is the name of a side run, for
-    which its caller does not wait.
+    which its caller does not wait. `definition` is the digest of the agent's definition, and `source` the path of its file.
     """
 
     METHOD = "axe/agent"
@@ -74,6 +74,8 @@ class AgentBegin(Event, frozen=True, kw_only=True, tag_field="kind", tag="begin"
     forked_from: Fork | None = None
     workdir: str | None = None
     side: str | None = None
+    definition: str | None = None
+    source: str | None = None
 
 
 class Saved(JsonStruct, frozen=True):

@@ -22,7 +22,7 @@ from axe_lsp.runtime.errors import ExitCode, RunError
 from axe_lsp.runtime.files.folders import Environment, state_folder
 from axe_lsp.runtime.plain_text import shown_path
 
-FORMAT = 4
+FORMAT = 5
 """The number of the schema below, kept in `user_version`. A change of the schema adds one."""
 
 WAIT_SECONDS = 5.0
@@ -66,7 +66,13 @@ CREATE INDEX questions ON steps (root_run_id, run_id) WHERE kind = 'asked'
 """
 """Whether a run waits for an answer is found without a look at all that its tree has done."""
 
-_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA, _OPEN_QUESTIONS)
+_DEFINITIONS = """
+ALTER TABLE runs ADD COLUMN definition TEXT;
+ALTER TABLE runs ADD COLUMN source TEXT
+"""
+"""The version of an agent's file with which a run was made, and the path of the file. Older runs have neither."""
+
+_SCHEMAS = (_FIRST_SCHEMA, steps.SCHEMA, stored_sessions.SCHEMA, _OPEN_QUESTIONS, _DEFINITIONS)
 """The tables and indexes that each format has added to the one before."""
 
 _CREATION = threading.Lock()

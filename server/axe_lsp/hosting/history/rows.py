@@ -50,7 +50,10 @@ class Origin(Struct, frozen=True):
 
 
 class RunRow(NamedTuple):
-    """A run as it is found again; the events with the numbers `begin_seq` and `end_seq` tell more."""
+    """A run as it is found again; the events with the numbers `begin_seq` and `end_seq` tell more.
+
+    `definition` is the digest of the agent's definition, `source` the path of its file.
+    """
 
     run_id: str
     root_run_id: str
@@ -64,6 +67,8 @@ class RunRow(NamedTuple):
     workspace: str
     writer: str
     forget_after: str
+    definition: str | None = None
+    source: str | None = None
 
 
 class EventRow(NamedTuple):
@@ -335,6 +340,8 @@ def _run_row(event: Notification, origin: Origin, writer: str) -> RunRow:
         forget_after=""
         if params["depth"]
         else date_in(origin.keep_days),  # A tree goes with its root.
+        definition=params.get("definition"),
+        source=params.get("source"),
     )
 
 
