@@ -177,8 +177,10 @@ def test_table_has_a_row_for_each_agent_and_unknown_ones(workspace: Workspace) -
 def test_change_since_the_last_edit_is_a_sentence_with_both_numbers(
     workspace: Workspace, home: Home
 ) -> None:
-    path = workspace.add("axe/agents/a.toml", 'name = "a"\nmodel = "anthropic/m"\n')
-    os.utime(path, (1_790_000_000, 1_790_000_000))
+    for model, edited in (("old", 1_780_000_000), ("m", 1_790_000_000)):
+        path = workspace.add("axe/agents/a.toml", f'name = "a"\nmodel = "anthropic/{model}"\n')
+        os.utime(path, (edited, edited))
+        workspace.stats()
     with closing(open_history(home.history)) as connection:
         for number in range(24):
             is_old = number < 12
@@ -223,6 +225,30 @@ def write_run(connection: sqlite3.Connection, folder: str, number: int, *, is_ol
     )
     with transaction(connection):
         write(connection, batch)
+
+
+def test_runs_that_the_history_has_forgotten_leave_the_statistics(
+    workspace: Workspace, home: Home
+) -> None:
+    workspace.add("axe/agents/a.toml", 'name = "a"\nmodel = "anthropic/m"\n')
+    with closing(open_history(home.history)) as connection:
+        for number in range(3):
+            write_run(connection, str(workspace.root), number, is_old=True)
+        assert agent(workspace.stats(), "a", "axe")["runs"] == 3
+        with transaction(connection):
+            connection.execute("DELETE FROM runs WHERE run_id = 'r1'")
+    assert agent(workspace.stats(), "a", "axe")["runs"] == 2
+
+
+def test_rebuild_reads_again_what_the_index_had(workspace: Workspace, home: Home) -> None:
+    workspace.add("axe/agents/a.toml", 'name = "a"\nmodel = "anthropic/m"\n')
+    with closing(open_history(home.history)) as connection:
+        write_run(connection, str(workspace.root), 0, is_old=True)
+        workspace.stats()
+        with transaction(connection):  # The index takes what has ended as final.
+            connection.execute("UPDATE runs SET agent = 'b'")
+    assert agent(workspace.stats(), "a", "axe")["runs"] == 1
+    assert agent(workspace.stats("--rebuild"), "b", "axe")["runs"] == 1
 
 
 def test_workspace_without_agents_says_so(workspace: Workspace) -> None:

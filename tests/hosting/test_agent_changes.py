@@ -7,9 +7,9 @@ from typing import Any, cast
 import pytest
 
 from axe_lsp.hosting.agent_runs.changes import changes, fisher, mann_whitney
+from axe_lsp.hosting.agent_runs.index import FileVersion
 from axe_lsp.hosting.agent_runs.runs import LoggedRun
 from axe_lsp.hosting.agent_runs.statistics import DefinedIn, statistics
-from axe_lsp.hosting.agent_runs.versions import FileVersion
 
 EDIT = 1_000.0
 
@@ -86,11 +86,11 @@ def test_runs_that_have_not_finished_are_not_compared() -> None:
 
 
 def test_run_without_a_hash_belongs_to_the_version_of_its_time() -> None:
-    file = DefinedIn("/a.toml", version=FileVersion(EDIT))
+    file = DefinedIn("/a.toml", versions=[FileVersion(EDIT), FileVersion(EDIT - 100)])
     found = statistics("a", "axe", file, [*runs(20), *runs(12, 1, after=True, duration_ms=50_000)])
     assert found["versions"] == [
         {"since": "1970-01-01T00:16:40Z", "runs": 12, "failed": 1},
-        {"since": None, "runs": 20, "failed": 0},
+        {"since": "1970-01-01T00:15:00Z", "runs": 20, "failed": 0},
     ]
     (change,) = cast("list[dict[str, Any]]", found["changes"])
     assert (change["measure"], change["text"]) == ("seconds", "slower")
@@ -98,7 +98,7 @@ def test_run_without_a_hash_belongs_to_the_version_of_its_time() -> None:
 
 
 def test_run_with_the_hash_of_the_present_prompt_belongs_to_it_whenever_it_began() -> None:
-    file = DefinedIn("/a.toml", version=FileVersion(EDIT, "new"))
+    file = DefinedIn("/a.toml", versions=[FileVersion(EDIT, "new")])
     found = statistics(
         "a",
         "claude",
@@ -107,6 +107,7 @@ def test_run_with_the_hash_of_the_present_prompt_belongs_to_it_whenever_it_began
             *runs(3, definitions=frozenset(["new", "other"])),
             *runs(2, after=True, definitions=frozenset(["old"])),
             *runs(1, after=True),
+            *runs(5),
         ],
     )
     versions = cast("list[dict[str, Any]]", found["versions"])

@@ -6,8 +6,10 @@ import json
 import os
 import shutil
 import sqlite3
+import stat
 from collections.abc import Iterator
 from contextlib import closing
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import msgspec
 import pytest
 
 from axe_lsp.hosting.agent_runs import log_files
+from axe_lsp.hosting.agent_runs.index import opened_index
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog
 from axe_lsp.hosting.agent_runs.sources import read_source
 from axe_lsp.hosting.agent_runs.statistics import statistics, with_price
@@ -43,8 +46,11 @@ class Machine:
                     update = "UPDATE threads SET rollout_path = replace(rollout_path, '@HOME@', ?)"
                     connection.execute(update, (str(self.home),))
 
-    def read(self, program: str, since: float = BEFORE) -> ReadLog:
-        return read_source(program, {"HOME": str(self.home)}, since)
+    def read(self, program: str, since: float = BEFORE, index: Path | None = None) -> ReadLog:
+        log = ReadLog(program)
+        with opened_index(index) as opened:
+            read_source(log, {"HOME": str(self.home)}, since, opened)
+        return log
 
     def files(self) -> list[tuple[str, int]]:
         paths = (each for each in self.home.rglob("*") if each.is_file())
@@ -197,6 +203,121 @@ def test_names_from_logs_have_no_control_characters_and_an_end(machine: Machine)
         connection.execute("UPDATE session SET agent = ?", ("\x1b[31mx\n" + "y" * 500,))
     names = {run.agent for run in machine.read("opencode").runs}
     assert names == {"[31mx" + "y" * 73}
+
+
+# -- the index
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_second_pass_has_the_same_runs_from_the_index(program: str, machine: Machine) -> None:
+    machine.record(program)
+    index = machine.home.parent / "cache" / "run-log.db"
+    first, second = (machine.read(program, since=0.0, index=index) for _ in range(2))
+    assert first.runs
+    assert [second.runs, second.unknown, second.offered] == [
+        first.runs,
+        first.unknown,
+        first.offered,
+    ]
+    with opened_index(index) as opened:
+        stored = opened.stored(program, 0.0)
+    assert stored is not None
+    key = attrgetter("key")
+    assert sorted(stored.runs, key=key) == sorted(first.runs, key=key)
+    assert (stored.unknown, stored.files) == (first.unknown, first.files)
+
+
+@pytest.mark.parametrize("program", ["claude", "codex"])
+def test_log_that_has_grown_is_read_from_where_the_last_pass_ended(
+    program: str, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.record(program)
+    whole = machine.read(program, since=0.0)
+    index = machine.home.parent / "run-log.db"
+    logs = {path: path.read_bytes() for path in machine.home.rglob("*.jsonl")}
+    lengths = {path: len(content) // 2 for path, content in logs.items()}
+    for path, content in logs.items():
+        path.write_bytes(content[: lengths[path]])
+    machine.read(program, since=0.0, index=index)
+    for path, content in logs.items():
+        path.write_bytes(content)
+    starts: dict[Path, int] = {}
+    lines = log_files._lines
+
+    def recorded(path: Path, start: int, size: int) -> Iterator[tuple[bytes, int]]:
+        starts[path] = start
+        return lines(path, start, size)
+
+    monkeypatch.setattr(log_files, "_lines", recorded)
+    key = attrgetter("key")
+    grown = machine.read(program, since=0.0, index=index)
+    assert sorted(grown.runs, key=key) == sorted(whole.runs, key=key)
+    assert any(start > 0 for start in starts.values())
+    assert all(start <= lengths[path] for path, start in starts.items())
+
+
+def test_log_that_was_replaced_is_read_anew(machine: Machine) -> None:
+    machine.record("claude")
+    index = machine.home.parent / "run-log.db"
+    machine.read("claude", since=0.0, index=index)
+    for path in machine.home.rglob("*.jsonl"):
+        path.write_text(path.read_text().replace("2.1.332", "9.9.999").replace("reader", "writer"))
+    for path in machine.home.rglob("*.meta.json"):
+        path.write_text(path.read_text().replace("reader", "writer"))
+    assert {run.agent for run in machine.read("claude", since=0.0, index=index).runs} == {"writer"}
+
+
+@pytest.mark.parametrize("content", [b"", b"no database at all" * 100, b"other"])
+def test_damaged_index_and_one_of_another_format_are_made_anew(
+    content: bytes, machine: Machine
+) -> None:
+    machine.record("codex")
+    index = machine.home.parent / "run-log.db"
+    if content == b"other":
+        with closing(sqlite3.connect(index)) as connection:
+            connection.execute("PRAGMA user_version = 77")
+    else:
+        index.write_bytes(content)
+    assert len(of_reader(machine.read("codex", index=index))) == 2
+    with closing(sqlite3.connect(index)) as connection:
+        assert connection.execute("SELECT count(*) FROM runs").fetchone() == (2,)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_index_is_for_its_user_alone_and_has_no_text_of_a_conversation(
+    program: str, machine: Machine
+) -> None:
+    machine.record(program)
+    index = machine.home.parent / "cache" / "axe" / "run-log.db"
+    machine.read(program, since=0.0, index=index)
+    if os.name == "posix":
+        assert [stat.S_IMODE(each.stat().st_mode) for each in (index, index.parent)] == [
+            0o600,
+            0o700,
+        ]
+    content = index.read_bytes()
+    assert [text for text in TEXTS if text.encode() in content] == []
+
+
+def test_runs_of_a_program_that_is_switched_off_leave_the_index(machine: Machine) -> None:
+    index = machine.home.parent / "run-log.db"
+    for program in PROGRAMS:
+        machine.record(program)
+        machine.read(program, since=0.0, index=index)
+    with opened_index(index) as opened:
+        opened.forget_all_but(["codex"])
+        assert [opened.stored(each, 0.0) is None for each in PROGRAMS] == [False, True, True]
+    assert b".claude" not in index.read_bytes()
+
+
+def test_version_of_a_file_is_added_when_its_digest_is_new(machine: Machine) -> None:
+    index = machine.home.parent / "run-log.db"
+    with opened_index(index) as opened:
+        opened.versions("/a", "one", 1.0)
+        opened.versions("/a", "one", 2.0)
+    with opened_index(index) as opened:
+        versions = opened.versions("/a", "two", 3.0)
+        assert [(each.since, each.definition) for each in versions] == [(3.0, "two"), (1.0, "one")]
 
 
 # -- damaged logs

@@ -4,59 +4,26 @@ from __future__ import annotations
 
 import argparse
 import os
+import sqlite3
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 import msgspec
-from msgspec import Struct
 
-from axe_lsp.agentfile.dialects import CLAUDE, CODEX, DIALECTS, LAYERED
-from axe_lsp.agentfile.text.front_matter import MarkdownParse
-from axe_lsp.agentfile.text.reading import values_of
 from axe_lsp.cli.text_width import shown_cells
-from axe_lsp.daemon import disk
-from axe_lsp.daemon.uris import path_of, uri_of
-from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog
+from axe_lsp.daemon.run_statistics import agent_statistics, workspace_runs
+from axe_lsp.hosting.agent_runs.index import RunIndex, index_file, opened_index, remove_index
+from axe_lsp.hosting.agent_runs.runs import ReadLog
 from axe_lsp.hosting.agent_runs.settings import MOST_DAYS, run_log_settings
-from axe_lsp.hosting.agent_runs.sources import OWN, SOURCES, read_source
-from axe_lsp.hosting.agent_runs.statistics import DefinedIn, statistics, with_price
-from axe_lsp.hosting.agent_runs.versions import FileVersion
+from axe_lsp.hosting.agent_runs.sources import SOURCES, read_source
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, working_folder
-from axe_lsp.runtime.files.workspace_folders import agent_folders_below, workspace_above
+from axe_lsp.runtime.files.folders import working_folder
+from axe_lsp.runtime.files.workspace_folders import workspace_above
 from axe_lsp.runtime.json_data import Json
-from axe_lsp.runtime.plain_text import digest_of, shown_path, visible
-from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
-from axe_lsp.workspace.places import Places, Scope
-from axe_lsp.workspace.workspace import Change, Workspace
+from axe_lsp.runtime.plain_text import shown_path, visible
 
 _DAY = 86_400
-
-_BUILT_IN = {
-    dialect.program.name: frozenset(dialect.built_in)
-    for dialect in DIALECTS
-    if dialect.program is not None
-}
-
-_SourceJson = dict[str, Json]
-
-
-class _Agent(Struct, frozen=True):
-    """An agent with a file. Files of a project are for its own runs only."""
-
-    name: str
-    program: str
-    file: AgentFile
-
-    @property
-    def path(self) -> Path | None:
-        return path_of(self.file.uri)
-
-    @property
-    def is_users(self) -> bool:
-        return self.file.place.scope is Scope.USER
 
 
 def stats(options: argparse.Namespace) -> int:
@@ -69,9 +36,18 @@ def stats(options: argparse.Namespace) -> int:
     days = min(settings.days if options.days is None else options.days, MOST_DAYS)
     chosen = tuple(dict.fromkeys(options.source)) or settings.sources
     sources = SOURCES if "all" in chosen else chosen
+    path = index_file(os.environ)
+    if options.rebuild:
+        remove_index(path)
     since = time.time() - days * _DAY
-    logs = [read_source(each, os.environ, since) for each in sources]
-    report = agent_statistics(root, logs, options.agents, os.environ)
+    # What the settings do not allow is read for this output alone.
+    lasting = [each for each in sources if each in settings.sources]
+    passing = [each for each in sources if each not in settings.sources]
+    with opened_index(path if lasting else None) as index, opened_index(None) as memory:
+        read = {each: _log(each, since, index) for each in lasting}
+        read.update((each, _log(each, since, memory)) for each in passing)
+        logs = [read[each] for each in sources]
+        report = agent_statistics(workspace_runs(root, logs, index, os.environ), options.agents)
     if options.json:
         print(msgspec.json.format(msgspec.json.encode({"days": days, **report}), indent=2).decode())
     else:
@@ -79,137 +55,15 @@ def stats(options: argparse.Namespace) -> int:
     return 0
 
 
-def agent_statistics(
-    root: Path, logs: Sequence[ReadLog], names: Sequence[str], environment: Environment
-) -> dict[str, Json]:
-    """Return the statistics of the agents of a workspace, of those with some `names` only if there are any."""
-    programs = {log.program for log in logs}
-    agents = {
-        (each.program, each.name): each
-        for each in _agents(root, environment)
-        if each.program in programs
-    }
-    runs: dict[tuple[str, str], list[LoggedRun]] = {key: [] for key in agents}
-    for run in (run for log in logs for run in log.runs):
-        key = (run.program, run.agent)
-        agent = agents.get(key)
-        is_below = _is_below(run.cwd, root)
-        if agent is None and run.agent in _BUILT_IN.get(run.program, ()):
-            continue
-        if is_below or (agent is not None and agent.is_users):
-            runs.setdefault(key, []).append(with_price(run))
-    rows = [
-        statistics(name, program, _of_file(agents.get((program, name))), found)
-        for (program, name), found in runs.items()
-        if not names or name in names
-    ]
-    return {
-        "sources": [_source(each) for each in logs],
-        "agents": sorted(
-            rows, key=lambda row: (-_count(row), str(row["agent"]), str(row["program"]))
-        ),
-        "unknownAgents": [
-            {"agent": name, "program": log.program, "calls": calls}
-            for log in logs
-            for name, calls in _unknown(log, root, agents)
-            if not names or name in names
-        ],
-    }
-
-
-def _unknown(
-    log: ReadLog, root: Path, agents: Mapping[tuple[str, str], _Agent]
-) -> Iterator[tuple[str, int]]:
-    counts: dict[str, int] = {}
-    for (folder, name), calls in log.unknown.items():
-        if _is_below(folder, root) and (log.program, name) not in agents:
-            counts[name] = counts.get(name, 0) + calls
-    yield from sorted(counts.items())
-
-
-def _count(row: Mapping[str, Json]) -> int:
-    count = row["runs"]
-    assert isinstance(count, int)
-    return count
-
-
-def _is_below(folder: str, root: Path) -> bool:
-    return bool(folder) and Path(os.path.normpath(folder)).is_relative_to(root)
-
-
-def _of_file(agent: _Agent | None) -> DefinedIn | None:
-    path = agent.path if agent is not None else None
-    if agent is None or path is None:
-        return None
-    changed = 0.0
-    with suppress(OSError):
-        changed = path.stat().st_mtime
-    tools = tuple(each for each in agent.file.offered if "*" not in each)
-    return DefinedIn(str(path), tools, FileVersion(changed, _digest_of_prompt(agent.file, path)))
-
-
-def _digest_of_prompt(file: AgentFile, path: Path) -> str:
-    """Return the hash of the prompt of a file whose program logs prompts, else ""."""
-    content = disk.read(path)
-    if content is None or file.place.dialect not in (CODEX, CLAUDE):
-        return ""
-    parse = file.place.kind.parse(content.text)
-    if isinstance(parse, MarkdownParse):
-        return digest_of(parse.body.strip())
-    values = values_of(content.text) or {}
-    prompt = values.get("developer_instructions")
-    return digest_of(prompt.strip()) if isinstance(prompt, str) else ""
-
-
-def _source(log: ReadLog) -> _SourceJson:
-    return {
-        "program": log.program,
-        "files": log.files,
-        "bytes": log.size,
-        "skipped": sum(log.skipped.values()),
-        "state": "complete" if log.is_complete else "partial",
-    }
-
-
-def _agents(root: Path, environment: Environment) -> Iterator[_Agent]:
-    """Yield the agents with files that the workspace and the user have, each name of a program once."""
-    user_folder = disk.user_folder(environment)
-    places = Places(
-        user_folder=uri_of(user_folder) if user_folder is not None else "",
-        roots=(uri_of(root),),
-        homes=disk.user_layers(environment),
-    )
-    folders = [
-        *agent_folders_below(root, tuple(LAYERED)),
-        *disk.user_layer_folders(environment),
-        *([user_folder] if user_folder is not None else []),
-    ]
-    paths = dict.fromkeys(path for folder in folders for path in disk.agent_files_in(folder))
-    files = [
-        read_agent_file(places.locate(uri_of(path)), content.text, fault=content.fault)
-        for path in paths
-        if (content := disk.read(path)) is not None
-    ]
-    snapshot = (
-        Workspace(places).apply([Change(each.uri, None, file=each) for each in files]).snapshot
-    )
-    seen: set[tuple[str, str]] = set()
-    for file in sorted(files, key=_precedence):
-        program = file.place.dialect.program
-        if not file.holds_agent:
-            continue
-        name = file.place.stem if program is None else snapshot.layers.name_of(file)
-        key = (program.name if program is not None else OWN, name)
-        if name and key not in seen:
-            seen.add(key)
-            yield _Agent(name, key[0], file)
-
-
-def _precedence(file: AgentFile) -> tuple[bool, str]:
-    """Return the sort key of files of one name: those of the project first, unless the program prefers the user's."""
-    program = file.place.dialect.program
-    user_wins = program is not None and program.user_wins
-    return (file.place.scope is Scope.USER) is not user_wins, file.uri
+def _log(program: str, since: float, index: RunIndex) -> ReadLog:
+    log = ReadLog(program)
+    try:
+        read_source(log, os.environ, since, index)
+    except sqlite3.Error:  # Another process writes the index for long, or its disk is full.
+        log = ReadLog(program)
+        with opened_index(None) as memory:
+            read_source(log, os.environ, since, memory)
+    return log
 
 
 # -- the table

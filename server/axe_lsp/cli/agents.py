@@ -164,6 +164,11 @@ def _add_stats(commands: argparse._SubParsersAction[Parser]) -> None:
         help="days to look back, at most 365 (default: `run_log.days` of config.toml, else 30)",
     )
     command.add_argument(
+        "--rebuild",
+        action="store_true",
+        help="read everything anew, in place of what the index in the cache folder has",
+    )
+    command.add_argument(
         "--source",
         action="append",
         default=[],

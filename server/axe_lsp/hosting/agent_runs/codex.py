@@ -12,6 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from msgspec import Struct, field
+
+from axe_lsp.hosting.agent_runs.index import RunIndex
 from axe_lsp.hosting.agent_runs.log_files import (
     LogFiles,
     Record,
@@ -32,32 +35,71 @@ _FAILED_COMMAND = re.compile(r"(Process exited with code|Exit code:?) [1-9-]")
 _STATUS = {"completed": "completed", "failed": "failed", "interrupted": "stopped"}
 
 
+class _Rollout(Struct):
+    """What a rollout says of its thread.
+
+    The `status` and the duration of its `run` are those of its turns so far. `calls` are names of tools by the ids of
+    calls without a result; `unknown` are names of agents that do not exist, by the ids of calls.
+    """
+
+    thread: str = ""
+    role: str = ""
+    parent: str = ""
+    run: LoggedRun = field(default_factory=lambda: LoggedRun("codex", "", "", 0.0))
+    calls: dict[str, str] = field(default_factory=dict)
+    unknown: dict[str, str] = field(default_factory=dict)
+
+    def add(self, record: Record) -> None:
+        """Count one line; the first one names the thread."""
+        if self.thread:
+            _count(self.run, self.thread, record)
+            self._count_call(record)
+        elif record.text("type") == "session_meta":
+            self.thread = shown_name(record.text("payload", "id"))
+            self.role = shown_name(record.text("payload", "agent_role"))
+            self.parent = shown_name(record.text("payload", "parent_thread_id"))
+            self.run.cwd = record.text("payload", "cwd")
+            self.run.began = moment(record.text("timestamp")) or 0.0
+
+    def _count_call(self, record: Record) -> None:
+        kind, call = record.text("payload", "type"), shown_name(record.text("payload", "call_id"))
+        if record.text("type") != "response_item":
+            return
+        if kind in ("function_call", "custom_tool_call"):
+            name = self.calls[call] = shown_name(record.text("payload", "name"))
+            self.run.use(name).calls += 1
+        elif kind.endswith("_call_output") and call in self.calls:
+            output = record.at("payload", "output")
+            text = output if isinstance(output, str) else ""
+            self.run.use(self.calls.pop(call)).errors += _FAILED_COMMAND.match(text) is not None
+            if unknown := _UNKNOWN.match(text):
+                self.unknown[call] = shown_name(unknown[1])
+
+
 class Codex:
     """One pass over the folder of Codex."""
 
-    def __init__(self, home: Path, since: float) -> None:
-        self.log = ReadLog("codex")
-        self._home, self._since = home, since
-        self._files = LogFiles(home, self.log)
+    def __init__(self, home: Path, since: float, log: ReadLog, index: RunIndex) -> None:
+        self._log, self._home, self._since = log, home, since
+        self._files = LogFiles(home, log, index)
         self._roles: dict[str, str] = {}
         self._runs: dict[str, LoggedRun] = {}
         self._parents: dict[str, str] = {}
         self._seen_calls: set[str] = set()
-        self._tools: dict[str, str] = {}
 
-    def read(self) -> ReadLog:
-        """Return the runs that began since the time."""
+    def read(self) -> None:
+        """Read the runs that began since the time."""
         rollouts = self._read_threads() or self._rollouts()
         self._read_turns()
         for path in rollouts:
             if path.suffix == ".zst":
-                self.log.skipped["compressed"] += 1
+                self._log.skipped["compressed"] += 1
             else:
-                self._read_rollout(path)
+                rollout = self._files.read(path, _MARKS, _Rollout())
+                if rollout is not None and rollout.thread:
+                    self._take(rollout)
         for thread, run in self._runs.items():
             run.parent = self._roles.get(self._parents.get(thread, ""), "")
-        self.log.runs = list(self._runs.values())
-        return self.log
 
     def _read_threads(self) -> list[Path]:
         """Read the list of threads; return their rollouts, newest first."""
@@ -81,15 +123,17 @@ class Codex:
             self._parents.update((child, parent) for child, parent in edges)
         return found
 
-    def _begin(self, thread: str, role: object, cwd: object, model: object, began: float) -> None:
-        self._roles[thread] = shown_name(str(role))
-        self._runs[thread] = LoggedRun(
+    def _begin(self, thread: str, role: str, cwd: object, model: object, began: float) -> None:
+        self._roles[thread] = shown_name(role)
+        run = self._runs[thread] = LoggedRun(
             program="codex",
             agent=self._roles[thread],
             cwd=cwd if isinstance(cwd, str) else "",
             began=began,
             model=shown_name(model) if isinstance(model, str) else "",
+            key=shown_name(thread),
         )
+        self._log.runs.append(run)
 
     def _read_turns(self) -> None:
         for connection in self._database("thread_history"):
@@ -107,6 +151,28 @@ class Codex:
                     )
                     run.duration_ms += whole_number(duration)
 
+    def _take(self, rollout: _Rollout) -> None:
+        """Add what a rollout says to what the databases say of its thread."""
+        for call, name in rollout.unknown.items():
+            if call not in self._seen_calls:  # A forked thread repeats those of its parent.
+                self._seen_calls.add(call)
+                self._log.unknown[rollout.run.cwd, name] += 1
+        thread, read = rollout.thread, rollout.run
+        if thread not in self._runs and rollout.role and read.began >= max(self._since, 1.0):
+            self._begin(thread, rollout.role, read.cwd, "", read.began)
+            self._parents.setdefault(thread, rollout.parent)
+        run = self._runs.get(thread)
+        if run is None:
+            return
+        if not run.duration_ms:
+            run.status = read.status if run.status == "unfinished" else run.status
+            run.duration_ms = read.duration_ms
+        run.model = run.model or read.model
+        run.turns, run.tools, run.definitions = read.turns, read.tools, read.definitions
+        run.input_tokens, run.output_tokens = read.input_tokens, read.output_tokens
+        run.cache_read_tokens = read.cache_read_tokens
+        run.cache_write_tokens = read.cache_write_tokens
+
     def _database(self, name: str) -> Iterator[sqlite3.Connection]:
         """Yield the database with the highest number."""
         paths = [
@@ -118,8 +184,8 @@ class Codex:
             status = self._files.status(path)
             if status is None:
                 continue
-            self.log.files += 1
-            self.log.size += status.st_size
+            self._log.files += 1
+            self._log.size += status.st_size
             with suppress(sqlite3.Error), open_database(path) as connection:
                 yield connection
 
@@ -134,52 +200,8 @@ class Codex:
                         found.append((status.st_mtime, path))
         return [path for _, path in sorted(found, reverse=True)]
 
-    def _read_rollout(self, path: Path) -> None:
-        thread, run, has_turns, folder = "", None, False, ""
-        for record in self._files.records(path, _MARKS):
-            if not thread:
-                if record.text("type") != "session_meta":
-                    continue
-                thread = record.text("payload", "id")
-                folder = record.text("payload", "cwd")
-                run = self._run_of(thread, record)
-                has_turns = run is not None and run.duration_ms > 0
-            if run is not None:
-                _count(run, thread, record, has_turns=has_turns)
-                self._count_call(run, record)
-            self._count_unknown(folder, record)
 
-    def _run_of(self, thread: str, meta: Record) -> LoggedRun | None:
-        """Return the run of a rollout; begin it if no database has it."""
-        role = meta.text("payload", "agent_role")
-        began = moment(meta.text("timestamp"))
-        if thread not in self._runs and role and began is not None and began >= self._since:
-            self._begin(thread, role, meta.at("payload", "cwd"), "", began)
-            self._parents.setdefault(thread, meta.text("payload", "parent_thread_id"))
-        return self._runs.get(thread)
-
-    def _count_call(self, run: LoggedRun, record: Record) -> None:
-        kind, call = record.text("payload", "type"), record.text("payload", "call_id")
-        if record.text("type") != "response_item":
-            return
-        if kind in ("function_call", "custom_tool_call"):
-            name = self._tools[call] = record.text("payload", "name")
-            run.use(name).calls += 1
-        elif kind.endswith("_call_output") and call in self._tools:
-            output = record.at("payload", "output")
-            is_error = isinstance(output, str) and _FAILED_COMMAND.match(output) is not None
-            run.use(self._tools.pop(call)).errors += is_error
-
-    def _count_unknown(self, folder: str, record: Record) -> None:
-        output, call = record.at("payload", "output"), record.text("payload", "call_id")
-        if isinstance(output, str) and output.startswith("unknown agent_type"):
-            name = _UNKNOWN.match(output)
-            if name is not None and call not in self._seen_calls:
-                self._seen_calls.add(call)
-                self.log.unknown[folder, shown_name(name[1])] += 1
-
-
-def _count(run: LoggedRun, thread: str, record: Record, *, has_turns: bool) -> None:
+def _count(run: LoggedRun, thread: str, record: Record) -> None:
     kind, inner = record.text("type"), record.text("payload", "type")
     if kind == "turn_context":
         run.model = run.model or shown_name(record.text("payload", "model"))
@@ -191,7 +213,7 @@ def _count(run: LoggedRun, thread: str, record: Record, *, has_turns: bool) -> N
             not run.turns
         ):  # The prompt comes before the first answer; hooks send such messages later.
             run.definitions |= {digest_of(text) for text in texts if text}
-    elif kind == "event_msg" and inner in ("task_complete", "turn_aborted") and not has_turns:
+    elif kind == "event_msg" and inner in ("task_complete", "turn_aborted"):
         is_failed = record.at("payload", "error") is not None
         run.status = (
             "stopped" if inner == "turn_aborted" else "failed" if is_failed else "completed"

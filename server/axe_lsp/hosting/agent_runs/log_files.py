@@ -9,11 +9,13 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, Protocol, TypeVar
 
 import msgspec
 
+from axe_lsp.hosting.agent_runs.index import RunIndex, Source
 from axe_lsp.hosting.agent_runs.runs import ReadLog
+from axe_lsp.runtime.plain_text import short_digest
 
 _LARGEST = 64 * 1024 * 1024
 _HEAD, _TAIL = 1024 * 1024, 8 * 1024 * 1024
@@ -27,6 +29,9 @@ MOST_FILES = 200_000
 
 _PREFIX = 400
 """Bytes of a line that decide whether it is parsed."""
+
+_HEAD_DIGESTED = 4_096
+"""Bytes at the beginning of a file that tell whether it is the same file."""
 
 _BUSY_SECONDS = 0.2
 
@@ -80,11 +85,22 @@ def moment(text: str) -> float | None:
         return None
 
 
+class LogState(Protocol):
+    """What was read of one file of a log, as a struct that the index keeps as JSON."""
+
+    def add(self, record: Record) -> None:
+        """Count one line."""
+
+
+State = TypeVar("State", bound=LogState)
+
+
 class LogFiles:
     """The files below the folder of one program, as far as the bounds of a pass allow."""
 
-    def __init__(self, root: Path, log: ReadLog) -> None:
-        self._root, self._log = root, log
+    def __init__(self, root: Path, log: ReadLog, index: RunIndex) -> None:
+        self._root, self._log, self._index = root, log, index
+        self._read_bytes = 0
 
     def status(self, path: Path) -> os.stat_result | None:
         """Return the status of a regular file of the user below the root, which no link leads to; else None."""
@@ -97,44 +113,113 @@ class LogFiles:
                 return found
         return None
 
-    def records(self, path: Path, marks: tuple[bytes, ...]) -> Iterator[Record]:
-        """Yield the lines of a file that contain one of the marks near their beginning, as JSON."""
+    def read(self, path: Path, marks: tuple[bytes, ...], empty: State) -> State | None:
+        """Return what a file says, from the index as far as that has it. None if it must not be read.
+
+        Of the lines, those are parsed that contain one of the marks near their beginning.
+        """
         status = self.status(path)
         if status is None:
-            return
-        if self._log.files >= MOST_FILES or self._log.size + status.st_size > MOST_BYTES:
-            self._log.skipped["more than 2 GB or 200,000 files"] += 1
-            return
+            return None
+        kept = self._kept(path, status)
+        is_unchanged = (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns)
+        fresh = 0 if is_unchanged else min(status.st_size - kept.offset, _LARGEST)
+        if not self._has_room(fresh):
+            return None
         self._log.files += 1
         self._log.size += min(status.st_size, _LARGEST)
+        self._read_bytes += fresh
         if status.st_size > _LARGEST:
             self._log.skipped["partly read, as they are larger than 64 MB"] += 1
+        state, start = empty, 0
+        with suppress(msgspec.MsgspecError, ValueError):
+            state, start = msgspec.json.decode(kept.state, type=type(empty)), kept.offset
+        if is_unchanged and state is not empty:
+            self._index.retain(str(path))
+        else:
+            self._feed(path, start, status, marks, state)
+        return state
+
+    def _kept(self, path: Path, status: os.stat_result) -> Source:
+        """Return what the index has of a file that has at most got longer since; an empty one for other files."""
+        kept = self._index.source(str(path))
+        if kept is not None and kept.inode == status.st_ino and kept.offset <= status.st_size:
+            if (kept.size, kept.modified) == (status.st_size, status.st_mtime_ns):
+                return kept
+            if kept.head == _head_of(path, kept.offset):
+                return kept
+        return Source()
+
+    def _has_room(self, size: int) -> bool:
+        if self._log.files < MOST_FILES and self._read_bytes + size <= MOST_BYTES:
+            return True
+        self._log.skipped["more than 2 GB or 200,000 files"] += 1
+        return False
+
+    def _feed(
+        self,
+        path: Path,
+        start: int,
+        status: os.stat_result,
+        marks: tuple[bytes, ...],
+        state: LogState,
+    ) -> None:
+        end = start
         with suppress(OSError):
-            for line in _lines(path, status.st_size):
+            for line, offset in _lines(path, start, status.st_size):
+                end = offset
                 if any(mark in line[:_PREFIX] for mark in marks):
                     with suppress(msgspec.MsgspecError, ValueError, RecursionError):
-                        yield Record(msgspec.json.decode(line))
+                        state.add(Record(msgspec.json.decode(line)))
+        self._index.keep(
+            str(path),
+            Source(
+                status.st_ino,
+                status.st_size,
+                end,
+                status.st_mtime_ns,
+                _head_of(path, end),
+                msgspec.json.encode(state),
+            ),
+        )
 
 
-def _lines(path: Path, size: int) -> Iterator[bytes]:
-    """Yield the whole lines of a file, of a large one those at its beginning and its end."""
+def _head_of(path: Path, offset: int) -> str:
+    """Return a digest of the beginning of a file, "" if it can't be read."""
+    try:
+        with path.open("rb") as file:
+            return short_digest(file.read(min(offset, _HEAD_DIGESTED)))
+    except OSError:
+        return ""
+
+
+def _lines(path: Path, start: int, size: int) -> Iterator[tuple[bytes, int]]:
+    """Yield the whole lines of a file with the offsets of their ends, of a large one those at its beginning and its end."""
     with path.open("rb") as file:
-        left = size if size <= _LARGEST else _HEAD
-        while left > 0 and (line := file.readline(_LONGEST_LINE)):
-            left -= len(line)
-            if line.endswith(b"\n"):
-                yield line
-            else:  # It is too long or unfinished; the rest of it is not JSON.
-                _skip_line(file)
-        if size > _LARGEST:
+        file.seek(start)
+        is_large = size - start > _LARGEST
+        end = min(size, start + _HEAD) if is_large else size
+        yield from _lines_until(file, end)
+        if is_large:
             file.seek(size - _TAIL)
             file.readline(_LONGEST_LINE)
-            yield from (line for line in file if len(line) <= _LONGEST_LINE)
+            yield from _lines_until(file, size)
 
 
-def _skip_line(file: Any) -> None:
-    while (piece := file.readline(_LONGEST_LINE)) and not piece.endswith(b"\n"):
-        pass
+def _lines_until(file: BinaryIO, end: int) -> Iterator[tuple[bytes, int]]:
+    while file.tell() < end and (line := file.readline(_LONGEST_LINE)):
+        if line.endswith(b"\n"):
+            yield line, file.tell()
+        elif _skip_line(file):  # It was too long. What is unfinished is read in the next pass.
+            yield b"", file.tell()
+
+
+def _skip_line(file: BinaryIO) -> bool:
+    """Go to the end of a line; whether it has one."""
+    while piece := file.readline(_LONGEST_LINE):
+        if piece.endswith(b"\n"):
+            return True
+    return False
 
 
 @contextmanager

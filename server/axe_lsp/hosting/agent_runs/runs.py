@@ -23,7 +23,8 @@ class LoggedRun(Struct):
 
     `began` is in seconds since 1970. `status` is completed, failed, stopped or unfinished. `input_tokens` do not include
     cached ones. `parent` is the agent that called it, "" for a person or a main conversation. `cost` is None without a price. `definitions` are hashes of texts, one
-    of which is the agent's prompt; empty if the log has no prompt.
+    of which is the agent's prompt; empty if the log has no prompt. `key` tells it from others of its program, `source`
+    is the path of the agent's file if the log has it, and `limit` what was used up, such as "turns" or "timeout".
     """
 
     program: str
@@ -42,6 +43,9 @@ class LoggedRun(Struct):
     turns: int = 0
     tools: dict[str, ToolUse] = field(default_factory=dict)
     definitions: frozenset[str] = frozenset()
+    key: str = ""
+    source: str = ""
+    limit: str = ""
 
     def use(self, tool: str) -> ToolUse:
         """Return the use of a tool, to be counted up."""
@@ -51,12 +55,14 @@ class LoggedRun(Struct):
 class ReadLog(Struct):
     """What one program's logs say. `unknown` counts calls of agents that do not exist, by folder and name.
 
-    `skipped` counts files that were left out, by the reason.
+    `offered` counts the sessions in which an agent could have been called, by folder and name. `skipped` counts files
+    that were left out, by the reason.
     """
 
     program: str
     runs: list[LoggedRun] = field(default_factory=list)
     unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
+    offered: Counter[tuple[str, str]] = field(default_factory=Counter)
     files: int = 0
     size: int = 0
     skipped: Counter[str] = field(default_factory=Counter)

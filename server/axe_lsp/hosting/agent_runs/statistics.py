@@ -9,9 +9,10 @@ from statistics import median
 
 from msgspec import Struct, to_builtins
 
-from axe_lsp.hosting.agent_runs.changes import FINISHED, changes
+from axe_lsp.hosting.agent_runs.changes import FINISHED, Change, changes
+from axe_lsp.hosting.agent_runs.index import FileVersion
 from axe_lsp.hosting.agent_runs.runs import LoggedRun
-from axe_lsp.hosting.agent_runs.versions import FileVersion, versions_of
+from axe_lsp.hosting.agent_runs.versions import VersionRuns, versions_of
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.usage import Usage, cost_today
 
@@ -31,11 +32,11 @@ def with_price(run: LoggedRun) -> LoggedRun:
 
 
 class DefinedIn(Struct, frozen=True):
-    """The file of an agent: its path, the tools that it names, and its present version."""
+    """The file of an agent: its path, the tools that it names, and its versions, the present one first."""
 
     path: str
     tools: Sequence[str] = ()
-    version: FileVersion = FileVersion(0.0)
+    versions: Sequence[FileVersion] = (FileVersion(0.0),)
 
 
 def statistics(
@@ -72,27 +73,29 @@ def statistics(
         "missingTools": _missing(runs),
         "parents": dict(Counter(run.parent for run in runs)),
         "models": dict(Counter(run.model for run in runs if run.model)),
-        **(
-            _by_version(runs, file.version) if file is not None else {"versions": [], "changes": []}
-        ),
+        **(_by_version(runs, file) if file is not None else {"versions": [], "changes": []}),
     }
 
 
-def _by_version(runs: Sequence[LoggedRun], file: FileVersion) -> dict[str, Json]:
-    versions = versions_of(runs, file)
-    groups = [(_iso(file.since), versions.current), *((None, each) for each in versions.earlier)]
+def _by_version(runs: Sequence[LoggedRun], file: DefinedIn) -> dict[str, Json]:
+    versions = versions_of(runs, file.versions)
     return {
         "versions": [
             {
-                "since": since,
-                "runs": len(group),
-                "failed": sum(run.status == "failed" for run in group),
+                "since": _iso(each.since) if each.since is not None else None,
+                "runs": len(each.runs),
+                "failed": sum(run.status == "failed" for run in each.runs),
             }
-            for since, group in groups
-            if group
+            for each in versions
+            if each.runs
         ],
-        "changes": [to_builtins(each) for each in changes(versions.before, versions.current)],
+        "changes": [to_builtins(each) for each in changes_of(versions)],
     }
+
+
+def changes_of(versions: Sequence[VersionRuns]) -> list[Change]:
+    """Return the differences between the present version and the one before it."""
+    return changes(versions[1].runs, versions[0].runs) if len(versions) > 1 else []
 
 
 def _tools(runs: Sequence[LoggedRun], used: Counter[str]) -> list[Json]:
