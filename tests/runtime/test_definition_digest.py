@@ -6,7 +6,7 @@ import pytest
 from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import Source, load
-from axe_lsp.runtime.definition_digest import definition_digest
+from axe_lsp.runtime.prompt import definition_digest
 
 AGENT = 'name = "a"\nmodel = "openai/m"\nsystem_prompt = "x"\n'
 

@@ -21,11 +21,11 @@ from axe_lsp.hosting.agent_runs.index import FileVersion, RunIndex
 from axe_lsp.hosting.agent_runs.runs import LoggedRun, ReadLog
 from axe_lsp.hosting.agent_runs.sources import OWN
 from axe_lsp.hosting.agent_runs.statistics import DefinedIn, statistics, with_price
-from axe_lsp.runtime.definition_digest import definition_digest
 from axe_lsp.runtime.files.folders import Environment
 from axe_lsp.runtime.files.workspace_folders import agent_folders_below
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.plain_text import digest_of
+from axe_lsp.runtime.prompt import definition_digest
 from axe_lsp.workspace.agent_file import AgentFile, read_agent_file
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.workspace import Change, Workspace

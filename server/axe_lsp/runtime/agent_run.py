@@ -27,7 +27,6 @@ from axe_lsp.runtime.children.isolation import (
 )
 from axe_lsp.runtime.children.side_runs import SideRuns
 from axe_lsp.runtime.conversation import Conversation
-from axe_lsp.runtime.definition_digest import definition_digest
 from axe_lsp.runtime.delivery import Delivery
 from axe_lsp.runtime.errors import (
     BudgetError,
@@ -59,6 +58,7 @@ from axe_lsp.runtime.prepare import (
     twins_warning,
     unsupported_warning,
 )
+from axe_lsp.runtime.prompt import definition_digest
 from axe_lsp.runtime.recordings.recording import recorded_of
 from axe_lsp.runtime.resuming.restore import first_of, prepared_after, prepared_again
 from axe_lsp.runtime.retry import Retrying, retry_of

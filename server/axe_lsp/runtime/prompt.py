@@ -5,12 +5,15 @@ Everything is read from the disk here, before the first request; nothing is sent
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from msgspec import Struct
+from msgspec import Struct, to_builtins
+from msgspec.structs import replace
 
 from axe_lsp.agentfile.agent_definition import AgentDefinition
 from axe_lsp.agentfile.text.ranges import quoted
@@ -18,7 +21,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, expand_path, skill_path
 from axe_lsp.runtime.files.regular_files import read_file, read_place
 from axe_lsp.runtime.messages import Image
-from axe_lsp.runtime.plain_text import decode, os_fault, shown_path, valid_text
+from axe_lsp.runtime.plain_text import decode, digest_of, os_fault, shown_path, valid_text
 from axe_lsp.runtime.runs import Order
 from axe_lsp.runtime.safety.reach import Admitted
 
@@ -170,6 +173,23 @@ def load_skill(
     except ValueError as error:  # A NUL in the path.
         message = f"failed to read skill: {error}"
     raise ConfigError(message, step="failed to load skill for agent")
+
+
+def definition_digest(
+    definition: AgentDefinition, workspace: Path, environment: Environment
+) -> str:
+    """Return the identity of a version of an agent: the SHA-256 of its definition with its skill's text, without its path.
+
+    Comments, order and layout of the file do not count.
+    The text of a skill for which the user would have to trust the file does not count: it is not read for this.
+    """
+    skill = ""
+    with suppress(ConfigError):
+        check = Admitted((), definition, workspace, environment).check_skill
+        skill = load_skill(definition.skill, environment, check)
+    content = replace(definition, source=None, read_only=False, notes=(), beyond_first_axe=False)
+    values = to_builtins(content, enc_hook=str)
+    return digest_of(json.dumps([values, skill], sort_keys=True))
 
 
 def fenced(file: ContextFile) -> str:
