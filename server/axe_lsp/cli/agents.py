@@ -166,7 +166,7 @@ def _add_stats(commands: argparse._SubParsersAction[Parser]) -> None:
     command.add_argument(
         "--rebuild",
         action="store_true",
-        help="read everything anew, in place of what the index in the cache folder has",
+        help="read all logs again and make the index in the cache folder again",
     )
     command.add_argument(
         "--source",

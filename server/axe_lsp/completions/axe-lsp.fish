@@ -190,7 +190,7 @@ complete -c axe-lsp -n '_shtab_axe_lsp_using agents; and test $_shtab_axe_lsp_np
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -s h -l help -d 'show this help message and exit'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l in -xka "(__fish_complete_directories)" -d 'the workspace (default: that of the current folder)'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l days -x -d 'days to look back, at most 365 (default: `run_log.days` of config.toml, else 30)'
-complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l rebuild -d 'read everything anew, in place of what the index in the cache folder has'
+complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l rebuild -d 'read all logs again and make the index in the cache folder again'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l source -xka "axe codex claude opencode all" -d 'whose runs (default: `run_log.sources` of config.toml, else axe); can be repeated'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats' -l json -d 'print JSON'
 complete -c axe-lsp -n '_shtab_axe_lsp_using agents stats; and test $_shtab_axe_lsp_npos -ge 0' -ka "(axe-lsp agents list --names 2>/dev/null)" -d 'only agents of these names'

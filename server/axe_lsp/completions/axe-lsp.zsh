@@ -144,7 +144,7 @@ _shtab_axe_lsp_agents_stats_options=(
   "(- : *)"{-h,--help}"[show this help message and exit]"
   "--in[the workspace (default\: that of the current folder)]:DIR:_files -/"
   "--days[days to look back, at most 365 (default\: \`run_log.days\` of config.toml, else 30)]:days:"
-  "--rebuild[read everything anew, in place of what the index in the cache folder has]"
+  "--rebuild[read all logs again and make the index in the cache folder again]"
   "*--source[whose runs (default\: \`run_log.sources\` of config.toml, else axe)\; can be repeated]:source:(axe codex claude opencode all)"
   "--json[print JSON]"
   "(*)::only agents of these names:($(axe-lsp agents list --names 2>/dev/null))"
