@@ -43,7 +43,8 @@ class AgentBegin(Event):
 
     `continues` is the run whose conversation goes on. `forked_from` is the run whose turns are shared, as `runId`,
     and the first `turn` that is not. `workdir` is the folder in which it works, if that is not the workspace. `side` is
-    the name of a side run, for which its caller does not wait.
+    the name of a side run, for which its caller does not wait. `definition` is a digest of what the agent's file means,
+    and `source` its path.
     """
 
     task: str
@@ -56,6 +57,8 @@ class AgentBegin(Event):
     forked_from: Mapping[str, Any] | None = None
     workdir: str | None = None
     side: str | None = None
+    definition: str | None = None
+    source: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
