@@ -612,6 +612,16 @@ def test_keys_in_config_toml_are_never_printed(config: Path, run: Run, format_: 
     assert "hidden" not in out + error
 
 
+@pytest.mark.parametrize("format_", FORMATS)
+def test_value_of_a_key_that_is_written_with_escapes_is_never_printed(
+    config: Path, run: Run, format_: str
+) -> None:
+    config.write_text('[providers.openai]\n"api\\u005fkey" = "hidden-word"; base_url = 3\n')
+    code, out, error = run(str(config), "--format", format_)
+    assert code == 1
+    assert "hidden" not in out + error
+
+
 def test_what_a_project_is_checked_for_does_not_depend_on_the_users_config_toml(
     agents: Path, config: Path, run: Run
 ) -> None:

@@ -52,6 +52,11 @@ class Layers(Struct, frozen=True, dict=True):
         return frozenset(name for title, name in self.names if is_other_program(title))
 
     @cached_property
+    def titles(self) -> frozenset[str]:
+        """The titles of the programs that have agents with names."""
+        return frozenset(title for title, _ in self.names)
+
+    @cached_property
     def projects_with_copilot(self) -> frozenset[str]:
         """The folders of projects with agents of Copilot."""
         uris = (uri for key, found in self.names.items() if key[0] == _COPILOT for uri in found)

@@ -153,6 +153,8 @@ class Snapshot(Struct, frozen=True):
             return []
         if place.dialect.program not in programs:  # There is no conversion of its agents.
             return []
+        if name not in self.names and self.layers.titles <= {file.schema.program}:
+            return []  # There is no other program.
         found = []
         for program in programs:
             if program is place.dialect.program:

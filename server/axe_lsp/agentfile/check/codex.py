@@ -9,7 +9,7 @@ looks at what belongs together, which `codex_layers.py` does; other files are le
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 
 from axe_lsp.agentfile.check.codex_network import gateway_problems
@@ -157,13 +157,11 @@ def _any_agent(schema: Schema) -> KeySpec:
 
 
 def _of_any(lookup: Lookup) -> Iterator[Problem]:
-    yield from _hooks(lookup)
-    yield from _workspace_ids(lookup)
-    yield from _skills(lookup)
-    yield from _flags(lookup)
+    for name, check in _CHECKS.items():
+        if name in lookup.names_at_top:
+            yield from check(lookup)
     yield from _windows(lookup)
     yield from _dates(lookup)
-    yield from _key_bindings(lookup)
     yield from _newer(lookup)
 
 
@@ -349,7 +347,12 @@ def _windows(lookup: Lookup) -> Iterator[Problem]:
             yield _warning(lookup, (key,), f"{key} is negative")
 
 
+_DIGITS_OF_DATES = re.compile(r"\d\d[-:]\d\d")
+
+
 def _dates(lookup: Lookup) -> Iterator[Problem]:
+    if _DIGITS_OF_DATES.search(lookup.parse.text) is None:
+        return
     for item in lookup.located:
         value = item.entry.value
         if value is None or value.kind is not ValueKind.DATETIME:
@@ -407,52 +410,70 @@ NEWER = "newer-key"
 
 def _newer(lookup: Lookup) -> Iterator[Problem]:
     """Yield a problem for each key that the oldest recorded version of Codex does not know."""
-    for dotted, version in SINCE.items():
-        path = tuple(dotted.split("."))
+    for path, where in _written(lookup, _NEWER_KEYS):
+        dotted = ".".join(path)
+        drops = lookup.schema.rejects_unknown and len(path) == 1
+        effect = "drops the file" if drops else "ignores the key"
+        message = f"{dotted} needs Codex {SINCE[dotted]}; an older one {effect}"
+        yield Problem(NEWER, where, message, path, 0, fatal=False, is_warning=True)
+
+
+_NEWER_KEYS = {tuple(dotted.split(".")): index for index, dotted in enumerate(SINCE)}
+
+
+def _written(lookup: Lookup, keys: Mapping[KeyPath, int]) -> Iterator[tuple[KeyPath, TextRange]]:
+    """Yield those of some keys that a file has, in the order of their numbers, each with the place of its name."""
+    there = keys.keys() & lookup.paths
+    for path in sorted(there, key=keys.__getitem__) if there else ():
         where = lookup.place(path)
         if where is not None:
-            drops = lookup.schema.rejects_unknown and len(path) == 1
-            effect = "drops the file" if drops else "ignores the key"
-            message = f"{dotted} needs Codex {version}; an older one {effect}"
-            yield Problem(NEWER, where, message, path, 0, fatal=False, is_warning=True)
+            yield path, where
 
 
 def _deprecated(lookup: Lookup) -> Iterator[Problem]:
-    for spec in _deprecated_keys(lookup.schema):
-        where = lookup.place(spec.path)
-        if where is not None:
-            message = f"`{spec.dotted}` is deprecated. {spec.deprecated}"
-            yield warning_at(where, spec.path, message, DEPRECATED)
+    for path, where in _written(lookup, _deprecated_keys(lookup.schema)):
+        spec = lookup.schema.key(path)
+        message = f"`{spec.dotted}` is deprecated. {spec.deprecated}"
+        yield warning_at(where, path, message, DEPRECATED)
 
 
 DEPRECATED = "deprecated-key"
 
 
 @cache
-def _deprecated_keys(schema: Schema) -> tuple[KeySpec, ...]:
-    return tuple(key for key in schema.keys if key.deprecated)
+def _deprecated_keys(schema: Schema) -> Mapping[KeyPath, int]:
+    return {key.path: index for index, key in enumerate(schema.keys) if key.deprecated}
 
 
 def without_effect(lookup: Lookup, place: str = "an agent") -> Iterator[Problem]:
     """Yield a warning for each key that may be written in such a file and has no effect there."""
-    for spec in _without_use(lookup.schema):
-        where = lookup.place(spec.path)
-        if where is not None:
-            message = f"{spec.dotted} of {place} has no effect. {spec.no_effect}"
-            yield warning_at(where, spec.path, message, "no-effect")
+    for path, where in _written(lookup, _without_use(lookup.schema)):
+        spec = lookup.schema.key(path)
+        message = f"{spec.dotted} of {place} has no effect. {spec.no_effect}"
+        yield warning_at(where, path, message, "no-effect")
 
 
 @cache
-def _without_use(schema: Schema) -> tuple[KeySpec, ...]:
-    return tuple(key for key in schema.keys if key.no_effect)
+def _without_use(schema: Schema) -> Mapping[KeyPath, int]:
+    return {key.path: index for index, key in enumerate(schema.keys) if key.no_effect}
+
+
+_CHECKS: Mapping[str, Callable[[Lookup], Iterator[Problem]]] = {
+    "hooks": _hooks,
+    "forced_chatgpt_workspace_id": _workspace_ids,
+    "skills": _skills,
+    "features": _flags,
+    "tui": _key_bindings,
+}
+"""Checks of single keys at the top, which are not asked of files without the key."""
 
 
 # -- helpers
 
 
 def _node(lookup: Lookup, name: str) -> Node | None:
-    """Return a key of the file with all keys below it, None without it. `has` is asked first, since it is cheaper."""
-    return nested(lookup, (name,)) if lookup.has((name,)) else None
+    """Return a key of the file with all keys below it, None without it. The names are asked first, since that is cheaper."""
+    return nested(lookup, (name,)) if name in lookup.names_at_top else None
 
 
 def _fault(lookup: Lookup, path: KeyPath, code: str, message: str) -> Problem:

@@ -97,6 +97,13 @@ def roots_with_required(schema: Schema) -> tuple[str, ...]:
     return tuple(dict.fromkeys(needing))
 
 
+@cache
+def _tables_with_required(schema: Schema) -> frozenset[KeyPath]:
+    """Return the paths of the rows below which keys are required."""
+    needing = (key.path for key in schema.keys if key.required)
+    return frozenset(path[:end] for path in needing for end in range(1, len(path)))
+
+
 def missing_keys(schema: Schema, node: Node, path: KeyPath) -> Iterator[Problem]:
     """Yield a problem for each table at or below `path` without a required key."""
     for item in node.items or ():
@@ -110,7 +117,10 @@ def missing_keys(schema: Schema, node: Node, path: KeyPath) -> Iterator[Problem]
         message = f"is missing: the table needs {names}"
         yield problem_at(node, (*path, missing[0]), message, "missing-key")
     for name, member in node.members.items():
-        if schema.find((*path, name)) is not None:
+        if member.members is None and member.items is None:
+            continue
+        spec = schema.find((*path, name))
+        if spec is not None and spec.path in _tables_with_required(schema):
             yield from missing_keys(schema, member, (*path, name))
 
 

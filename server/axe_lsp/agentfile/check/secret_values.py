@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.schema.key_spec import Schema
@@ -25,8 +26,11 @@ _QUOTED = re.compile(r"`([^`]+)`")
 
 def printable(text: str, schema: Schema) -> str:
     """Return a text of a file that no editor has open, with each character masked that may belong to a key."""
-    if not _secret_names(schema):
-        return without_secrets(text)  # What is in the tree doesn't matter.
+    line = _line_with_secret(schema)
+    if line is None or ("\\" not in text and line.search(text) is None):
+        return without_secrets(
+            text
+        )  # No such key is there, not even one that is written with escapes.
     return without_secret_values(Lookup(Parse(text), schema))
 
 
@@ -62,16 +66,24 @@ def plain_secrets(lookup: Lookup) -> Iterator[Problem]:
 
 def _secrets(lookup: Lookup) -> Iterator[TextRange]:
     """Yield the values, and the rest of each line that names such a key: the file may be half-typed."""
-    names = _secret_names(lookup.schema)
-    if not names:
+    names, line = _secret_names(lookup.schema), _line_with_secret(lookup.schema)
+    if line is None:
         return
     for item in lookup.located:
         if item.path and item.path[-1] in names and item.entry.value is not None:
             yield item.entry.value.range
-    line = re.compile(rf"\b(?:{'|'.join(names)})\b[\"']?[ \t]*[=:]?[ \t]*([^\r\n]*)")
     for match in line.finditer(lookup.parse.text):
         yield TextRange(*match.span(1))
 
 
-def _secret_names(schema: Schema) -> list[str]:
-    return sorted({key.path[-1] for key in schema.keys if key.is_secret})
+@cache
+def _secret_names(schema: Schema) -> frozenset[str]:
+    return frozenset(key.path[-1] for key in schema.keys if key.is_secret)
+
+
+@cache
+def _line_with_secret(schema: Schema) -> re.Pattern[str] | None:
+    """Return the pattern of the rest of a line that names such a key; None if there is no such key."""
+    names = sorted(_secret_names(schema))
+    pattern = rf"\b(?:{'|'.join(names)})\b[\"']?[ \t]*[=:]?[ \t]*([^\r\n]*)"
+    return re.compile(pattern) if names else None

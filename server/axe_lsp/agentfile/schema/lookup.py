@@ -107,6 +107,11 @@ class Lookup:
         made: Found = self._made[key]
         return made
 
+    @cached_property
+    def names_at_top(self) -> frozenset[str]:
+        """The names of the keys and tables at the top of the file."""
+        return frozenset(path[0] for path in self.paths if path)
+
     def statement_at(self, offset: int) -> Entry | None:
         """Return the `key = value` that holds `offset`, of a table and not of a table within a value."""
         index = bisect_right(self._starts, offset) - 1

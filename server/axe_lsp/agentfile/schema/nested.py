@@ -91,6 +91,10 @@ def nested_in(tables: Iterable[Table], text: str) -> Node:
 
 
 def _nested(lookup: Lookup, path: KeyPath) -> Node | None:
+    if len(path) == 1 and not lookup.parse.problems:
+        value = lookup.value(path)
+        if value is not None:  # It is written in one piece.
+            return node_of(value, lookup.parse.text)
     root = Node(TextRange(0, 0), members={})
     for table in lookup.parse.document.tables:
         above = table.path

@@ -47,6 +47,8 @@ def _not_inherited(
     snapshot: Snapshot, file: AgentFile, missing: tuple[str, ...]
 ) -> tuple[str, ...]:
     """Return the keys without the description, if an agent of the same name in a lower layer has one."""
+    if "description" not in missing:
+        return missing
     key = snapshot.layers.key_of(file)
     has_one = key is not None and _is_described_below(snapshot, file, key[1])
     return tuple(each for each in missing if each != "description" or not has_one)
