@@ -8,6 +8,7 @@
 
 ;;; Code:
 
+(require 'axe-lsp-code)
 (require 'axe-lsp-runs)
 (require 'axe-lsp-words)
 (require 'eglot)
@@ -76,7 +77,7 @@ Eglot alone uses it, and only where nothing else makes a project."
          (edit (append '(:resourceOperations ["rename"]) (plist-get workspace :workspaceEdit))))
     (setq workspace (plist-put workspace :workspaceEdit edit)
           all (plist-put all :workspace workspace))
-    (plist-put all :experimental '(:axe (:approve t :ask t)))))
+    (plist-put all :experimental '(:axe (:approve t :ask t :editor t)))))
 
 (defun axe-lsp-eglot--settings (settings-of server &rest more)
   "Get the settings of SERVER from SETTINGS-OF with MORE.
@@ -177,18 +178,25 @@ A prompt must not hold up what else the server says."
   "Have the user answer QUESTION of a model later, as above."
   (axe-lsp-question-create question))
 
+(cl-defmethod eglot-handle-request
+  ((_server axe-lsp-server) (_method (eql 'axe/editor)) &rest question)
+  "Have language servers answer QUESTION later, as above."
+  (axe-lsp-code-question-create question))
+
 (cl-defmethod jsonrpc-connection-send ((server axe-lsp-server) &rest message)
-  "Send MESSAGE to SERVER, but not before the user has given the answer in it."
-  (let ((question (plist-get message :result)))
-    (if (not (axe-lsp-question-p question))
-        (cl-call-next-method)
-      (setf (axe-lsp-question-key question) (cons server (plist-get message :id))
-            (axe-lsp-question-answer question)
-            (lambda (answer)
-              (when (jsonrpc-running-p server)
-                (apply #'jsonrpc-connection-send server
-                       (plist-put (copy-sequence message) :result answer)))))
-      (axe-lsp-approve-later question))))
+  "Send MESSAGE to SERVER, but not before there is the answer in it."
+  (let* ((question (plist-get message :result))
+         (send (lambda (answer)
+                 (when (jsonrpc-running-p server)
+                   (apply #'jsonrpc-connection-send server
+                          (plist-put (copy-sequence message) :result answer))))))
+    (cond ((axe-lsp-question-p question)
+           (setf (axe-lsp-question-key question) (cons server (plist-get message :id))
+                 (axe-lsp-question-answer question) send)
+           (axe-lsp-approve-later question))
+          ((axe-lsp-code-question-p question)
+           (run-at-time 0 nil #'axe-lsp-code-answer question send))
+          (t (cl-call-next-method)))))
 
 (cl-defmethod eglot-handle-notification
   ((server axe-lsp-server) (_method (eql '$/cancelRequest)) &key id)

@@ -45,6 +45,9 @@ Each is a list of its server, of the event that it began with, and of when.")
 
 ;;; What servers tell
 
+(defvar axe-lsp-runs-end-functions nil
+  "Functions called with the id of a root run that has ended.")
+
 (defun axe-lsp-runs-tell (server method event)
   "Show what has happened on SERVER: EVENT, the params of METHOD, a symbol."
   (setq event (axe-lsp-words-visible event))
@@ -94,7 +97,8 @@ Each is a list of its server, of the event that it began with, and of when.")
         (push (list server event (- (float-time) (/ before 1000.0))) axe-lsp-runs--active)
       (axe-lsp-approve-end run-id nil)
       (when (equal run-id (plist-get event :rootRunId))
-        (axe-lsp-approve-withdraw run-id))))
+        (axe-lsp-approve-withdraw run-id)
+        (run-hook-with-args 'axe-lsp-runs-end-functions run-id))))
   (unless axe-lsp-runs--clock
     (setq axe-lsp-runs--clock (run-with-timer 1 1 #'axe-lsp-runs--tick))))
 

@@ -16,6 +16,7 @@ import pytest
 from axe_lsp.agentfile.agent_definition import load
 from support import agent_tests
 from support.agent_tests import PLAIN, TOO_FEW_TURNS
+from support.checked_project import assert_checked, checked_project, language_servers
 from support.codex_project import write_claude_project, write_codex_project
 from support.editors import PROJECT, clean_environment, emacsen, missing, server_program
 from support.engines import agent
@@ -319,6 +320,16 @@ def test_the_file_changes_of_a_run_are_shown_and_undone_in_emacs(
     writer = run_that_changes_files(tmp_path / "project", provider, environment)
     _play(emacs, "undo.el", writer, environment)
     assert (tmp_path / "project" / "plan.txt").read_text(encoding="utf-8") == "edited since\n"
+
+
+@pytest.mark.editor
+def test_agent_in_emacs_asks_language_servers_and_sees_the_errors_of_its_edits(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    coder = checked_project(tmp_path / "project", provider)
+    environment = clean_environment(tmp_path / "home", **provider.environment, **language_servers())
+    _play(emacs, "code.el", coder, environment)
+    assert_checked(provider)
 
 
 @pytest.mark.editor

@@ -159,6 +159,29 @@ def test_children_ask_the_client_of_their_root(
     assert result(provider, child) == "no symbol"
 
 
+@pytest.mark.parametrize("call", [SYMBOLS, Call("symbols", {"query": "one"})])
+def test_child_in_a_copy_gets_no_answer_about_the_original_file(
+    project: Project, provider: ScriptedProvider, call: Call
+) -> None:
+    text = (project.root / "axe" / "agents" / "lone.toml").read_text()
+    project.write("lone", text + '[isolation]\nmode = "copy"\n')
+    original = (project.root / "a.ts").as_uri()
+
+    def answer(params: Json) -> Json:
+        if params.get("uri") not in (None, original):
+            return {"missing": "folder"}
+        return {"items": [{"uri": original, "line": 1, "name": "one", "kind": "constant"}]}
+
+    provider.script("m-lead", Says(calls=[calls_agent("lone", "go")]), Says("done"))
+    provider.script("m-lone", Says(calls=[call]), Says("well"))
+    with project.editor(capabilities=ANSWERS) as editor:
+        editor.client.answer_with["axe/editor"] = answer
+        editor.client.request("axe/run", {"agent": "lead"})
+        (question,) = questions(editor)
+    assert question.get("uri") != original
+    assert result(provider, "lone").startswith("this agent works in a copy of its folder")
+
+
 def test_resumed_run_repeats_its_question_to_the_editor_that_resumes_it(
     project: Project, provider: ScriptedProvider
 ) -> None:

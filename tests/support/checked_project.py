@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from support.engines import agent
-from support.scripted_provider import Call, Says, ScriptedProvider
+from support.scripted_provider import Call, Says, ScriptedProvider, calls_agent
 
 _NAMES = Path(__file__).with_name("scripted_language_server.py")
 
@@ -53,6 +53,7 @@ def _calls() -> Iterator[tuple[str, Call]]:
         yield path, _edit(path, GOOD, BAD)
         yield f"{path} mended", _edit(path, BAD, GOOD)
     yield "workspace", Call("symbols", {"query": "wor"})
+    yield "copier", calls_agent("copier", "go")
     yield "b.md", _edit("b.md", GOOD, BAD)
 
 
@@ -60,12 +61,17 @@ def checked_project(folder: Path, provider: ScriptedProvider) -> Path:
     """Write the project and script its agent, whose file is returned."""
     coder = folder / "axe" / "agents" / "coder.toml"
     coder.parent.mkdir(parents=True)
-    coder.write_text(agent("coder", tools=["edit_file", *_QUESTIONS])["coder"], encoding="utf-8")
+    tools = ["edit_file", *_QUESTIONS]
+    coder.write_text(agent("coder", tools=tools, sub_agents=["copier"])["coder"], encoding="utf-8")
+    copier = agent("copier", tools=["symbols"], isolation={"mode": "copy"})
+    coder.with_name("copier.toml").write_text(copier["copier"], encoding="utf-8")
     (folder / "words.txt").write_text(WORDS, encoding="utf-8")
     (folder / "a.py").write_text("one = 1\n", encoding="utf-8")
     for path in (*_TIMELY, *_UNKNOWN, "b.md"):
         (folder / path).write_text(_TEXT, encoding="utf-8")
     provider.script("m-coder", *(Says(calls=[call]) for _, call in _calls()), Says("Done."))
+    calls = [Call("symbols", {"path": "words.txt"}), Call("symbols", {"query": "wor"})]
+    provider.script("m-copier", *(Says(calls=[each]) for each in calls), Says("Looked."))
     return coder
 
 
@@ -83,6 +89,9 @@ def assert_checked(provider: ScriptedProvider) -> None:
     """Check what the agent was told, of which nothing may be about an older text."""
     contents = [each.body["messages"][-1]["content"] for each in provider.asked("m-coder")][1:]
     results = {name: content for (name, _), content in zip(_calls(), contents, strict=True)}
+    for request in provider.asked("m-copier")[1:]:
+        told = request.body["messages"][-1]["content"]
+        assert told.startswith("this agent works in a copy of its folder"), told
     for name, lines in _ANSWERS.items():
         shown = [line for line in results[name].splitlines() if not line.endswith(_DATA)]
         assert sorted(shown) == lines, results[name]

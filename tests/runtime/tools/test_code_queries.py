@@ -208,6 +208,20 @@ class TestWithoutAnAnswer:
         editor.workspace = None
         assert "works in a copy of its folder" in await editor.refusal("symbols", path="a.ts")
 
+    @pytest.mark.parametrize(
+        ("tool", "query"), [("diagnostics", {}), ("symbols", {"query": "one"})]
+    )
+    async def test_answer_about_the_original_folder_is_none_in_a_copy(
+        self, editor: ScriptedEditor, tmp_path: Path, tool: str, query: dict[str, str]
+    ) -> None:
+        original = tmp_path.parent / "original.ts"
+        item = editor.item(1, original, name="one", message="wrong", severity="error")
+        editor.answer = CodeAnswer((item,), checked={str(original): text_digest(b"one")})
+        editor.workspace = None
+        assert "works in a copy of its folder" in await editor.refusal(tool, **query)
+        editor.answer = CodeAnswer((editor.item(1, name="one"),), checked=editor.checked())
+        assert "a.ts:1: " in await editor.use(tool, **query)
+
     async def test_missing_language_server_is_named(self, editor: ScriptedEditor) -> None:
         editor.answer = CodeAnswer(missing="server")
         expected = "no language server of the editor answers this for a.ts"

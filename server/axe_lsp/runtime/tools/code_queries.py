@@ -110,7 +110,13 @@ async def query_file(
     """Return the answer about a file, or about the workspace for the path "". Raises ToolError."""
     file = str(place(workplace, path)) if path else ""
     request = QueryCode(question, file, name=name, digest=digest, seconds=_SECONDS)
-    return await query(workplace, request, path or "the workspace")
+    answer = await query(workplace, request, path or "the workspace")
+    if not path and workplace.workspace is None:
+        items = [*answer.items, *(CodeItem(each) for each in answer.checked)]
+        local, _ = await anyio.to_thread.run_sync(local_items, workplace, items)
+        if not local:  # The editor has answered about the original folder.
+            raise ToolError(_IN_COPY)
+    return answer
 
 
 def position_of(workplace: Workplace, call: ToolCall) -> Position:
