@@ -111,14 +111,14 @@ async def test_a_cancelled_request_is_answered_whether_it_waits_or_is_at_work(
     assert {each["id"]: each["error"]["code"] for each in answers} == {"two": -32800, 1: -32800}
 
 
-async def test_a_long_request_that_is_cancelled_ends_in_its_own_way(client: Client) -> None:
+async def test_cancelled_long_request_answers_as_it_ends_itself(client: Client) -> None:
     client.send(id=1, method="long", params="how it ends")
     await client.begun.wait()
     client.send(method="$/cancel_request", params={"requestId": 1})
     assert await client.has(1) == [{"jsonrpc": "2.0", "id": 1, "result": "how it ends"}]
 
 
-async def test_a_long_request_that_does_not_say_how_it_ends_is_cancelled_alone(
+async def test_cancelled_long_request_without_an_own_end_is_answered_as_cancelled(
     client: Client,
 ) -> None:
     client.send(id=1, method="long", params="goes on")
@@ -142,19 +142,19 @@ async def test_requests_can_be_answered_before_their_turn(client: Client) -> Non
     assert {each["id"]: each["result"] for each in answers} == {2: "early", 1: None, 3: "b"}
 
 
-async def test_a_fault_of_ours_is_an_error_without_its_text(client: Client) -> None:
+async def test_internal_error_is_answered_without_its_text(client: Client) -> None:
     client.send(id=1, method="fail")
     (answer,) = await client.has(1)
     assert answer["error"] == {"code": -32603, "message": "fail failed: ValueError"}
 
 
-async def test_something_may_follow_an_answer(client: Client) -> None:
+async def test_notification_can_follow_an_answer(client: Client) -> None:
     client.send(id=1, method="then")
     answer, after = await client.has(2)
     assert (answer["id"], after["method"]) == (1, "after")
 
 
-async def test_a_request_of_ours_gets_its_answer_or_error(client: Client) -> None:
+async def test_request_to_the_client_returns_its_answer_or_error(client: Client) -> None:
     asking = asyncio.ensure_future(client.connection.request("ask", {}))
     (asked,) = await client.has(1)
     client.send(id=99, result=1)  # To nothing that was asked.
@@ -168,7 +168,7 @@ async def test_a_request_of_ours_gets_its_answer_or_error(client: Client) -> Non
     assert refused.value.code == 7
 
 
-async def test_a_request_that_was_taken_back_is_waited_for_and_its_answer_dropped(
+async def test_answer_to_a_withdrawn_request_is_dropped(
     client: Client,
 ) -> None:
     asking = asyncio.ensure_future(client.connection.request("ask", {}))

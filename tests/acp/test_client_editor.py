@@ -55,14 +55,14 @@ async def test_a_silent_client_is_asked_once() -> None:
     assert client.heard == ["fs/read_text_file", "$/cancel_request"]
 
 
-async def test_files_outside_of_its_folder_are_not_the_client_s() -> None:
+async def test_file_outside_of_the_session_folder_is_not_read_from_the_client() -> None:
     client = Client()
     for request in (ReadFile("/workshop/a"), WriteFile("/other", "x")):
         assert (await client.ask(RUN, request)).outcome == "failed"
     assert client.heard == []
 
 
-async def test_nobody_knows_what_a_silent_client_has_written_or_started() -> None:
+async def test_timeout_of_a_client_is_an_unknown_outcome() -> None:
     for request, method in [
         (WriteFile("/work/b", "x"), "fs/write_text_file"),
         (COMMAND, "terminal/create"),
@@ -72,7 +72,7 @@ async def test_nobody_knows_what_a_silent_client_has_written_or_started() -> Non
         assert answer.why == f"the editor did not answer {method} within 0.05 s"
 
 
-async def test_a_text_that_can_not_be_compared_any_more_is_not_written() -> None:
+async def test_text_is_not_written_if_the_buffer_cannot_be_compared() -> None:
     client = Client()
     answer = await client.ask(RUN, WriteFile("/work/a", "new", before="old"))
     assert answer.outcome == "refused"
@@ -105,7 +105,9 @@ async def test_a_command_whose_time_is_over_is_killed_and_its_output_kept() -> N
         ({"exitCode": True, "signal": 9}, None, "a signal"),
     ],
 )
-async def test_the_end_of_a_command(ended: Json, code: int | None, signal: str) -> None:
+async def test_end_of_a_terminal_command_has_exit_code_or_signal(
+    ended: Json, code: int | None, signal: str
+) -> None:
     client = Client(
         terminal__create={"terminalId": "t"},
         terminal__wait_for_exit=ended,

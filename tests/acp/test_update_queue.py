@@ -37,7 +37,7 @@ async def test_the_first_piece_goes_at_once_and_those_after_it_together() -> Non
     assert heard.texts == ["a", "bc"]
 
 
-async def test_what_waits_goes_by_itself() -> None:
+async def test_queued_update_is_sent_after_its_delay() -> None:
     heard = Heard()
     for piece in "abc":
         heard.queue.say("s", "agent_message_chunk", "1", piece)
@@ -71,7 +71,7 @@ async def test_pieces_of_two_messages_never_mix() -> None:
     ]
 
 
-async def test_of_many_states_of_a_call_the_first_and_the_last_go() -> None:
+async def test_only_first_and_last_state_of_a_call_are_sent() -> None:
     heard = Heard()
     for number in range(5):
         heard.queue.send_soon(

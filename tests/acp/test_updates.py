@@ -75,7 +75,7 @@ def told() -> Told:
     return Told()
 
 
-async def test_an_answer_that_comes_whole_is_told_and_one_that_streams_not_twice(
+async def test_whole_answer_is_sent_once_also_after_streaming(
     told: Told,
 ) -> None:
     told.begin()
@@ -159,7 +159,7 @@ async def test_a_typed_agent_gets_the_title_of_its_task_when_it_begins(told: Tol
     assert told.of("tool_call_update")[-1]["status"] == "in_progress"
 
 
-async def test_what_was_open_when_a_host_died_is_over_and_the_same_call_again_is_another_one(
+async def test_open_calls_of_a_dead_host_fail_and_their_repetition_has_new_ids(
     told: Told,
 ) -> None:
     told.begin()
@@ -188,7 +188,7 @@ async def test_the_use_has_the_window_of_the_model_and_the_cost_of_all(told: Tol
     ]
 
 
-async def test_what_is_told_again_has_the_same_ids_and_nothing_stays_open() -> None:
+async def test_replayed_session_has_the_same_ids_and_no_open_calls() -> None:
     def events(told: Told) -> None:
         told.begin()
         told.hear("axe/text", turn=1, delta="Hm")
@@ -208,7 +208,7 @@ async def test_what_is_told_again_has_the_same_ids_and_nothing_stays_open() -> N
     ]
 
 
-async def test_a_written_file_that_is_told_again_has_its_change_as_far_as_it_is_known(
+async def test_replayed_write_shows_its_known_diff(
     told: Told,
 ) -> None:
     files = [("1", "a", "old", "new"), ("2", "a", None, "newer"), ("3", "new.txt", "", "x")]
@@ -227,7 +227,7 @@ async def test_a_written_file_that_is_told_again_has_its_change_as_far_as_it_is_
     assert changes[3:] == [{}, {}, {}]
 
 
-async def test_a_change_that_is_told_again_is_not_guessed_after_a_failure_or_a_command(
+async def test_replayed_write_after_a_failure_or_a_command_shows_no_diff(
     told: Told,
 ) -> None:
     told.updates.files_before = {
@@ -287,7 +287,7 @@ async def test_a_compaction_of_the_agent_is_told_from_its_begin_to_its_end(told:
     assert len({*ids}) == 3
 
 
-async def test_a_client_that_knows_no_compactions_hears_of_none() -> None:
+async def test_client_without_compaction_capability_gets_no_compaction_update() -> None:
     told = Told()
     told.updates = Updates(told.updates.queue, "s", "/work")
     told.begin()

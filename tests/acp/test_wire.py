@@ -33,7 +33,7 @@ def faults(*received: Json, knows_subagents: bool = False) -> str:
     return "\n".join(wire.faults(received))
 
 
-def test_what_is_right_has_no_faults() -> None:
+def test_valid_messages_have_no_schema_faults() -> None:
     assert faults(OPENED, CHUNK, CALL, CALL_ENDS, ANSWERED) == ""
     answered_with_error = {"jsonrpc": "2.0", "id": 2, "error": {"code": -32603, "message": "no"}}
     assert faults(OPENED, answered_with_error) == ""
@@ -62,7 +62,7 @@ def test_what_is_right_has_no_faults() -> None:
         ),
     ],
 )
-def test_faults_are_found(received: list[Json], told: str) -> None:
+def test_invalid_messages_have_schema_faults(received: list[Json], told: str) -> None:
     assert told in faults(*received)
 
 

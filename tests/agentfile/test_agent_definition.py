@@ -117,7 +117,7 @@ def test_a_type_fills_in_what_the_file_leaves_out(
     assert definition.read_only is read_only
 
 
-def test_what_a_file_says_itself_its_type_leaves_alone() -> None:
+def test_value_of_the_file_overrides_its_type() -> None:
     own = 'description = ""\ntools = ["Read"]\nsystem_prompt = "Be kind."'
     definition = load(f'{HEAD}type = "plan"\n{own}')
     assert definition.description == ""
@@ -130,7 +130,7 @@ def test_what_a_file_says_itself_its_type_leaves_alone() -> None:
     assert denied.ordinary_tools == ("grep",)
 
 
-def test_an_agent_without_a_type_is_as_it_was() -> None:
+def test_agent_without_a_type_gets_no_values_of_types() -> None:
     for text in (HEAD, f'{HEAD}type = ""\nread_only = true'):
         definition = load(text)
         assert (definition.tools, definition.system_prompt) == ((), "")

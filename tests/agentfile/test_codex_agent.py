@@ -46,14 +46,14 @@ def test_a_file_cannot_lift_the_sandbox_of_its_project(own: str) -> None:
     assert meant({"sandbox_mode": "read-only"}, sandbox_mode=own).ordinary_tools == ALL_TOOLS[:4]
 
 
-def test_a_wider_sandbox_gives_nothing_and_that_is_said() -> None:
+def test_wider_sandbox_grants_nothing_and_is_reported() -> None:
     agent = meant(sandbox_mode="danger-full-access")
     assert agent.ordinary_tools == ALL_TOOLS
     (note,) = agent.notes
     assert 'sandbox_mode "danger-full-access" confines nothing' in note
 
 
-def test_what_has_no_counterpart_is_named() -> None:
+def test_key_without_a_counterpart_is_reported() -> None:
     agent = meant(web_search="live", mcp_servers={"docs": {"command": "x"}}, notify=["x"])
     assert agent.notes == ("there is no counterpart for web_search, mcp_servers, notify",)
     assert agent.mcp_servers == ()
@@ -75,7 +75,7 @@ def test_a_model_is_not_sent_to_a_provider_that_nobody_has_named(provider: str) 
         assert agent.notes[0].startswith(f'model_provider "{provider}" has no counterpart')
 
 
-def test_what_the_file_leaves_open_is_inherited_from_config_toml() -> None:
+def test_missing_key_is_inherited_from_config_toml() -> None:
     session = {"model": "gpt-5.6", "model_reasoning_effort": "low"}
     inherited, own = meant(session), meant(session, model="gpt-6-sol")
     assert (inherited.model, inherited.params.effort) == ("openai/gpt-5.6", "low")

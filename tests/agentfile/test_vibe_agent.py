@@ -64,7 +64,7 @@ def test_tools_without_a_counterpart_are_named() -> None:
 @pytest.mark.parametrize(
     "values", [{"tools": {"bash": {"permission": "always"}}}, {"bypass_tool_permissions": True}]
 )
-def test_no_file_approves_anything(values: dict[str, Any]) -> None:
+def test_approval_keys_of_a_file_have_no_effect(values: dict[str, Any]) -> None:
     (note,) = meant(**values).notes
     assert "approves nothing" in note
 
@@ -89,7 +89,7 @@ def test_a_model_is_not_sent_to_a_provider_that_nobody_has_named() -> None:
     assert "is not among the models" in meant(active_model="m").notes[0]
 
 
-def test_servers_are_used_as_the_file_means_them_or_not_at_all() -> None:
+def test_server_is_used_only_if_all_its_keys_have_counterparts() -> None:
     http = {"name": "http", "transport": "http", "url": "http://x"}
     agent = meant(
         mcp_servers=[
@@ -156,7 +156,7 @@ def test_only_subagents_with_a_description_are_called() -> None:
     assert not is_subagent({"description": "d"})
 
 
-def test_what_has_no_counterpart_is_named() -> None:
+def test_key_without_a_counterpart_is_reported() -> None:
     assert meant(compaction_prompt_id="x", theme="y", safety="yolo").notes == (
         "there is no counterpart for compaction_prompt_id, theme",
     )
@@ -176,7 +176,7 @@ def test_what_has_no_counterpart_is_named() -> None:
         ({"mcp_servers": [{"name": "x", "transport": "sse"}]}, "transport"),
     ],
 )
-def test_a_fault_is_named(values: dict[str, Any], message: str) -> None:
+def test_fault_of_the_file_is_reported(values: dict[str, Any], message: str) -> None:
     found = vibe_objection(values)
     assert message in found
     assert bool(found) == bool(message)

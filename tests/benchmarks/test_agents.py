@@ -52,7 +52,7 @@ def test_a_workspace_is_one_tree_without_a_problem(tmp_path: Path) -> None:
     assert problems(texts) == []
 
 
-def test_the_digit_that_is_changed_is_the_one_that_counts() -> None:
+def test_changed_digit_changes_the_diagnostics() -> None:
     text = reviewer_text(1_000)
     change = replacement(text, DIGIT, "9")
     lines = text.split("\n")

@@ -141,7 +141,7 @@ def test_files_and_cases_are_chosen(home: Home, project: Project) -> None:
         ("--live -n x", "argument -n: 'x' is not a whole number"),
     ],
 )
-def test_options_that_are_wrong_or_do_nothing_are_errors(
+def test_option_without_effect_is_an_error(
     called_here: Called,
     project: Project,
     provider: ScriptedProvider,
@@ -190,7 +190,9 @@ def test_allow_needs_trust_of_this_content(home: Home, project: Project) -> None
     assert home.call("test")[0] == 2, "what the tools work on has changed"
 
 
-def test_a_strangers_workspace_leads_nowhere(home: Home, project: Project, tmp_path: Path) -> None:
+def test_fixture_that_leads_out_of_the_project_is_refused(
+    home: Home, project: Project, tmp_path: Path
+) -> None:
     secret = tmp_path / "secret"
     secret.write_text("s")
     link = project.tests / "fixtures/small/link"
@@ -215,7 +217,7 @@ def test_a_strangers_workspace_leads_nowhere(home: Home, project: Project, tmp_p
         ("[case.expect]", f'[case.expect]\nfiles."{"x" * 5000}" = true', 1),
     ],
 )
-def test_a_place_that_is_none_is_named(
+def test_missing_path_is_reported(
     home: Home, project: Project, old: str, new: str, code: int
 ) -> None:
     project.case("\n[case.expect]\n")
@@ -321,13 +323,13 @@ def test_watched_tests_follow_what_agents_read_elsewhere(home: Home, project: Pr
         process.communicate(timeout=60)
 
 
-def test_watched_tests_do_not_cost_money(home: Home, project: Project) -> None:
+def test_watched_tests_send_no_requests(home: Home, project: Project) -> None:
     project.case(head=PLAIN)
     code, _, err = home.call("test", "--watch", "--live")
     assert (code, "--watch replays recordings" in err) == (2, True)
 
 
-def test_check_finds_tests_of_agents_that_are_gone(home: Home, project: Project) -> None:
+def test_check_reports_tests_of_missing_agents(home: Home, project: Project) -> None:
     home.environment["OPENAI_API_KEY"] = "key-openai"
     project.case('\n[[case.expect.children]]\nagent = "tests"\n')
     assert home.call("check", "--strict", "axe/tests/release.toml")[1] == "No problems in 1 file.\n"

@@ -18,7 +18,7 @@ JUNIT = Path(__file__).parents[1] / "schemas" / "junit"
 """The schemas that readers of JUnit's XML have published, each with its licence."""
 
 
-def test_formats_for_programs(home: Home, project: Project) -> None:
+def test_each_format_has_the_place_of_a_failure(home: Home, project: Project) -> None:
     project.case("\n[case.expect]\nturns = { max = 1 }\n")
     code, out, _ = home.call(*TEST, "--format", "json")
     (told,) = map(json.loads, out.splitlines())
@@ -63,7 +63,7 @@ def test_junit_is_valid_by_the_schemas_of_its_readers(
 
 
 @pytest.mark.parametrize("format_", ["text", "github"])
-def test_no_text_of_a_file_or_recording_is_obeyed(
+def test_control_characters_of_files_and_recordings_are_escaped(
     home: Home, project: Project, format_: str
 ) -> None:
     project.case()
@@ -133,7 +133,7 @@ def test_results_have_a_json_schema(
 
 
 @pytest.mark.parametrize("format_", ["text", "json", "junit", "github"])
-def test_a_project_without_tests_passes_if_that_is_no_mistake(home: Home, format_: str) -> None:
+def test_project_without_tests_passes_only_with_the_option_for_it(home: Home, format_: str) -> None:
     assert home.call("test", "--format", format_)[0] == 2
     code, out, told = home.call("test", "--if-any", "--format", format_)
     assert (code, told) == (0, "there are no tests of agents in this project\n")

@@ -64,9 +64,7 @@ def test_allow_needs_real_answers(home: Home, project: Project) -> None:
     assert "--allow needs --live or --record" in err
 
 
-def test_a_cost_that_is_not_known_is_told(
-    home: Home, project: Project, provider: ScriptedProvider
-) -> None:
+def test_unknown_cost_is_reported(home: Home, project: Project, provider: ScriptedProvider) -> None:
     project.case()
     provider.script("m-lead", Says("212"))
     code, out, err = home.call(*TEST, "--live", "--max-cost", "1")
@@ -87,7 +85,7 @@ def test_the_cost_limit_ends_live_runs(
     assert len(provider.requests) == 1
 
 
-def test_what_is_known_of_a_cost_counts_for_the_limit(
+def test_known_part_of_a_cost_counts_for_the_limit(
     home: Home, project: Project, provider: ScriptedProvider
 ) -> None:
     project.edit("axe/agents/lead.toml", "openai/m-lead", "openai/gpt-4o")

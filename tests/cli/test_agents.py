@@ -54,7 +54,7 @@ def test_the_list_is_empty_without_agents(here: Home, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.req("001-5.7")
-def test_everything_that_is_set_is_shown(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_all_set_keys_are_shown(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
     here.add(FULL)
     assert said(capsys, "show", "full") == (
         "Name:           full\n"
@@ -77,7 +77,7 @@ def test_everything_that_is_set_is_shown(here: Home, capsys: pytest.CaptureFixtu
     )
 
 
-def test_what_is_not_set_is_not_shown(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unset_keys_are_not_shown(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
     here.add(agent("solo", timeout=7, sub_agents=["x"]))
     assert said(capsys, "show", "solo") == (
         "Name:           solo\n"
@@ -105,7 +105,9 @@ def test_types_are_shown_with_what_they_fill_in(
     )
 
 
-def test_what_cannot_be_shown_says_why(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_agent_that_cannot_be_shown_is_an_error_with_its_reason(
+    here: Home, capsys: pytest.CaptureFixture[str]
+) -> None:
     here.add({"bad": FULL["full"].replace("max_depth = 2", "max_depth = 9")})
     assert said(capsys, "show", "bad", code=1) == "sub_agents_config.max_depth cannot exceed 5\n"
     assert said(capsys, "show", "none", code=1) == "agent config not found: none\n"
@@ -126,7 +128,7 @@ def test_a_new_agent_is_a_valid_file_with_everything_to_choose_from(
     assert load(uncommented).sub_agents_config.timeout == 120
 
 
-def test_an_agent_is_not_overwritten(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_agent_is_not_overwritten(here: Home, capsys: pytest.CaptureFixture[str]) -> None:
     here.add(agent("solo"))
     path = here.config / "agents" / "solo.toml"
     assert said(capsys, "init", "solo", code=1) == f"agent config already exists: {path}\n"
@@ -197,6 +199,6 @@ def test_a_folder_that_can_not_be_written_is_named(
     assert "file/below" in text
 
 
-def test_nobody_reading_the_list_is_no_error(here: Home) -> None:
+def test_closed_output_of_the_list_is_no_error(here: Home) -> None:
     here.add(agent("solo"))
     assert here.shell("agents list | true")[2] == ""

@@ -33,7 +33,7 @@ def test_a_switch_may_be_true_or_false(option: str, value: str, meant: bool) -> 
     assert (options.verbose, options.json) == (meant, True)
 
 
-def test_what_is_neither_true_nor_false_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_switch_with_another_value_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as end:
         parser().parse_args(["--json=maybe"])
     assert end.value.code == USAGE_ERROR
@@ -45,7 +45,7 @@ def test_after_two_dashes_nothing_is_an_option() -> None:
     assert (options.agent, options.prompt, options.json) == ("--json", "a", False)
 
 
-def test_an_option_without_its_value_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_option_without_its_value_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         parser().parse_args(["solo", "-p"])
     assert "argument -p/--prompt: expected one argument" in capsys.readouterr().err

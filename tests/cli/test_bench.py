@@ -10,7 +10,7 @@ from axe_lsp.cli.bench import NOT_HERE, main
 
 
 @pytest.mark.process
-def test_the_benchmarks_of_the_repository_say_what_they_can(
+def test_help_of_benchmarks_lists_their_parts(
     capfd: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["--help"]) == 0

@@ -129,7 +129,7 @@ def test_a_skill_that_has_changed_affects_the_agents_with_it(home: Home, project
     assert cases(home) == {"asks", "judged", "alone"}
 
 
-def test_the_commit_in_common_with_head_counts(home: Home, project: Project) -> None:
+def test_files_are_compared_with_the_merge_base(home: Home, project: Project) -> None:
     git(home.work, "checkout", "-q", "-b", "work")
     appending("axe/agents/judge.toml")(project)
     git(home.work, "commit", "-q", "-am", "of mine")
@@ -142,7 +142,7 @@ def test_the_commit_in_common_with_head_counts(home: Home, project: Project) -> 
 
 
 @pytest.mark.parametrize("revision", ["nowhere", "--output=x", "-h"])
-def test_a_commit_that_is_none_is_an_error(home: Home, project: Project, revision: str) -> None:
+def test_unknown_commit_is_an_error(home: Home, project: Project, revision: str) -> None:
     code, out, err = home.call("test", f"--changed={revision}")
     assert (code, out) == (2, "")
     assert f'git knows no commit "{revision}"' in err
@@ -155,7 +155,7 @@ def test_a_folder_without_git_is_an_error(home: Home) -> None:
     assert "is in no repository" in err
 
 
-def test_nothing_that_the_repository_names_is_executed(home: Home, project: Project) -> None:
+def test_program_named_by_the_repository_is_not_executed(home: Home, project: Project) -> None:
     """A stranger's configuration and attributes come with an unpacked archive."""
     ran = home.work / "ran"
     program = project.write(".git/spy", f"#!/bin/sh\ntouch {ran}\ncat\n")

@@ -63,7 +63,7 @@ def test_the_agent_is_read_anew_for_each_message(home: Home, provider: ScriptedP
     assert sent(provider) == ["Hello?", "Sure?", "Yes."]
 
 
-def test_a_conversation_of_before_goes_on(home: Home, provider: ScriptedProvider) -> None:
+def test_former_conversation_is_continued(home: Home, provider: ScriptedProvider) -> None:
     home.add({"solo": SOLO})
     provider.script("m", Says("Yes."), Says("Very."))
     home.call("run", "solo", "-p", "Hello?")
@@ -419,9 +419,7 @@ def test_pipe_sends_commands_and_mentions_as_they_are(
 
 
 @pytest.mark.parametrize("name", ["sol", "gone/solo.toml"])
-def test_an_agent_that_is_not_there_is_told_before_anybody_writes_to_it(
-    home: Home, name: str
-) -> None:
+def test_missing_agent_is_reported_before_the_first_message(home: Home, name: str) -> None:
     home.add({"solo": SOLO})
 
     code, out, err = home.call("chat", name, stdin="")
@@ -438,7 +436,7 @@ def test_an_agent_that_is_not_there_is_told_before_anybody_writes_to_it(
         ('model = "anthropic/m"\n', "ANTHROPIC_API_KEY"),
     ],
 )
-def test_an_agent_that_can_not_be_run_is_told_before_anybody_writes_to_it(
+def test_agent_that_cannot_run_is_reported_before_the_first_message(
     home: Home, text: str, words: str
 ) -> None:
     home.add({"solo": f'{text}name = "solo"\n'})

@@ -49,7 +49,7 @@ def write(folder: Path, name: str, text: str) -> None:
     (folder / f"{name}.toml").write_text(HEAD.format(name) + text, encoding="utf-8")
 
 
-def test_a_skill_that_says_nothing_is_reported_with_each_agent(agents: Path, run: Run) -> None:
+def test_empty_skill_is_reported_at_each_of_its_agents(agents: Path, run: Run) -> None:
     skill = agents.parents[2] / "config" / "axe" / "skills" / "review" / "SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("")
@@ -127,7 +127,7 @@ def test_a_projects_file_changes_severities_and_the_command_line_comes_before_it
         ("[diagnostics]\noutside-workspace = 'hint'\n", "outside-workspace can't be milder than"),
     ],
 )
-def test_what_does_not_count_in_a_projects_file_is_an_error(
+def test_setting_without_effect_in_a_project_file_is_an_error(
     agents: Path, run: Run, text: str, complaint: str
 ) -> None:
     write(agents, "a", "")
@@ -149,7 +149,7 @@ class _Terminal(io.StringIO):
         return True
 
 
-def test_a_person_sees_how_far_a_long_check_has_got(
+def test_long_check_shows_progress_on_a_terminal(
     agents: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for number in range(30):
@@ -168,7 +168,7 @@ def test_a_person_sees_how_far_a_long_check_has_got(
     assert pipe.getvalue() == ""
 
 
-def test_a_link_to_an_agent_is_not_its_double(agents: Path, run: Run) -> None:
+def test_link_to_an_agent_is_no_duplicate(agents: Path, run: Run) -> None:
     write(agents, "lint", "")
     other = agents.parents[1] / "sub" / "axe" / "agents"
     write(other, "style", "")
@@ -223,7 +223,7 @@ def test_the_severity_of_a_code_is_an_option(
         assert told in capsys.readouterr().err
 
 
-def test_what_lies_outside_the_files_is_looked_up(
+def test_files_keys_and_programs_outside_are_looked_up(
     agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -239,7 +239,7 @@ def test_what_lies_outside_the_files_is_looked_up(
     ]
 
 
-def test_a_key_that_many_agents_lack_is_told_once_to_people_and_of_each_to_programs(
+def test_missing_api_key_is_one_finding_for_people_and_one_per_agent_for_programs(
     agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
@@ -265,7 +265,7 @@ def test_carets_stand_below_wide_characters_and_tabs(agents: Path) -> None:
     assert f"\n  |       \t{' ' * 28}^^\n" in out.getvalue()
 
 
-def test_carets_stand_below_what_pictures_of_several_characters_are_followed_by(
+def test_carets_are_aligned_after_emoji_sequences(
     agents: Path,
 ) -> None:
     write(agents, "a", 'memory = { path = "👨\u200d👩\u200d👧 👍🏽 🇳🇱 ❤️", last_n = -7 }\n')
@@ -274,7 +274,7 @@ def test_carets_stand_below_what_pictures_of_several_characters_are_followed_by(
     assert f"\n  | {' ' * 42}^^\n" in out.getvalue()
 
 
-def test_nothing_in_a_file_is_obeyed_by_a_terminal(agents: Path) -> None:
+def test_control_characters_of_a_file_are_escaped(agents: Path) -> None:
     write(agents, "a", 'description = "\x1b[31m\x9b2J\u202e\x7f"\n')
     out = io.StringIO()
     print_human(check([agents / "a.toml"]), out)
@@ -283,7 +283,7 @@ def test_nothing_in_a_file_is_obeyed_by_a_terminal(agents: Path) -> None:
 
 
 @pytest.mark.process
-def test_thousands_of_agents_are_read_by_several_processes_and_none_is_forgotten(
+def test_parallel_check_reports_every_agent(
     agents: Path, run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("os.cpu_count", lambda: 2)
@@ -311,7 +311,7 @@ def test_a_file_without_a_name_is_no_agent(agents: Path, run: Run) -> None:
     assert run() == (0, "No problems in 1 file.\n", "")
 
 
-def test_of_a_very_long_line_only_a_part_is_shown(agents: Path) -> None:
+def test_very_long_line_is_shortened(agents: Path) -> None:
     write(agents, "a", 'memory = { path = "' + "x" * 1_000_000 + '", last_n = -7 }\n')
     out = io.StringIO()
     print_human(check([agents / "a.toml"]), out)
@@ -329,7 +329,9 @@ def test_names_are_looked_up_among_neighbours_and_the_users_agents(
     assert run("axe/agents/parent.toml") == (0, "No problems in 1 file.\n", "")
 
 
-def test_a_folder_without_agent_folders_is_taken_for_one(tmp_path: Path, run: Run) -> None:
+def test_folder_without_agent_folders_is_checked_as_an_agent_folder(
+    tmp_path: Path, run: Run
+) -> None:
     write(tmp_path / "loose", "a", "timeout = -1\n")
     code, out, _ = run(str(tmp_path / "loose"))
     assert code == 1
@@ -396,9 +398,7 @@ def test_agents_of_codex_of_one_name_in_two_folders_do_not_replace_each_other(
     assert "another file has the name" in run(str(tmp_path / "roles/a"))[1]
 
 
-def test_settings_and_broken_files_are_no_agents_of_codex_that_are_found(
-    tmp_path: Path, run: Run
-) -> None:
+def test_settings_and_broken_files_do_not_count_as_codex_agents(tmp_path: Path, run: Run) -> None:
     folder = tmp_path / "dotfiles" / "codex"
     folder.mkdir(parents=True)
     (folder / "config.toml").write_text('model = "m"\ndeveloper_instructions = "x"\n')
@@ -447,11 +447,11 @@ def test_agents_in_markdown_are_checked_and_not_only_pointed_at(tmp_path: Path, 
     assert err == ""
 
 
-def test_what_is_not_there_is_an_error_of_its_own(run: Run) -> None:
+def test_missing_path_is_an_error(run: Run) -> None:
     assert run("nowhere") == (2, "", "axe-lsp check: no such file or folder: nowhere\n")
 
 
-def test_files_that_are_no_text_are_named(agents: Path, run: Run) -> None:
+def test_binary_files_are_reported(agents: Path, run: Run) -> None:
     (agents / "bad.toml").write_bytes(b'name = "bad"\n# caf\xe9')
     (agents / "wide.toml").write_bytes("name".encode("utf-16"))
     (agents / "folder.toml").mkdir()
@@ -553,7 +553,7 @@ def test_subfolder_of_project_says_whose_agents_are_checked(
 
 
 @pytest.mark.parametrize("output", ["human", "json"])
-def test_where_there_are_no_agents_nothing_is_called_good(
+def test_folder_without_agents_is_not_reported_as_clean(
     tmp_path: Path, run: Run, output: str
 ) -> None:
     (tmp_path / "empty").mkdir()
@@ -563,7 +563,7 @@ def test_where_there_are_no_agents_nothing_is_called_good(
     assert err.endswith(". `axe-lsp init` creates an agent.\n")
 
 
-def test_what_axe_does_not_know_is_an_error_to_those_who_ask(agents: Path, run: Run) -> None:
+def test_key_unknown_to_axe_is_an_error_with_strict_axe(agents: Path, run: Run) -> None:
     write(agents, "a", '[isolation]\nmode = "process"\n')
     assert run() == (0, "No problems in 1 file.\n", "")
     code, out, _ = run("--strict-axe")
@@ -593,7 +593,7 @@ def test_config_toml_is_checked_where_it_or_its_folder_is_named(
     assert "2 errors in 1 of 1 file." in out
 
 
-def test_a_path_that_goes_up_means_the_same_file(config: Path, run: Run) -> None:
+def test_path_with_dots_names_the_same_file(config: Path, run: Run) -> None:
     config.write_text('[providers.groq]\nwire = "openai-chat"\nbase_url = "https://example.com"\n')
     (config.parent / "agents").mkdir()
     write(config.parent / "agents", "own", "")
@@ -630,7 +630,7 @@ def test_what_a_project_is_checked_for_does_not_depend_on_the_users_config_toml(
     assert run() == (0, "No problems in 1 file.\n", "")
 
 
-def test_keys_in_agent_files_are_not_printed_either(agents: Path, run: Run) -> None:
+def test_api_keys_in_agent_files_are_not_printed(agents: Path, run: Run) -> None:
     write(agents, "a", f'description = "{OPENAI_KEY}"\n')
     _, out, _ = run()
     assert "plain-secret" in out
@@ -638,7 +638,7 @@ def test_keys_in_agent_files_are_not_printed_either(agents: Path, run: Run) -> N
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes")
-def test_a_pipe_is_no_agent_and_nobody_waits_for_it(home: Home) -> None:
+def test_pipe_is_skipped_without_waiting(home: Home) -> None:
     os.mkfifo(home.work / "a.toml")
     code, out, _ = home.shell("check a.toml")
     assert code == 1

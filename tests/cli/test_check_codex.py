@@ -144,7 +144,7 @@ FINE = [
 
 
 @pytest.mark.parametrize("below", FINE)
-def test_nothing_is_said_about_what_codex_takes(found_in: Checks, below: str) -> None:
+def test_accepted_file_has_no_findings(found_in: Checks, below: str) -> None:
     assert found_in({".codex/agents/a.toml": f"{HEAD}{below}\n"}) == {".codex/agents/a.toml": []}
 
 

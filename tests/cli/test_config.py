@@ -16,7 +16,7 @@ from axe_lsp.cli.main import main
 from support.command_line import COMMAND, Home
 
 
-def test_the_path(
+def test_path_of_the_configuration_is_printed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
@@ -84,7 +84,7 @@ def test_a_key_is_stored_where_only_its_user_can_read_it(home: Home, asks: list[
     assert "the-second-key" in path.read_text()
 
 
-def test_a_key_of_nobody_is_not_stored(home: Home) -> None:
+def test_key_of_an_unknown_provider_is_not_stored(home: Home) -> None:
     code, _, err = home.call("config", "key", "nobody", stdin="k\n")
     assert (code, '"nobody" is not a known provider' in err) == (1, True)
     assert not (home.config / "config.toml").exists()
@@ -96,7 +96,7 @@ def test_a_variable_that_overrides_the_stored_key_is_named(home: Home) -> None:
     assert (code, err) == (0, "OPENAI_API_KEY in the environment overrides it.\n")
 
 
-def test_nobody_sees_a_key_that_is_typed(home: Home) -> None:
+def test_typed_key_is_not_echoed(home: Home) -> None:
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [*COMMAND, "config", "key", "openai"],

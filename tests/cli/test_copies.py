@@ -53,7 +53,7 @@ def test_applied_changes_are_undone(
     assert not (home.work / "new.txt").exists()
 
 
-def test_a_killed_run_goes_on_with_the_files_as_it_has_left_them(
+def test_resumed_run_finds_the_files_of_its_copy(
     home: Home, provider: ScriptedProvider, repository: Repository
 ) -> None:
     hold = Hold()

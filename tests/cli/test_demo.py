@@ -54,7 +54,7 @@ def test_without_a_terminal_each_start_and_end_has_a_line(home: Home) -> None:
     ]
 
 
-def test_it_says_first_that_the_answers_are_recorded_and_last_how_to_go_on(home: Home) -> None:
+def test_demo_begins_with_its_origin_and_ends_with_next_steps(home: Home) -> None:
     _, _, err = home.call("demo", "--fast")
     recorded, example, further = (
         err.index("The model's answers are recorded"),
@@ -64,7 +64,7 @@ def test_it_says_first_that_the_answers_are_recorded_and_last_how_to_go_on(home:
     assert recorded < example < further
 
 
-def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> None:
+def test_next_steps_work_without_axe_lsp_on_path(home: Home) -> None:
     _, _, err = home.call("demo", "--fast")
     steps = err.partition("To try it yourself:\n")[2].partition("and open")[0].splitlines()
     commands = [step.strip().partition("   ")[0] for step in steps]
@@ -89,7 +89,7 @@ def test_the_steps_that_it_names_work_though_it_is_not_on_path(home: Home) -> No
     assert "\n1 passed in " in done.stdout, done.stderr
 
 
-def test_on_path_it_is_called_by_its_name(home: Home, tmp_path: Path) -> None:
+def test_next_steps_use_the_command_name_if_it_is_on_path(home: Home, tmp_path: Path) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     (programs / "axe-lsp").symlink_to(Path(sys.executable).with_name("axe-lsp"))
@@ -163,7 +163,7 @@ def test_on_a_terminal_the_children_work_side_by_side_in_recorded_time(home: Hom
     assert running(screen) == set()
 
 
-def test_it_needs_nothing_of_the_users_own(home: Home) -> None:
+def test_demo_reads_nothing_of_the_user(home: Home) -> None:
     (home.config / "config.toml").write_text("[broken")
     home.add({"api-reviewer": "broken", "release-check": "broken"})
     home.environment = {name: home.environment[name] for name in ("PATH", "XDG_CONFIG_HOME")}
@@ -171,7 +171,7 @@ def test_it_needs_nothing_of_the_users_own(home: Home) -> None:
 
 
 @pytest.mark.parametrize("name", [EXAMPLE.name, "copies"])
-def test_it_leaves_nothing_behind(home: Home, tmp_path: Path, name: str) -> None:
+def test_demo_leaves_no_files(home: Home, tmp_path: Path, name: str) -> None:
     folder = EXAMPLES[name].folder
     before = files(folder)
     temporary = tmp_path / "temporary"
@@ -187,7 +187,7 @@ def test_it_leaves_nothing_behind(home: Home, tmp_path: Path, name: str) -> None
 
 
 @pytest.mark.parametrize("flags", [["--list", "--copy", "x"], ["--fast", "--copy", "x"]])
-def test_one_thing_is_done_at_a_time(home: Home, flags: list[str]) -> None:
+def test_options_of_demo_exclude_each_other(home: Home, flags: list[str]) -> None:
     code, out, err = home.call("demo", *flags)
     assert (code, out) == (1, "")
     assert "not allowed with argument" in err
@@ -202,7 +202,7 @@ def test_the_copy_is_the_example(home: Home) -> None:
     assert "axe/agents/release-check.toml" in files(EXAMPLE.folder)
 
 
-def test_what_is_there_is_not_overwritten(home: Home) -> None:
+def test_existing_folder_is_not_overwritten(home: Home) -> None:
     (home.work / "mine").mkdir()
     assert home.call("demo", "--copy", "mine")[0] == 0, "an empty folder will do"
     (home.work / "mine" / "README.md").write_text("my own")

@@ -72,7 +72,7 @@ def test_a_read_only_sandbox_has_no_tools_that_write(
     assert not (home.work / "new.txt").exists()
 
 
-def test_writing_is_asked_for_whatever_the_file_says(
+def test_write_is_asked_about_whatever_the_file_allows(
     home: Home, provider: ScriptedProvider
 ) -> None:
     more = 'sandbox_mode = "danger-full-access"\napproval_policy = "never"'
@@ -92,7 +92,7 @@ def test_without_a_model_the_error_says_how_to_give_one(home: Home) -> None:
     assert 'agent "a" names no model; give one, such as --model' in err
 
 
-def test_what_has_no_effect_is_named_before_the_run(home: Home) -> None:
+def test_key_without_effect_is_reported_before_the_run(home: Home) -> None:
     more = 'model = "m"\nweb_search = "live"\n[mcp_servers.docs]\ncommand = "docs"'
     put(home, ".codex/agents/a.toml", role("a", more))
     code, out, err = home.call("run", "a", "--dry-run", "--json")

@@ -143,7 +143,7 @@ def test_a_streamed_answer_takes_the_place_of_the_status_line(
         assert terminal.end() == (0, ["one two"])
 
 
-def test_a_narrow_window_and_one_that_changes(home: Home, team: Team) -> None:
+def test_live_lines_fit_a_narrow_window_and_a_resized_one(home: Home, team: Team) -> None:
     scout, smith = team()
     with on_terminal(home, "run", "lead", columns=34) as terminal:
         narrow = terminal.shows(lambda screen: len(screen) == 5)
@@ -205,7 +205,7 @@ def test_a_run_that_fails_leaves_the_children_and_the_reason(
     ]
 
 
-def test_colours_unless_they_are_unwanted(home: Home, team: Team) -> None:
+def test_colours_are_off_with_no_color(home: Home, team: Team) -> None:
     def written(**variables: str) -> bytes:
         for hold in team():
             hold.release()
@@ -292,7 +292,7 @@ def test_progress_goes_on_below_the_text_of_a_turn(home: Home, provider: Scripte
     assert (code, screen[0], screen[-2]) == (0, "I ask.", "Done.")
 
 
-def test_verbose_is_told_line_by_line(home: Home, team: Team) -> None:
+def test_verbose_prints_line_by_line(home: Home, team: Team) -> None:
     for hold in team():
         hold.release()
     with on_terminal(home, "run", "lead", "--verbose") as terminal:
@@ -356,7 +356,7 @@ def test_without_a_terminal_nothing_is_shown(home: Home, team: Team) -> None:
 
 
 @pytest.mark.process
-def test_it_takes_no_event_loop_to_find_that_out() -> None:
+def test_run_command_does_not_import_the_display() -> None:
     """`axe-lsp run --help` and `--dry-run` do not pay for the display."""
     code = "import sys, axe_lsp.cli.run; print('axe_lsp.cli.display' in sys.modules)"
     assert subprocess.check_output([COMMAND[0], "-c", code], text=True) == "False\n"

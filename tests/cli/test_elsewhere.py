@@ -51,7 +51,7 @@ def runs(command: str) -> Says:
     return Says(calls=[Call("run_command", {"command": command})])
 
 
-def test_the_machine_of_on_has_the_root_as_well(
+def test_on_places_the_root_agent_as_well(
     home: Home, provider: ScriptedProvider, repository: Repository, machines: SshMachines
 ) -> None:
     provider.script("m", runs("echo $MACHINE; echo changed > a.txt; pwd"), Says("helped"))
@@ -92,7 +92,7 @@ def test_on_here_wins_over_config_toml(
         ("ssh://build1:99999", "--on must be the address of a machine"),
     ],
 )
-def test_what_is_no_engine_is_said_before_anything_begins(home: Home, on: str, told: str) -> None:
+def test_unknown_engine_is_refused_before_the_run(home: Home, on: str, told: str) -> None:
     code, _, err = home.call("run", "helper", "-p", "go", "--on", on)
     assert code == 2
     assert told in err

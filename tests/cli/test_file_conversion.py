@@ -83,7 +83,9 @@ def test_strict_check_has_no_finding_in_exported_agent(
     assert (code, capsys.readouterr().out.splitlines()[-1]) == (0, "No problems in 2 files.")
 
 
-def test_nothing_is_replaced_unasked(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_existing_file_is_not_replaced_without_force(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     put(project, claude=CLAUDE)
     there = project / "axe" / "agents" / "code-reviewer.toml"
     there.parent.mkdir(parents=True)
@@ -257,7 +259,7 @@ def test_files_of_other_kinds_are_not_exported(
         (["export", "--to", "axe", "axe/agents/a.toml"], 1, "it is an agent of axe already"),
     ],
 )
-def test_what_is_not_there_is_named(
+def test_missing_path_is_reported(
     project: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
     if "axe/agents/a.toml" in arguments:

@@ -104,7 +104,7 @@ def test_another_model_goes_on_without_what_the_first_one_has_signed(
     assert listed(home)[0]["model"] == "openai/other"
 
 
-def test_what_sub_agents_have_cost_is_not_paid_twice(
+def test_usage_of_sub_agents_before_a_fork_is_not_counted_again(
     home: Home, provider: ScriptedProvider
 ) -> None:
     home.add(
@@ -144,7 +144,7 @@ def test_a_fork_can_be_resumed_continued_and_forked(
     assert provider.requests[-1].raw == failed
 
 
-def test_a_dry_run_says_what_is_shared(
+def test_dry_run_shows_the_shared_turns(
     home: Home, provider: ScriptedProvider, former: dict[str, Any]
 ) -> None:
     arguments = ("resume", former["runId"], "--from-turn", "2", "--dry-run")

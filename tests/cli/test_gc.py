@@ -94,7 +94,7 @@ def test_a_dry_run_trims_nothing(home: Home, provider: ScriptedProvider) -> None
         ),
     ],
 )
-def test_what_the_agent_says_is_kept(
+def test_limits_decide_how_many_entries_are_trimmed(
     home: Home, provider: ScriptedProvider, limits: dict[str, int], said: str, left: int
 ) -> None:
     home.add(agent("bot", memory={"enabled": True, **limits}))
@@ -130,14 +130,14 @@ def test_a_failed_analysis_leaves_the_memory_alone(home: Home, provider: Scripte
         ),
     ],
 )
-def test_when_there_is_nothing_to_do(
+def test_empty_memory_is_reported_as_nothing_to_do(
     home: Home, arguments: list[str], code: int, out: str, err: str
 ) -> None:
     home.add(agent("bot", memory={"enabled": True}) | agent("off"))
     assert home.call("gc", *arguments) == (code, out, err)
 
 
-def test_all_agents_have_their_turn_although_one_fails(
+def test_failure_of_one_agent_does_not_stop_the_others(
     home: Home, provider: ScriptedProvider
 ) -> None:
     on = {"enabled": True, "last_n": 1}

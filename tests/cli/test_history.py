@@ -60,9 +60,7 @@ def jsons(text: str) -> list[Json]:
     return [json.loads(line) for line in text.splitlines()]
 
 
-def test_what_could_not_even_begin_is_not_remembered(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_run_that_could_not_begin_is_not_stored(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("lead") | {"torn": "name = "})
     provider.script("m-lead", Says("ok"))
     assert home.call("run", "laed")[0] == 2
@@ -72,7 +70,7 @@ def test_what_could_not_even_begin_is_not_remembered(
     assert run["agent"] == "lead"
 
 
-def test_runs_are_listed_with_what_tells_them_apart(home: Home) -> None:
+def test_list_selects_runs_by_agent_status_and_time(home: Home) -> None:
     put(home.history, OLD, TEAM)
 
     assert home.call("history", "list") == (
@@ -113,7 +111,7 @@ def test_a_run_that_its_budget_has_ended_says_so_in_the_list(
     assert "  killed: budget (turns) ↻  " in out
 
 
-def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:
+def test_invalid_run_or_time_is_refused(home: Home) -> None:
     put(home.history, OLD)
     code, out, err = home.call("history", "list", "--before", "yesterday")
     assert (code, out) == (2, "")
@@ -122,15 +120,13 @@ def test_what_is_no_run_and_no_time_is_told_as_such(home: Home) -> None:
     )
 
 
-def test_without_a_past_nothing_is_listed_and_nothing_made(home: Home) -> None:
+def test_empty_history_lists_nothing_and_creates_no_file(home: Home) -> None:
     assert home.call("history", "list") == (0, "", "")
     assert home.call("history", "list", "--json") == (0, "[]\n", "")
     assert not home.history.exists()
 
 
-def test_the_runs_of_the_command_line_are_remembered_unless_they_should_not(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_run_is_stored_unless_no_history_is_given(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("lead", sub_agents=["helper"]) | agent("helper"))
     provider.script(
         "m-lead", Says(calls=[calls_agent("helper", "t")]), Says("Done."), Says("Again.")
@@ -208,7 +204,7 @@ def test_an_answer_that_is_not_whole_is_marked_in_the_tree(home: Home) -> None:
         (["prune"], "one of the arguments --older-than --keep is required"),
     ],
 )
-def test_what_makes_no_sense_is_refused_with_a_reason(
+def test_invalid_argument_is_refused_with_a_reason(
     home: Home, arguments: list[str], complaint: str
 ) -> None:
     put(home.history, OLD, TEAM)
@@ -220,7 +216,7 @@ def test_what_makes_no_sense_is_refused_with_a_reason(
     assert complaint in err
 
 
-def test_everything_is_exported_as_it_was_told(home: Home) -> None:
+def test_export_has_all_events_in_order(home: Home) -> None:
     put(home.history, TEAM, OLD)
 
     _, everything, _ = home.call("history", "export")
@@ -553,7 +549,7 @@ def test_a_history_of_a_newer_version_is_left_alone(home: Home, provider: Script
     ("variables", "coloured"),
     [({}, True), ({"NO_COLOR": "1"}, False), ({"TERM": "dumb"}, False)],
 )
-def test_on_a_terminal_lines_fit_and_what_went_wrong_is_red(
+def test_rows_fit_the_terminal_and_failures_are_red(
     home: Home, variables: dict[str, str], coloured: bool
 ) -> None:
     put(home.history, TEAM, Tale("cc", "2026-06-01").begin("lead", task="x" * 200).end())
@@ -636,7 +632,7 @@ def test_newest_run_of_folder_is_shown_by_default(home: Home, provider: Scripted
 
 
 class TestCost:
-    def test_sums_are_by_agent_and_in_all(self, home: Home) -> None:
+    def test_stats_has_a_row_per_agent_and_a_total(self, home: Home) -> None:
         put(home.history, OLD, TEAM)
 
         code, out, _ = home.call("history", "cost", "--since", "2026-05-01", "--json")
@@ -668,7 +664,7 @@ def test_colours_of_a_list_can_be_forced(home: Home) -> None:
     assert "\x1b[31mfailed" in home.call("history", "list")[1]
 
 
-def test_it_ends_quietly_when_nobody_reads_on(home: Home) -> None:
+def test_closed_output_ends_history_quietly(home: Home) -> None:
     put(home.history, Tale("long").begin("a").turn("x" * 300_000).end())
 
     assert home.shell("history export | head -c 1") == (0, "{", "")

@@ -57,7 +57,7 @@ def program(work: str, at_all: float = PATIENCE) -> Iterator[subprocess.Popen[st
             process.kill()
 
 
-def test_without_a_signal_the_work_has_its_way() -> None:
+def test_without_a_signal_the_exit_code_is_that_of_the_work() -> None:
     async def work() -> int:
         return 3
 
@@ -89,14 +89,16 @@ finally:
         "    except asyncio.CancelledError:\n        pass",
     ],
 )
-def test_what_waits_for_ever_ends_all_the_same(number: signal.Signals, work: str) -> None:
+def test_work_that_ignores_its_cancellation_ends_after_a_signal(
+    number: signal.Signals, work: str
+) -> None:
     with program(work) as process:
         process.send_signal(number)
         assert process.wait(PATIENCE) == 128 + number
 
 
 @BOTH
-def test_an_endless_regular_expression_ends_all_the_same(number: signal.Signals) -> None:
+def test_endless_regular_expression_is_killed_after_a_signal(number: signal.Signals) -> None:
     endless = 'say("begun")\nre.match("^(a+)+$", "a" * 60 + "!")'
     with program(endless, AT_ALL) as process:
         process.send_signal(number)
@@ -116,7 +118,7 @@ def _is_alive(pid: int) -> bool:
     return bool(listed.stdout.strip()) and not listed.stdout.startswith(b"Z")
 
 
-def test_a_cancellation_of_another_origin_passes() -> None:
+def test_cancellation_without_a_signal_is_raised() -> None:
     async def work() -> int:
         raise asyncio.CancelledError
 
@@ -124,9 +126,7 @@ def test_a_cancellation_of_another_origin_passes() -> None:
         run_until_interrupted(work())
 
 
-def test_the_guard_of_a_run_is_forked_before_most_is_imported(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_guard_is_forked_before_most_imports(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo"))
     provider.script("m-solo", Says("done"))
     source = """

@@ -76,7 +76,7 @@ def test_each_picture_is_one_write_below_which_the_cursor_waits() -> None:
     assert not paper.screen.cursor.hidden
 
 
-def test_what_a_person_types_meanwhile_does_no_harm() -> None:
+def test_typed_text_does_not_disturb_the_live_lines() -> None:
     paper = Paper()
     region = LiveRegion(paper, coloured=False)
     region.draw([], lines("a is working"), COLUMNS)
@@ -94,7 +94,7 @@ def test_a_narrower_window_has_wrapped_what_was_drawn() -> None:
     assert paper.writes[1].startswith("\r\x1b[4A"), "17 cells are three rows of 6, 3 are one"
 
 
-def test_colours_only_if_wanted() -> None:
+def test_live_lines_are_coloured_only_if_asked() -> None:
     line: Line = (Span("[a]", Style.AGENT), Span(" plain "), Span("failed", Style.BAD))
     paper = Paper()
     LiveRegion(paper, coloured=True).draw([line], [], COLUMNS)

@@ -171,7 +171,7 @@ def built_version(root: Path) -> str:
         (["version", "x"], "x"),
     ],
 )
-def test_arguments_that_make_no_sense_are_told_in_a_line(
+def test_invalid_arguments_are_one_line(
     capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
 ) -> None:
     with pytest.raises(SystemExit) as caught:
@@ -190,7 +190,7 @@ def test_every_command_exists(command: str) -> None:
 
 @pytest.mark.parametrize("module", ["axe_lsp.cli.main", "axe_lsp.cli.run", "axe_lsp.cli.agents"])
 @pytest.mark.process
-def test_nothing_slow_is_imported_before_it_is_needed(module: str) -> None:
+def test_slow_modules_are_not_imported_at_the_start(module: str) -> None:
     code = (
         f"import sys, {module}; "
         "print([m for m in ('pygls', 'lsprotocol', 'httpx2', 'httpcore2', 'asyncio', 'concurrent.futures')"
@@ -243,7 +243,7 @@ def test_a_run_imports_neither_the_language_server_nor_what_only_other_runs_need
     ],
 )
 @pytest.mark.process
-def test_what_cannot_be_complained_of_changes_no_exit_code(
+def test_full_standard_error_does_not_change_the_exit_code(
     tmp_path: Path, arguments: list[str], code: int
 ) -> None:
     environment = {**os.environ, "HOME": str(tmp_path)}
@@ -290,7 +290,7 @@ def test_the_server_says_on_a_terminal_what_it_waits_for(home: Home) -> None:
         (["resume", "ab", "--from-turn", "0"], "'0' is not the number of a turn"),
     ],
 )
-def test_what_an_option_takes_is_told_in_plain_words(
+def test_invalid_option_value_names_the_valid_ones(
     home: Home, arguments: list[str], reason: str
 ) -> None:
     code, out, err = home.call(*arguments)

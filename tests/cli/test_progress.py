@@ -143,7 +143,7 @@ def test_a_child_without_tools_only_takes_time() -> None:
         ("killed", "", "  [a] t - killed (2.0s)"),
     ],
 )
-def test_other_ends_are_named(status: Status, error: str, expected: str) -> None:
+def test_end_other_than_success_is_named(status: Status, error: str, expected: str) -> None:
     story = Story()
     story.begin("a", "t")
     story.end("a", 2, status, error)
@@ -211,7 +211,7 @@ def test_the_root_tells_that_its_model_thinks() -> None:
 
 
 @pytest.mark.req("004-22")
-def test_what_a_child_says_is_not_shown() -> None:
+def test_text_of_a_child_is_not_shown() -> None:
     story = Story()
     story.begin("a", "t")
     story.ask("a")

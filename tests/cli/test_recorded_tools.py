@@ -73,7 +73,7 @@ def test_recording_again_needs_trust(home: Home, project: Project) -> None:
         assert (code, "you have not trusted that" in err) == (2, True)
 
 
-def test_tools_that_are_run_are_not_replayed(home: Home, project: Project) -> None:
+def test_tools_are_executed_when_replay_is_off(home: Home, project: Project) -> None:
     project.edit("axe/tests/release.toml", '"recorded"', '"run"')
     code, out, _ = home.call("test", "--trust")
     assert (code, "STALE asks" in out) == (1, True)
@@ -91,7 +91,7 @@ def test_an_agent_that_has_lost_a_tool_is_stale(home: Home, project: Project) ->
     assert "tools differs at character 1: recorded" in out
 
 
-def test_a_result_that_was_not_recorded_is_told(home: Home, project: Project) -> None:
+def test_missing_result_is_reported(home: Home, project: Project) -> None:
     recording = project.tests / "recordings/release/asks.toml"
     text = recording.read_text()
     start = text.index("sent = [", text.index('name = "add"'))

@@ -38,7 +38,7 @@ def killed_within_a_call(home: Home, provider: ScriptedProvider) -> None:
     assert (home.work / "effects.txt").read_text() == "once\n"
 
 
-def test_a_changing_call_that_was_interrupted_is_told_and_not_repeated(
+def test_interrupted_changing_call_is_reported_and_not_repeated(
     home: Home, provider: ScriptedProvider
 ) -> None:
     killed_within_a_call(home, provider)
@@ -192,9 +192,7 @@ def test_a_run_that_can_only_end_in_the_same_way_is_refused(
     assert "resumable" not in listed(home)[0]
 
 
-def test_of_two_that_resume_a_run_one_works_and_the_other_is_told(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_second_resume_of_the_same_run_is_refused(home: Home, provider: ScriptedProvider) -> None:
     home.add({"solo": SOLO})
     hold = Hold()
     provider.script("m", Refuses(401), Answer(Says("done"), hold=hold))
@@ -219,7 +217,7 @@ def test_without_a_history_nothing_is_kept(home: Home, provider: ScriptedProvide
     assert not home.history.exists()
 
 
-def test_no_step_holds_a_key(home: Home, provider: ScriptedProvider) -> None:
+def test_stored_steps_have_no_api_key(home: Home, provider: ScriptedProvider) -> None:
     key = provider.environment["ANTHROPIC_API_KEY"]
     home.add({"solo": SOLO})
     (home.work / "note.txt").write_text(f"the key is {key}")

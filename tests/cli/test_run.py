@@ -141,7 +141,7 @@ def test_standard_input_that_is_closed_or_not_utf8(home: Home, provider: Scripte
     ]
 
 
-def test_flags_take_the_place_of_what_the_file_says(home: Home, provider: ScriptedProvider) -> None:
+def test_flags_override_the_file(home: Home, provider: ScriptedProvider) -> None:
     (home.config / "other.md").write_text("other skill")
     (home.work / "sub").mkdir()
     (home.work / "sub" / "x.txt").write_text("below")

@@ -40,7 +40,7 @@ from support.scripted_provider import (
         (agent("a"), ["../a"], 2, "must not contain path separators"),
     ],
 )
-def test_what_is_wrong_is_one_line_and_an_exit_code(
+def test_error_is_one_line_with_its_exit_code(
     home: Home,
     provider: ScriptedProvider,
     agents: dict[str, str],
@@ -158,7 +158,7 @@ def test_a_run_that_can_not_begin_is_an_object_of_json_too(
     assert (answer["content"], answer["input_tokens"]) == ("", 0)
 
 
-def test_what_a_run_had_when_it_failed_is_not_lost(home: Home, provider: ScriptedProvider) -> None:
+def test_partial_answer_of_a_failed_run_is_printed(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo", sub_agents=["helper"]) | agent("helper"))
     call = calls_agent("helper", "t")
     for _ in range(2):
@@ -181,7 +181,7 @@ def test_what_a_run_had_when_it_failed_is_not_lost(home: Home, provider: Scripte
     assert home.call("run", "solo") == (3, "", told)
 
 
-def test_what_a_stopped_run_had_is_an_object_of_json(
+def test_stopped_run_is_a_json_object_with_its_partial_answer(
     home: Home, provider: ScriptedProvider
 ) -> None:
     home.add(agent("solo", sub_agents=["helper"]) | agent("helper"))
@@ -198,7 +198,7 @@ def test_what_a_stopped_run_had_is_an_object_of_json(
     assert (answer["content"], answer["input_tokens"]) == ("First find.", 3)
 
 
-def test_a_parent_gets_what_its_child_had_when_it_failed(
+def test_parent_gets_the_partial_answer_of_a_failed_child(
     home: Home, provider: ScriptedProvider
 ) -> None:
     home.add(agent("solo", sub_agents=["child"]))
@@ -296,7 +296,7 @@ def test_a_timeout_that_is_no_time_is_a_usage_error(home: Home, seconds: str) ->
     assert f"{seconds!r} is not a whole number of seconds from 0" in err
 
 
-def test_what_was_streamed_before_a_failure_is_not_printed_again(
+def test_streamed_text_is_not_printed_again_after_a_failure(
     home: Home, provider: ScriptedProvider
 ) -> None:
     home.add(agent("solo"))
@@ -309,9 +309,7 @@ def test_what_was_streamed_before_a_failure_is_not_printed_again(
     assert "Its last text" not in err
 
 
-def test_what_could_not_be_streamed_is_printed_after_a_failure(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_unstreamed_text_is_printed_after_a_failure(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("solo", sub_agents=["helper"], output={"type": "object"}) | agent("helper"))
     provider.script("m-solo", Says("So far.", [calls_agent("helper", "t")]), Refuses(500, "x"))
     provider.script("m-helper", Says("r"))

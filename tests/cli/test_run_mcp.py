@@ -106,7 +106,7 @@ def test_without_the_sdk_the_server_for_mcp_clients_says_what_to_install(home: H
     assert "pip install 'CLONE[mcp]'" in err
 
 
-def test_what_goes_wrong_is_one_line(home: Home, provider: ScriptedProvider) -> None:
+def test_error_of_a_server_is_one_line(home: Home, provider: ScriptedProvider) -> None:
     table = {"name": "s", "url": "http://127.0.0.1:9/", "transport": "streamable-http"}
     home.add(agent("bot", mcp_servers=[table]))
     code, out, err = home.call("run", "bot", "-p", "x")

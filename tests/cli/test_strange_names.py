@@ -104,13 +104,15 @@ def test_a_description_is_one_line_of_the_list(clone: Home) -> None:
         (("history", "show", NO_UTF8), 2),
     ],
 )
-def test_a_name_that_is_no_utf8_is_no_mistake_of_ours(
+def test_name_that_is_not_utf8_is_no_internal_error(
     clone: Home, arguments: tuple[str, ...], code: int
 ) -> None:
     assert call(clone, *arguments).returncode == code
 
 
-def test_a_run_there_is_made_and_remembered(clone: Home, provider: ScriptedProvider) -> None:
+def test_run_in_a_folder_with_such_a_name_is_stored(
+    clone: Home, provider: ScriptedProvider
+) -> None:
     provider.script("m", Says("well"))
     ended = call(clone, "run", NO_UTF8, "-p", f"go {NO_UTF8}")
     assert (ended.returncode, ended.stdout.rstrip()) == (0, b"well")

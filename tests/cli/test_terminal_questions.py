@@ -118,7 +118,7 @@ def test_a_command_is_shown_as_it_is_and_can_not_deceive(
         (b"\x04", "the user said no"),
     ],
 )
-def test_a_no_is_told_to_the_model_with_what_was_said(
+def test_denial_reaches_the_model_with_the_users_words(
     home: Home, provider: ScriptedProvider, typed: bytes, why: str
 ) -> None:
     home.add(agent("writer", tools=TOOLS))
@@ -237,9 +237,7 @@ async def test_a_question_that_was_answered_with_another_one_is_never_shown(
     os.close(terminal)
 
 
-def test_what_was_typed_before_the_question_is_no_answer(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_input_before_the_question_is_discarded(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("writer", tools=TOOLS))
     hold = Hold()
     provider.script("m-writer", Answer(Says(calls=[WRITE]), hold=hold), Says("done"))
@@ -339,7 +337,7 @@ def test_the_person_is_asked_also_when_the_task_comes_from_a_pipe(
     assert (home.work / "a.txt").exists()
 
 
-def test_nobody_is_asked_with_yes(home: Home, provider: ScriptedProvider) -> None:
+def test_yes_asks_no_questions(home: Home, provider: ScriptedProvider) -> None:
     home.add(agent("writer", tools=TOOLS))
     provider.script("m-writer", Says(calls=[WRITE]), Says("done"))
     with on_terminal(home, "run", "writer", "--yes") as terminal:

@@ -36,7 +36,7 @@ def test_cells_are_what_the_terminal_gives(text: str, expected: int) -> None:
         ("", 0),
     ],
 )
-def test_what_is_joined_takes_the_room_of_one_picture(text: str, expected: int) -> None:
+def test_joined_emoji_take_two_cells(text: str, expected: int) -> None:
     assert shown_cells(text) == expected
 
 
@@ -55,7 +55,7 @@ def test_what_is_joined_takes_the_room_of_one_picture(text: str, expected: int) 
         ("", 0, ""),
     ],
 )
-def test_what_is_cut_fits_and_says_so(text: str, room: int, expected: str) -> None:
+def test_shortened_text_fits_and_ends_with_an_ellipsis(text: str, room: int, expected: str) -> None:
     assert cut(text, room) == expected
     assert cells(expected) <= max(0, room)
 

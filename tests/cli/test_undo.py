@@ -56,9 +56,7 @@ def test_a_dry_run_shows_the_difference_and_changes_nothing(home: Home, changed:
     assert (home.work / "a.txt").read_text() == "1\n2\n"
 
 
-def test_what_an_agent_in_a_process_of_its_own_has_changed_is_put_back(
-    home: Home, provider: ScriptedProvider
-) -> None:
+def test_changes_of_an_isolated_agent_are_undone(home: Home, provider: ScriptedProvider) -> None:
     home.add({"lead": LEAD, "helper": HELPER + '[isolation]\nmode = "process"\n'})
     (home.work / "a.txt").write_text("one\n")
     edit = {"path": "a.txt", "old_string": "one", "new_string": "1"}

@@ -216,7 +216,7 @@ def test_an_untrusted_project_is_checked_and_not_run_in_helix(
     assert provider.requests == []
 
 
-def test_what_the_configuration_names_exists() -> None:
+def test_commands_of_the_configuration_exist() -> None:
     languages = tomli.loads((CLIENT / "languages.toml").read_text("utf-8"))
     server = languages["language-server"]["axe-lsp"]
     assert [server["command"], *server["args"]] == [server_program().name, "--stdio"]

@@ -48,7 +48,7 @@ OTHERS = [
 ]
 
 
-def test_the_extension_is_there_for_all_of_them() -> None:
+def test_extension_activates_for_every_agent_folder() -> None:
     manifest = json.loads((EXTENSION / "package.json").read_text("utf-8"))
     (agent,) = [each for each in manifest["contributes"]["languages"] if each["id"] == "axe-agent"]
     assert agent["filenamePatterns"] == AGENTS
@@ -73,7 +73,7 @@ def test_the_extension_offers_the_keys_of_all_providers() -> None:
     assert re.findall(r"'(.*?)'", table[1]) == wanted
 
 
-def test_helix_knows_them() -> None:
+def test_helix_configuration_names_every_agent_folder() -> None:
     languages = tomli.loads((PROJECT / "clients" / "helix" / "languages.toml").read_text("utf-8"))
     language, markdown = languages["language"]
     assert [each["glob"] for each in markdown["file-types"]] == [
@@ -84,7 +84,7 @@ def test_helix_knows_them() -> None:
     assert sorted(globs) == sorted([*expected, ".config/axe/config.toml"])
 
 
-def test_the_hooks_of_pre_commit_run_for_all_of_them() -> None:
+def test_pre_commit_hooks_run_for_every_agent_folder() -> None:
     hooks = yaml.safe_load((PROJECT / ".pre-commit-hooks.yaml").read_text("utf-8"))
     for hook in hooks:
         assert hook["entry"].split()[:2] == ["axe-lsp", hook["id"].removeprefix("axe-lsp-")]
@@ -98,7 +98,7 @@ def test_the_hooks_of_pre_commit_run_for_all_of_them() -> None:
 
 
 @pytest.mark.editor
-def test_neovim_knows_them(tmp_path: Path) -> None:
+def test_neovim_client_names_every_agent_folder(tmp_path: Path) -> None:
     for nvim in neovims() or [missing("Neovim", ".ci/install-neovim")]:
         script = """
         local files = require('axe_lsp.files')
@@ -120,7 +120,7 @@ def test_neovim_knows_them(tmp_path: Path) -> None:
 
 
 @pytest.mark.editor
-def test_emacs_knows_them(tmp_path: Path) -> None:
+def test_emacs_client_names_every_agent_folder(tmp_path: Path) -> None:
     script = """(dolist (path (split-string (getenv "PATHS") ":"))
       (princ (format "%s\n" (and (memq (assoc-default path auto-mode-alist #'string-match) '(axe-agent-mode axe-markdown-agent-mode)) t))))"""
     for emacs in emacsen() or [missing("Emacs", ".ci/install-emacs")]:

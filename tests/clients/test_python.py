@@ -219,7 +219,7 @@ async def test_a_block_that_fails_leaves_no_run_behind(
             assert (await run.result()).content == "next"
 
 
-async def test_a_failure_says_who_has_to_act_and_what_there_was(
+async def test_failure_has_kind_and_partial_answer(
     provider: ScriptedProvider, start: Start
 ) -> None:
     provider.script("lead", Says("I ask.", calls=[calls_agent("solo", "s")]), Refuses(401, "no"))
@@ -238,7 +238,7 @@ async def test_a_failure_says_who_has_to_act_and_what_there_was(
     assert (unknown.value.kind, unknown.value.exit_code) == ("config", 2)
 
 
-async def test_what_makes_no_sense_to_the_server_is_an_error_of_its_own(start: Start) -> None:
+async def test_invalid_params_raise_their_own_error(start: Start) -> None:
     async with start() as client:
         with pytest.raises(ServerError, match='"runId" is missing') as caught:
             await client.request("axe/events", {})

@@ -212,7 +212,7 @@ _LISP = """
 
 @pytest.mark.editor
 @pytest.mark.parametrize("nvim", neovims()[-1:] or [None], ids=lambda _: "")
-def test_neovim(nvim: Path | None, tmp_path: Path) -> None:
+def test_neovim_draws_the_recorded_run_trees(nvim: Path | None, tmp_path: Path) -> None:
     if nvim is None:
         missing("Neovim", ".ci/install-neovim")
     support = Path(__file__).parent / "neovim" / "?.lua;"
@@ -223,7 +223,7 @@ def test_neovim(nvim: Path | None, tmp_path: Path) -> None:
 
 @pytest.mark.editor
 @pytest.mark.parametrize("emacs", emacsen()[-1:] or [None], ids=lambda _: "")
-def test_emacs(emacs: Path | None, tmp_path: Path) -> None:
+def test_emacs_draws_the_recorded_run_trees(emacs: Path | None, tmp_path: Path) -> None:
     if emacs is None:
         missing("Emacs", ".ci/install-emacs")
     script = _script(tmp_path, "log.el", _LISP, Path(__file__).parent / "emacs" / "support.el")

@@ -105,7 +105,7 @@ def test_a_half_typed_required_key_is_not_missing() -> None:
     "line",
     ["timeout = 3x", "stream = True", "files = [lint]", "files = [{ a = ", 'tools = ["raed_file'],
 )
-def test_what_is_no_value_yet_has_no_wrong_one(line: str) -> None:
+def test_half_typed_value_has_no_type_error(line: str) -> None:
     check_problems(f"{line}\n")
 
 
@@ -203,7 +203,7 @@ def test_a_key_in_the_wrong_case_is_unknown() -> None:
     """)
 
 
-def test_json_schemas_headers_and_type_names_are_the_users_business() -> None:
+def test_names_inside_schemas_headers_and_types_are_free() -> None:
     check_problems("""
         [input]
         type = "object"
@@ -250,7 +250,7 @@ def test_beside_servers_a_policy_may_name_tools_that_nobody_knows_yet() -> None:
     assert (alone, beside) == (2, 0)
 
 
-def test_a_glob_for_tools_that_matches_none_does_not_keep_the_agent_from_running() -> None:
+def test_tool_glob_without_a_match_is_no_fatal_problem() -> None:
     (problem,) = check(Parse(HEAD + 'tools = ["x*"]'))
     assert not problem.fatal
 
@@ -283,7 +283,7 @@ def test_a_string_in_place_of_a_table_is_checked_as_the_key_that_it_sets() -> No
     """)
 
 
-def test_keys_that_do_not_go_together() -> None:
+def test_inconsistent_keys_are_reported() -> None:
     check_problems("""
         [retry]
         initial_delay_ms = 500
@@ -302,7 +302,7 @@ def test_a_longest_pause_of_0_is_the_default() -> None:
     check_problems("[retry]\ninitial_delay_ms = 500\nmax_delay_ms = 0\n")
 
 
-def test_artifacts_lie_nowhere_above() -> None:
+def test_artifact_path_above_its_folder_is_reported() -> None:
     check_problems("""
         [artifacts]
         enabled = true
@@ -388,9 +388,9 @@ def test_every_table_of_the_schema_has_keys_and_every_key_a_table() -> None:
 
 
 @pytest.mark.parametrize("value", ["007", "0b2", "1" * 5000])
-def test_numbers_that_are_not_toml_are_the_syntaxs_business(value: str) -> None:
+def test_invalid_number_is_a_syntax_error_only(value: str) -> None:
     check_problems(f"timeout = {value}\n[params]\ntemperature = {value}\n")
 
 
-def test_words_without_quotes_in_a_list_are_the_syntaxs_business() -> None:
+def test_unquoted_word_in_a_list_is_a_syntax_error_only() -> None:
     check_problems("sub_agents = [lint, test]\n")

@@ -150,13 +150,13 @@ def test_a_key_that_vibe_ignores_is_a_warning() -> None:
     assert (stripped.code, stripped.is_warning) == ("no-effect", True)
 
 
-def test_a_subagent_that_nobody_is_offered_is_a_warning() -> None:
+def test_subagent_that_no_agent_can_call_is_a_warning() -> None:
     (warned,) = found('agent_type = "subagent"\n')
     assert warned.is_warning
     assert found('agent_type = "subagent"\ndescription = "d"\n') == ()
 
 
-def test_the_settings_have_the_keys_of_agents_but_their_own() -> None:
+def test_settings_are_checked_like_agents_except_for_agent_keys() -> None:
     parse = Parse('vibe_base_url = "http://x"\nenable_telemetry = "maybe"\nsafety = "safe"\n')
     problems = check(parse, Lookup(parse, VIBE.config.schema), VIBE.config.judge)
     assert [each.code for each in problems] == ["wrong-type", "unknown-key"]

@@ -94,7 +94,7 @@ def test_a_round_trip_keeps_what_the_other_format_has(other: str, values: dict[s
 
 
 @pytest.mark.parametrize("other", [each.name for each in OTHERS])
-def test_an_agent_without_tools_has_none_anywhere(other: str) -> None:
+def test_agent_without_tools_has_none_in_any_format(other: str) -> None:
     result = to(other, 'name = "it"\nmodel = "openai/x"\nsystem_prompt = "Go."')
     values = values_of(result)
     if other == "codex":
@@ -200,7 +200,7 @@ def test_an_agent_of_claude_code_becomes_one_of_axe() -> None:
         ("tools:\n  - Bash(*)", {"run_command"}),
     ],
 )
-def test_tools_of_claude_code_never_become_more(keys: str, tools: set[str]) -> None:
+def test_conversion_from_claude_code_never_adds_tools(keys: str, tools: set[str]) -> None:
     text = f"---\nname: a\ndescription: d\n{keys}\n---\nGo."
     assert set(tomli.loads(to("axe", text, source="claude").text).get("tools", [])) == tools
 
@@ -471,7 +471,7 @@ def test_a_server_is_kept_only_if_the_agent_may_use_all_of_it(tools: str, is_kep
     assert "tools: mcp__docs" not in lost(result)
 
 
-def test_the_tool_that_starts_any_agent_is_reported() -> None:
+def test_tool_that_starts_any_agent_is_reported_as_lost() -> None:
     text = "---\ndescription: d\ntools: [read, agent]\n{}---\nGo."
     assert "tools: agent" in lost(to("axe", text.format(""), source="copilot"))
     listed = to("axe", text.format("agents: [A b]\n"), source="copilot")
@@ -514,7 +514,7 @@ def test_comments_stay_with_their_keys() -> None:
         ("gemini", "---\nname: a\nkind: remote\n---\n", 0),
     ],
 )
-def test_a_file_that_cannot_be_read_says_where(source: str, text: str, line: int) -> None:
+def test_unreadable_file_is_reported_with_its_line(source: str, text: str, line: int) -> None:
     with pytest.raises(ConversionError) as caught:
         to("axe" if source != "axe" else "codex", text, source=source)
     assert caught.value.line == line
@@ -546,9 +546,7 @@ def test_toml_elsewhere_is_codex_by_its_own_key() -> None:
     body=TEXT,
     other=st.sampled_from(["claude", "gemini", "copilot"]),
 )
-def test_a_file_of_another_program_survives_a_visit_to_axe(
-    description: str, body: str, other: str
-) -> None:
+def test_conversion_to_axe_and_back_keeps_the_file(description: str, body: str, other: str) -> None:
     front = yaml.safe_dump(
         {"name": "it", "description": description, "tools": []}, allow_unicode=False
     )

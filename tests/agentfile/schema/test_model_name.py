@@ -17,7 +17,7 @@ def test_only_the_first_slash_splits() -> None:
         ("openai/", "empty model name"),
     ],
 )
-def test_what_is_no_model_name(text: str, reason: str) -> None:
+def test_invalid_model_name_is_refused(text: str, reason: str) -> None:
     with pytest.raises(ModelNameError) as caught:
         parse_model_name(text)
     assert str(caught.value) == f'invalid model format "{text}": {reason}'

@@ -69,7 +69,7 @@ def test_no_model_that_ends_stands_in_place_of_another_one() -> None:
     assert ENDING_SOURCES.keys() == _ENDINGS.keys()
 
 
-def test_a_model_is_known_by_what_agent_files_call_it() -> None:
+def test_model_is_found_by_its_name_in_agent_files() -> None:
     model = known_model(str(MODELS[0]))
     assert model is MODELS[0]
     assert known_model(MODELS[0].name) is None

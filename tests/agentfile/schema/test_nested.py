@@ -54,7 +54,7 @@ def test_ranges_are_of_the_value_or_of_the_name_of_a_table() -> None:
     assert array.items[0].range.of(text) == "10"
 
 
-def test_what_is_half_typed_is_left_out() -> None:
+def test_half_typed_entry_is_left_out() -> None:
     assert plain(nested(Lookup(Parse("[s]\na = \nb = [1\n[s.c")), ("s",))) == {}
 
 
@@ -62,5 +62,5 @@ PIECES = st.sampled_from(["[s", "]", "[[s.a]]", "s.a = ", "{", "}", "a.b = 1", "
 
 
 @given(st.lists(PIECES, max_size=20).map("".join))
-def test_no_text_is_too_odd(text: str) -> None:
+def test_any_text_is_parsed_without_an_exception(text: str) -> None:
     nested(Lookup(Parse(text)), ("s",))

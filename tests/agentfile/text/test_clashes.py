@@ -41,7 +41,7 @@ def test_all_repeated_keys_and_tables_are_reported() -> None:
     """)
 
 
-def test_a_key_is_no_value_and_table_at_once() -> None:
+def test_key_that_is_value_and_table_is_reported() -> None:
     check_clashes("""
         memory = true
         memory.enabled = true
@@ -55,7 +55,7 @@ def test_a_key_is_no_value_and_table_at_once() -> None:
     """)
 
 
-def test_a_table_is_written_in_one_way() -> None:
+def test_table_with_header_and_dotted_keys_is_reported() -> None:
     check_clashes("""
         params = { temperature = 1 }
         params.max_tokens = 3
@@ -71,7 +71,7 @@ and can't grow outside of them
     """)
 
 
-def test_a_table_is_one_or_many() -> None:
+def test_name_of_table_and_array_of_tables_is_reported() -> None:
     check_clashes("""
         servers = [{ name = "a" }]
         [[servers]]

@@ -51,7 +51,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("pattern", "matching", "others"), CASES)
-def test_a_segment(pattern: str, matching: str | None, others: str | None) -> None:
+def test_segment_matches_names(pattern: str, matching: str | None, others: str | None) -> None:
     compiled = compile_segment(pattern)
     for name in (matching or "").split():
         assert compiled.fullmatch(name), name
@@ -78,7 +78,7 @@ def test_a_segment(pattern: str, matching: str | None, others: str | None) -> No
         "[\\",
     ],
 )
-def test_a_malformed_segment(pattern: str) -> None:
+def test_malformed_segment_is_refused(pattern: str) -> None:
     with pytest.raises(BadPatternError, match="syntax error in pattern"):
         compile_segment(pattern)
 

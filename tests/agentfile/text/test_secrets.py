@@ -27,7 +27,7 @@ MIXED = "Zb4kQ9tR2mWx7LpV5nYc1JhD8sFg3Aq6" * 2
         ("AKIA" + "Q7ZX4B2NM8LK5RTW", "AWS"),
     ],
 )
-def test_keys_and_whose_they_are(key: str, owner: str) -> None:
+def test_api_keys_are_recognised_with_their_provider(key: str, owner: str) -> None:
     text = f'Authorization = "Bearer {key}", rest'
     (found,) = find_secrets(text)
     assert (found.owner, found.range.of(text)) == (owner, key)
@@ -48,11 +48,11 @@ def test_keys_and_whose_they_are(key: str, owner: str) -> None:
         "hf_hub_download_of_a_very_long_function_name",
     ],
 )
-def test_placeholders_and_words(text: str) -> None:
+def test_placeholders_and_words_are_no_secrets(text: str) -> None:
     assert list(find_secrets(text)) == []
 
 
-def test_blotting_out_keeps_the_place_of_everything_else() -> None:
+def test_redaction_keeps_positions() -> None:
     text = f"a {OPENAI_KEY} b {ANTHROPIC_KEY}"
     blotted = without_secrets(text)
     assert len(blotted) == len(text)

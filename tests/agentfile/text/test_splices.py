@@ -69,9 +69,7 @@ def without_part_at_cursor(fixture: str) -> str:
         ("a = { b = 1<|> }", "a = {}"),
     ],
 )
-def test_a_part_of_an_array_or_inline_table_goes_and_the_rest_stays(
-    before: str, after: str
-) -> None:
+def test_removed_element_leaves_the_others_in_place(before: str, after: str) -> None:
     assert without_part_at_cursor(before) == after
 
 
@@ -90,7 +88,7 @@ def arrays(draw: st.DrawFn) -> str:
 
 
 @given(arrays(), st.data())
-def test_whatever_the_layout_just_the_one_item_is_gone(text: str, data: st.DataObject) -> None:
+def test_removal_of_an_item_keeps_all_others_in_any_layout(text: str, data: st.DataObject) -> None:
     parse = Parse(text)
     array = parse.document.tables[0].entries[0].value
     assert array is not None
@@ -101,7 +99,7 @@ def test_whatever_the_layout_just_the_one_item_is_gone(text: str, data: st.DataO
     assert tomli.loads(result) == values
 
 
-def test_an_entry_goes_with_its_comment_and_its_line() -> None:
+def test_removed_entry_takes_its_comment_and_line() -> None:
     parse, offset = read("a = 1\nb = [<|>\n  1,\n] # note\n# next\nc = 2\n")
     entry = entry_at(parse.document.tables[0], offset)
     result = spliced(parse.text, [splices.without_entry(parse.text, entry)])
@@ -121,13 +119,13 @@ def test_an_entry_goes_with_its_comment_and_its_line() -> None:
         ("\ufeff[t<|>]\nb = 2\n", "\ufeff"),
     ],
 )
-def test_a_table_goes_with_its_own_lines_only(before: str, after: str) -> None:
+def test_removed_table_takes_only_its_own_lines(before: str, after: str) -> None:
     parse, offset = read(before)
     table = next(each for each in parse.document.tables[1:] if each.range.touches(offset))
     assert spliced(parse.text, splices.without_tables(parse, [table])) == after
 
 
-def test_tables_side_by_side_go_together() -> None:
+def test_adjacent_tables_are_removed_together() -> None:
     parse = Parse("a = 1\n\n[t]\nb = 2\n\n[t.u]\nc = 3\n")
     (removal,) = splices.without_tables(parse, parse.document.tables[1:])
     assert spliced(parse.text, [removal]) == "a = 1\n"
@@ -145,14 +143,14 @@ def test_tables_side_by_side_go_together() -> None:
         ("a = [ # empty\n]", 'a = ["n" # empty\n]'),
     ],
 )
-def test_a_further_item_stands_as_the_last_one_does(before: str, after: str) -> None:
+def test_appended_item_has_the_layout_of_the_last_one(before: str, after: str) -> None:
     array = Parse(before).document.tables[0].entries[0].value
     assert array is not None
     assert spliced(before, [splices.with_item(before, array, '"n"')]) == after
 
 
 @given(arrays())
-def test_a_further_item_is_the_last_one_whatever_the_layout(text: str) -> None:
+def test_appended_item_comes_last_in_any_layout(text: str) -> None:
     array = Parse(text).document.tables[0].entries[0].value
     assert array is not None
     values = tomli.loads(text)
@@ -170,9 +168,7 @@ def test_a_further_item_is_the_last_one_whatever_the_layout(text: str) -> None:
         ("# head\n\n[t]\nb = 1\n", "# head\n\nk = 0\n\n[t]\nb = 1\n"),
     ],
 )
-def test_a_key_of_the_top_goes_below_the_others_and_above_the_first_table(
-    before: str, after: str
-) -> None:
+def test_added_top_level_key_goes_before_the_first_table(before: str, after: str) -> None:
     assert with_line(before, (), "k = 0") == after
 
 
@@ -187,14 +183,12 @@ def test_a_key_of_the_top_goes_below_the_others_and_above_the_first_table(
         ("", "[t]\nk = 0\n"),
     ],
 )
-def test_a_key_of_a_table_goes_below_its_header_which_is_made_if_need_be(
-    before: str, after: str
-) -> None:
+def test_added_table_key_goes_below_its_header(before: str, after: str) -> None:
     assert with_line(before, ("t",), "k = 0") == after
 
 
 @pytest.mark.parametrize("text", ["t = { a = 1 }", "t.a = 1", "[[t]]\na = 1"])
-def test_a_table_that_is_written_otherwise_gets_no_line(text: str) -> None:
+def test_table_without_a_header_gets_no_added_key(text: str) -> None:
     assert splices.with_line(Parse(text), ("t",), "k = 0") is None
 
 
@@ -214,13 +208,13 @@ def with_line(before: str, table: tuple[str, ...], line: str) -> str:
         ("", "k = 0\n"),
     ],
 )
-def test_a_first_line_goes_below_the_comments_at_the_top(before: str, after: str) -> None:
+def test_first_added_line_goes_below_the_leading_comments(before: str, after: str) -> None:
     assert spliced(before, [splices.first_line(Parse(before), "k = 0")]) == after
 
 
 @pytest.mark.parametrize("content", ['a"b', "a\\b", "\x7f\x00\t\n", "😀", "it's", "plain"])
 @pytest.mark.parametrize("token", ['"x"', "'x'", "'''x'''", '"""x"""'])
-def test_a_string_says_what_it_should_in_the_quotes_that_will_do(token: str, content: str) -> None:
+def test_string_is_quoted_so_that_it_keeps_its_value(token: str, content: str) -> None:
     written = splices.requoted(token, content)
     assert tomli.loads(f"k = {written}") == {"k": content}
     is_literal = token[0] == "'" and content in ('a"b', "a\\b", "😀", "plain")
@@ -255,6 +249,6 @@ def test_splices_apply_in_any_order() -> None:
         ("[t<|>]", ""),
     ],
 )
-def test_the_comment_above_is_what_stands_right_above(text: str, comment: str) -> None:
+def test_comment_of_an_entry_is_directly_above_it(text: str, comment: str) -> None:
     parse, offset = read(text)
     assert splices.comment_above(parse, offset).of(parse.text) == comment

@@ -68,7 +68,7 @@ HINTS = [
 
 
 @pytest.mark.parametrize(("text", "hint"), HINTS)
-def test_a_mistake_that_is_often_made_is_one_problem_with_a_hint(text: str, hint: str) -> None:
+def test_common_mistake_is_one_problem_with_a_hint(text: str, hint: str) -> None:
     (problem,) = Parse(text + "\n[params]\n").problems
     assert problem.message.endswith(f" ({hint})")
 
@@ -76,7 +76,7 @@ def test_a_mistake_that_is_often_made_is_one_problem_with_a_hint(text: str, hint
 @pytest.mark.parametrize(
     "text", ["skill = ", "skill", "?!", "skill => 1", "[", "files = [1 2]", "timeout = 1-2"]
 )
-def test_where_nobody_can_tell_there_is_no_hint(text: str) -> None:
+def test_ambiguous_mistake_has_no_hint(text: str) -> None:
     assert all("(" not in each.message for each in Parse(text).problems)
 
 
@@ -96,6 +96,6 @@ WORDS = [
 
 
 @pytest.mark.parametrize(("text", "message"), WORDS)
-def test_what_only_tomli_notices_is_said_in_plain_words(text: str, message: str) -> None:
+def test_error_of_tomli_alone_is_explained_in_plain_words(text: str, message: str) -> None:
     (problem,) = Parse(text).problems
     assert problem.message == message

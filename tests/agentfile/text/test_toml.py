@@ -133,7 +133,7 @@ def test_text_of_several_lines_without_an_end_ends_before_the_next_statement() -
         assert document.tables[0].entries[0].range.of(text).endswith("brief.")
 
 
-def test_what_follows_a_half_typed_string_is_no_part_of_it() -> None:
+def test_half_typed_string_ends_at_its_line() -> None:
     for line in ("# two words", "timeout = 5 # two words", "half", "[", "x = "):
         text = f'skill = "skills/rev\n{line}\n'
         assert parse_tree(text)[0].tables[0].entries[0].range.of(text) == 'skill = "skills/rev'
@@ -199,7 +199,7 @@ def test_values_that_are_nested_very_deep_are_reported_not_followed(
     assert len(Parse("a = " + opening * 5000 + closing * 5000).problems) == 1
 
 
-def test_blanks_in_what_may_become_a_header_cost_what_their_number_says() -> None:
+def test_blanks_in_a_half_typed_header_take_linear_time() -> None:
     # Quadratic would be minutes.
     assert list(keys("files = [\n[a." + " " * 200_000)) == ["files"]
 
@@ -240,7 +240,7 @@ def test_keys_that_are_repeated_in_an_inline_table_are_reported_there() -> None:
     """)
 
 
-def test_what_may_not_stand_in_a_comment_is_reported_alone() -> None:
+def test_control_character_in_a_comment_is_one_problem() -> None:
     text = "a = [ # \x00\n]\n"
     (problem,) = Parse(text).problems
     assert problem.range.of(text) == "\x00"
@@ -300,7 +300,7 @@ def is_valid(text: str) -> bool:
     return True
 
 
-def test_the_corpus_is_judged_as_tomli_judges_it() -> None:
+def test_corpus_is_judged_as_by_tomli() -> None:
     texts = corpus_texts()
     assert len(texts) > 700
     for name, text in texts:
@@ -395,7 +395,7 @@ MEMBERS = st.sampled_from(
 
 
 @given(st.lists(st.tuples(MEMBERS, st.sampled_from([",", ", ", "\n", ""])), max_size=8))
-def test_inline_tables_are_read_the_same_with_and_without_the_shorter_way(
+def test_fast_path_reads_inline_tables_as_the_general_one(
     members: list[tuple[str, str]],
 ) -> None:
     text = f"t = {{{''.join(f'{member}{end}' for member, end in members)}}}\nx = 1\n"
@@ -410,7 +410,7 @@ def test_inline_tables_are_read_the_same_with_and_without_the_shorter_way(
 @example("a backslash \\q", "'''")
 @example("a control character \x7f", '"""')
 @example('quotes at the end""', '"""')
-def test_whatever_a_prompt_holds_is_judged_as_tomli_judges_it(prompt: str, quotes: str) -> None:
+def test_any_prompt_is_judged_as_by_tomli(prompt: str, quotes: str) -> None:
     text = f'name = "x"\nsystem_prompt = {quotes}\n{prompt}{quotes}\n[params]\ntemperature = 0.2\n'
     parse = Parse(text)
     assert (parse.problems == ()) == is_valid(text)
