@@ -28,6 +28,7 @@ export class TestingView implements Disposable {
   private made: TestController | undefined;
   private readonly subscriptions: readonly Disposable[];
   private timer: NodeJS.Timeout | undefined;
+  private client: LanguageClient | undefined;
   /** The run of what did not pass, by the test. */
   private readonly runs = new Map<string, string>();
   /** The documents and folders on which the tests of a file depend, by the file. */
@@ -60,6 +61,7 @@ export class TestingView implements Disposable {
   }
 
   listenTo(client: LanguageClient): void {
+    this.client = client;
     client.registerFeature(announcing({ replaceRecording: true, testResults: true }));
     client.onNotification(TestResultNotification, (result) => this.listeners.forEach((each) => each(result)));
     client.onRequest(ReplaceRecordingRequest, (change, token) => this.replaces(change, token));
@@ -87,9 +89,12 @@ export class TestingView implements Disposable {
     this.timer = setTimeout(() => void this.refresh().catch(() => undefined), PAUSE); // A server that ends has no tests.
   }
 
+  /** Does nothing without a server: one that crashed again and again must not start because a file has changed. */
   private async refresh(): Promise<void> {
-    const client = await this.running();
-    const files = client ? await client.sendRequest(TestsRequest, {}) : [];
+    if (!this.client?.isRunning()) {
+      return;
+    }
+    const files = await this.client.sendRequest(TestsRequest, {});
     this.reads.clear();
     files.forEach(({ uri, reads }) => this.reads.set(uri, reads));
     if (files.length > 0 || this.made) {
@@ -100,7 +105,7 @@ export class TestingView implements Disposable {
 
   private controller(): TestController {
     const controller = tests.createTestController('axeLsp.tests', 'Tests of agents');
-    controller.refreshHandler = () => this.refresh();
+    controller.refreshHandler = () => this.running().then(() => this.refresh());
     for (const [name, options] of Object.entries(PROFILES)) {
       const isReplay = name === 'Run';
       const handle = (request: TestRunRequest, token: CancellationToken) =>
