@@ -532,6 +532,30 @@ INSTRUCTIONS: list[tuple[Mapping[str, str], str, list[tuple[int, str, str]]]] = 
         "pkg/.codex/config.toml",
         [],
     ),
+    *(
+        (
+            {
+                **GIT,
+                "AGENTS.md": _lines(20_000),
+                ".codex/config.toml": "",
+                f"{below}/AGENTS.md": _lines(size),
+                **further,
+            },
+            ".codex/config.toml",
+            expected,
+        )
+        for below, size, further, expected in (
+            ("pkg/inner", 20_000, {}, FIRST_LINE),
+            ("pkg/inner", 12_768, {}, []),
+            ("pkg/inner", 12_768, {"pkg/AGENTS.md": "x"}, FIRST_LINE),
+            ("pkg/inner", 12_768, {"other/AGENTS.md": "x"}, []),
+            ("pkg/inner", 20_000, {"pkg/inner/AGENTS.override.md": "x"}, []),
+            ("pkg/inner", 20_000, {"pkg/.codex/config.toml": ""}, []),
+            ("pkg/inner", 20_000, {"pkg/.codex/agents/a.toml": HEAD}, []),
+            ("pkg/inner", 20_000, {"pkg/.git": "gitdir: x\n"}, []),
+            ("node_modules/x", 20_000, {}, []),
+        )
+    ),
     (
         {
             **GIT,
@@ -715,6 +739,24 @@ def test_tables_about_the_network_have_the_errors_that_codex_has(
     found = found_in({path: f"{text}\n"}, [tmp_path / "home" / ".codex" / "config.toml"])
     errors = [each for _, severity, each in found.get(path, []) if severity == "error"]
     assert errors == ([code] if code else [])
+
+
+def test_unread_instructions_of_several_folders_below_are_one_finding(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
+    monkeypatch.delenv("CODEX_HOME", raising=False)
+    for folder in ("a", "b", "c", ".codex/agents"):
+        (tmp_path / folder).mkdir(parents=True)
+    for folder in ("a", "b"):
+        (tmp_path / folder / "AGENTS.md").write_text(_lines(40_000))
+    (tmp_path / "c" / "AGENTS.md").write_text("x")
+    (tmp_path / ".codex" / "agents" / "a.toml").write_text(HEAD)
+    (finding,) = (each for file in check([tmp_path]) for each in file.findings)
+    assert finding.message.startswith(
+        "a/AGENTS.md has 40,000 bytes, of which Codex reads the first"
+    )
+    assert finding.message.endswith("(and 1 more files below)")
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +12,14 @@ import msgspec
 import tomli
 
 from axe_lsp.agentfile.dialects import CATALOG, CODEX, HOOKS, RULES, SERVER, TEXT
+from axe_lsp.agentfile.other_programs import AGENTS, SETTINGS_FILE
 from axe_lsp.daemon.codex_rules import rules_fault
 from axe_lsp.daemon.projects import ROOT_MARKERS
 from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
 from axe_lsp.runtime.files.regular_files import is_file, read_file
 from axe_lsp.runtime.files.search_path import find_program
-from axe_lsp.runtime.files.workspace_folders import GIT, project_root
+from axe_lsp.runtime.files.workspace_folders import GIT, folders_below, project_root
 from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.workspace.agent_file import (
     FURTHER_INSTRUCTIONS,
@@ -67,6 +69,7 @@ def instruction_files(
 ) -> Iterator[Instructions]:
     """Yield the user's file with instructions, then the first of `paths` in each folder from the outermost one on.
 
+    Those in folders below come last, as far as no other layer or repository is about them.
     The paths start at `folder` and name files of one folder, which is the last one. If it `inherits`, the settings of
     the layers there name further ones. In the folder of the user's settings an empty file does not count, as for Codex.
     """
@@ -83,6 +86,28 @@ def instruction_files(
         name, size = next((one for one in sizes if one[1] > (0 if is_users else -1)), ("", 0))
         if name:
             yield Instructions(uri_of(each), shown_path(name), size)
+    if inner != home:
+        yield from islice(_instructions_below(inner, names, program.layer), _MOST_BELOW)
+
+
+_MOST_FOLDERS = 2_000
+"""Folders that are searched for instructions; near ones come first."""
+_MOST_BELOW = 100
+
+
+def _instructions_below(folder: Path, names: Sequence[str], layer: str) -> Iterator[Instructions]:
+    for each in islice(folders_below(folder, lambda inner: _is_apart(inner, layer)), _MOST_FOLDERS):
+        sizes = ((name, _size(each / name)) for name in names)
+        name, size = next((one for one in sizes if one[1] >= 0), ("", 0))
+        if name:
+            yield Instructions(uri_of(each), shown_path(name), size)
+
+
+def _is_apart(folder: Path, layer: str) -> bool:
+    """Return whether a folder is a repository of its own, or has settings or agents that are about it."""
+    own = folder / layer
+    is_layer = is_file(own / SETTINGS_FILE) or (own / AGENTS).is_dir()
+    return is_layer or project_root(folder) == folder
 
 
 def _further_names(home: Path, inner: Path, layer: str) -> list[str]:

@@ -125,7 +125,8 @@ class Facts(Struct, frozen=True):
     needs trust, of a file that is not the user's own. `added` is what skill, files and memory add to the prompt, in characters, about.
     `named_providers` are those that the user's config.toml adds. `paths` start at the folder of the file.
     `contents` says of files whose content matters, by kind and path, what is to be said about it, "" for nothing.
-    `instructions` has one file for a folder, the user's own first, then those from the outermost folder on.
+    `instructions` has one file for a folder, the user's own first, then those from the outermost folder on, at last
+    those in folders below.
     `installed` is the version of the file's program on this machine, "" if there is none.
     `unready` has the servers that a run could not connect, `servers` what is known of each server. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """

@@ -45,24 +45,27 @@ def _instructions(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
         if (node := member_of(each.settings, _BUDGET[0])) is not None
     ]
     limit = next((each for each in reversed(limits) if isinstance(each, int)), _USUAL_BUDGET)
-    users, ours = _instruction_files(snapshot, file)
+    users, ours, below = _instruction_files(snapshot, file)
     folder, _, layer_name = place.layer.rpartition("/")
-    cut = list(_cut(ours, limit, snapshot.projects.get(place.layer) or folder))
+    root = snapshot.projects.get(place.layer) or folder
+    cut = list(_cut(ours, limit, root))
     reported = (
         message
         for each, message in cut
         if each == folder or (program, f"{each}/{layer_name}") not in settings
     )
     whole = "" if cut else _long(users, sum(each.size for each in ours), limit, place)
-    message = next(reported, whole)
-    if message:
-        own = member_of(file.settings, _BUDGET[0])
-        where = own.range if own is not None else TextRange(0, 0)
+    inner = "" if cut else _cut_below(ours, below, limit, root)
+    own = member_of(file.settings, _BUDGET[0])
+    where = own.range if own is not None else TextRange(0, 0)
+    for message in filter(None, (next(reported, whole), inner)):
         yield RULE.finding(where, message, path=_BUDGET)
 
 
-def _instruction_files(snapshot: Snapshot, file: AgentFile) -> tuple[int, list[Instructions]]:
-    """Return the size of the user's file with instructions, and those of the project, outer ones first."""
+def _instruction_files(
+    snapshot: Snapshot, file: AgentFile
+) -> tuple[int, list[Instructions], list[Instructions]]:
+    """Return the size of the user's file with instructions, those of the project, outer ones first, and those below."""
     layer = file.place.layer
     program = file.place.dialect.program
     home = dict(snapshot.places.homes).get(program.name, "") if program is not None else ""
@@ -72,9 +75,25 @@ def _instruction_files(snapshot: Snapshot, file: AgentFile) -> tuple[int, list[I
         each
         for each in files
         if each.folder not in (home, layer)
+        and f"{folder}/".startswith(f"{each.folder}/")
         and (each.folder == folder or (root and f"{each.folder}/".startswith(f"{root}/")))
     ]
-    return sum(each.size for each in files if each.folder == home), ours
+    below = [each for each in files if each.folder.startswith(f"{folder}/")]
+    below = [each for each in below if each.folder not in (home, layer)]
+    return sum(each.size for each in files if each.folder == home), ours, below
+
+
+def _cut_below(ours: list[Instructions], below: list[Instructions], limit: int, root: str) -> str:
+    """Return the message about the first file in a folder below of which Codex does not read all; "" if it reads all."""
+    messages = []
+    for each in below:
+        around = (other for other in below if f"{each.folder}/".startswith(f"{other.folder}/"))
+        cut = _cut([*ours, *around], limit, root)
+        messages += [message for folder, message in cut if folder == each.folder]
+    if not messages:
+        return ""
+    further = f" (and {len(messages) - 1} more files below)" if len(messages) > 1 else ""
+    return f"{messages[0]}{further}"
 
 
 def _cut(files: Iterable[Instructions], limit: int, root: str) -> Iterator[tuple[str, str]]:
@@ -129,7 +148,8 @@ Codex starts with such a setting and shows a warning: a feature that is under de
 unknown service tier, a path of `[permissions]` that it does not know, a hook that it skips, hooks in both config.toml
 and hooks.json, an AGENTS.md beyond `project_doc_max_bytes`, which counts the bytes of all files from the root of the
 project to the folder where Codex starts; a finding about that is in the settings of the folder, or without settings
-in its first agent. An AGENTS.md of a folder without `.codex` counts only for the folders below it. `suppress_unstable_features_warning = true` hides the warning about features.
+in its first agent. An AGENTS.md of a folder without `.codex` is reported in the settings of the nearest folder above
+that has some. `suppress_unstable_features_warning = true` hides the warning about features.
 
 ```toml
 [features]

@@ -142,6 +142,14 @@ def files_below(folder: Path, *suffixes: str) -> Iterator[Path]:
         yield from (path for name in wanted if (path := Path(place, name)).is_file())
 
 
+def folders_below(folder: Path, is_left_out: Callable[[Path], bool]) -> Iterator[Path]:
+    """Yield the folders below a folder, near ones first, without those that are left out, hidden ones, and dependencies."""
+    level = [folder]
+    for _ in range(0 if folder == folder.parent else _MAX_DEPTH):
+        level = [each for outer in level for each in _folders_in(outer) if not is_left_out(each)]
+        yield from level
+
+
 def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
     """Yield the folder of a program itself, which has its settings, and those in it that hold agents.
 
