@@ -57,6 +57,25 @@ SETTINGS: tuple[Setting, ...] = (
         "matches, and the length of the prompt.",
     ),
     Setting(
+        "runLog.sources",
+        {
+            "type": ["array", "null"],
+            "items": {"enum": ["axe", "codex", "claude", "opencode"]},
+        },
+        None,
+        "Programs whose runs are shown at their agents: `axe`, and if you allow it `codex`, `claude` and `opencode`, "
+        "whose logs contain your conversations with them. No text of those is stored. `[]`: none. `null`: what "
+        "`run_log.sources` of `config.toml` says, else `axe` and what you have allowed at the lens *Show its runs*.",
+        personal=True,
+    ),
+    Setting(
+        "runLog.days",
+        {"type": "integer", "minimum": 0, "maximum": 365},
+        0,
+        "Days to look back for runs of agents. 0: what `run_log.days` of `config.toml` says, else 30.",
+        personal=True,
+    ),
+    Setting(
         "run.timeout",
         {"type": "integer", "minimum": 0},
         0,
@@ -120,6 +139,8 @@ class Settings(Struct, frozen=True):
     diagnostics: Mapping[str, str] = field(default_factory=dict)
     history_keep_days: int = 30
     inlay_hints: bool = True
+    run_log_sources: tuple[str, ...] | None = None
+    run_log_days: int = 0
     run_timeout: int = 0
     run_go_on: bool = True
     run_max_concurrent: int = 0
@@ -149,6 +170,8 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         diagnostics=values["diagnostics"],
         history_keep_days=values["history.keepDays"],
         inlay_hints=values["inlayHints"],
+        run_log_sources=_tuple(values["runLog.sources"]),
+        run_log_days=min(values["runLog.days"], 365),
         run_timeout=values["run.timeout"],
         run_go_on=values["run.goOn"],
         run_max_concurrent=values["run.maxConcurrent"],
@@ -174,7 +197,7 @@ def _at(section: Any, dotted: str) -> Any:
 
 def _usable(setting: Setting, value: Any) -> Any:
     """Return the default for an invalid value; of an object its valid members."""
-    if setting.schema["type"] == "object" and isinstance(value, Mapping):
+    if _type_of(setting) == "object" and isinstance(value, Mapping):
         return {code: severity for code, severity in value.items() if severity in SEVERITIES}
     return setting.default
 
@@ -186,10 +209,9 @@ def _not_among(setting: Setting, value: Any) -> str | None:
 
 
 def _fault(setting: Setting, value: Any) -> str | None:
-    match setting.schema["type"]:
+    match _type_of(setting):
         case "array":
-            if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
-                return "must be a list of strings"
+            return _fault_of_list(setting, value)
         case "boolean":
             if not isinstance(value, bool):
                 return f"must be true or false, not {value!r}"
@@ -203,3 +225,21 @@ def _fault(setting: Setting, value: Any) -> str | None:
             if wrong:
                 return f"knows the severities {', '.join(SEVERITIES)}, not {', '.join(wrong)}"
     return None
+
+
+def _fault_of_list(setting: Setting, value: Any) -> str | None:
+    if not isinstance(value, list) or not all(isinstance(each, str) for each in value):
+        return "must be a list of strings"
+    words = setting.schema["items"].get("enum", value)
+    unknown = next((each for each in value if each not in words), None)
+    return f"has no {unknown!r}; there are {', '.join(words)}" if unknown is not None else None
+
+
+def _type_of(setting: Setting) -> str:
+    """Return the type of a setting's values besides null."""
+    kind = setting.schema["type"]
+    return kind if isinstance(kind, str) else str(kind[0])
+
+
+def _tuple(value: list[str] | None) -> tuple[str, ...] | None:
+    return tuple(value) if value is not None else None

@@ -13,6 +13,7 @@ import msgspec
 
 from axe_lsp.cli.text_width import shown_cells
 from axe_lsp.daemon.run_statistics import agent_statistics, workspace_runs
+from axe_lsp.features.run_log import money
 from axe_lsp.hosting.agent_runs.index import RunIndex, index_file, opened_index, remove_index
 from axe_lsp.hosting.agent_runs.runs import ReadLog
 from axe_lsp.hosting.agent_runs.settings import MOST_DAYS, run_log_settings
@@ -149,14 +150,9 @@ def _row(row: Mapping[str, Json]) -> tuple[str, ...]:
         str(row["program"]),
         str(row["runs"]),
         str(row["failed"]),
-        _money(cost, is_part=row["costOf"] != row["runs"]) if isinstance(cost, float) else "",
+        money(cost, is_part=row["costOf"] != row["runs"]) if isinstance(cost, float) else "",
         f"{milliseconds / 1000:.1f}" if isinstance(milliseconds, (int, float)) else "",
         f"{row['inputTokens']:,} + {row['outputTokens']:,}" if row["runs"] else "",
         str(last)[:16].replace("T", " ") if last else "",
         visible(shown_path(str(row["file"]))) if row["file"] else "",
     )
-
-
-def _money(cost: float, *, is_part: bool) -> str:
-    text = "< $0.01" if cost < 0.01 else f"${cost:.2f}"
-    return f"over {text}" if is_part else text

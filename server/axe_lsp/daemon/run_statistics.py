@@ -75,12 +75,21 @@ class WorkspaceRuns(Struct, frozen=True):
     files: Mapping[str, DefinedIn]
     runs: dict[_Key, list[LoggedRun]] = field(default_factory=dict)
 
+    @property
+    def started(self) -> set[str]:
+        """The names of agents that a person has ever run."""
+        return {name for log in self.logs for name in log.started}
+
+    def has(self, folder: str) -> bool:
+        """Return whether a folder that a log names lies in the workspace."""
+        return bool(folder) and Path(os.path.normpath(folder)).is_relative_to(self.root)
+
     def unknown(self, log: ReadLog) -> Iterator[tuple[str, int]]:
         """Yield the names of agents that a program did not know, and how often they were called."""
         names = {agent.name for agent in self.agents.values() if agent.program == log.program}
         counts: dict[str, int] = {}
         for (folder, name), calls in log.unknown.items():
-            if is_below(folder, self.root) and name not in names:
+            if self.has(folder) and name not in names:
                 counts[name] = counts.get(name, 0) + calls
         yield from sorted(counts.items())
 
@@ -104,7 +113,7 @@ def workspace_runs(
         agent = agents[found] if found is not None else None
         if agent is None and run.agent in BUILT_IN.get(run.program, ()):
             continue
-        if is_below(run.cwd, root) or (agent is not None and agent.is_users):
+        if result.has(run.cwd) or (agent is not None and agent.is_users):
             key = (run.program, run.agent, found[2] if found is not None else "")
             is_of_program = agent is None or agent.program == run.program
             counted = run if is_of_program else replace(run, definitions=frozenset())
@@ -137,11 +146,6 @@ def _count(row: Mapping[str, Json]) -> int:
     count = row["runs"]
     assert isinstance(count, int)
     return count
-
-
-def is_below(folder: str, root: Path) -> bool:
-    """Return whether a folder that a log names lies in a workspace."""
-    return bool(folder) and Path(os.path.normpath(folder)).is_relative_to(root)
 
 
 def _digest(file: AgentFile, path: Path, root: Path, environment: Environment) -> str:

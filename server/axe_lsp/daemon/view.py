@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import chain
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -37,6 +38,9 @@ from axe_lsp.workspace.linked_agents import LinkedAgents, linked_agents
 from axe_lsp.workspace.places import Places, Scope
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Update, Workspace
+
+if TYPE_CHECKING:
+    from axe_lsp.daemon.run_log import RunLog
 
 Listener = Callable[[Update], None]
 
@@ -184,8 +188,14 @@ class View:
 
     def configure(self, settings: Settings) -> None:
         """Put settings in force."""
-        self.settings = settings
+        before, self.settings = self.settings, settings
         self._start_over()
+        is_same_log = (before.run_log_sources, before.run_log_days) == (
+            settings.run_log_sources,
+            settings.run_log_days,
+        )
+        if "run_log" in vars(self) and not is_same_log:
+            self.run_log.look_again()
 
     def changed_on_disk(self, uris: Iterable[str]) -> None:
         """Read files or folders of agents again that have changed, appeared or gone."""
@@ -325,6 +335,19 @@ class View:
         file = self.snapshot.buffers.get(self.snapshot.places.config_file)
         return file.open.parse.text if file is not None and file.open is not None else None
 
+    @cached_property
+    def run_log(self) -> RunLog:
+        """What the runs of agents were like. Imported with the first lens or hover."""
+        from axe_lsp.daemon.run_log import RunLog
+
+        return RunLog(
+            lambda: self.roots,
+            lambda facts: self._tell(self._workspace.apply([], run_log=facts)),
+            lambda: self.settings,
+            self._environment,
+            self._background,
+        )
+
     def _learn(self, facts: Mapping[str, Facts]) -> None:
         self._apply([], facts=facts)
 
@@ -356,7 +379,9 @@ class View:
         now = self.snapshot.places
         if replace(places, roots=(), declared={}) == replace(now, roots=(), declared={}):
             return False
+        run_log = self.snapshot.run_log
         self._workspace = Workspace(places)
+        self._workspace.apply([], run_log=run_log)
         self._folders.clear()
         self._linked_folders = LinkedFolders()
         for uri, text in self._buffers.items():

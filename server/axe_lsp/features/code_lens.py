@@ -28,6 +28,8 @@ class LensKind(Enum):
     RUN_TEST = auto()
     RUN_TEST_LIVE = auto()
     RECORD_TEST = auto()
+    RUNS = auto()
+    SHOW_RUNS = auto()
 
 
 _OF_CASES = (LensKind.RUN_TEST, LensKind.RUN_TEST_LIVE, LensKind.RECORD_TEST)
@@ -65,6 +67,10 @@ def code_lenses(snapshot: Snapshot, file: AgentFile) -> list[Lens]:
         kinds.append(LensKind.REFERENCES)
         if next(tests_of(snapshot, file), None) is not None:
             kinds.append(LensKind.TESTS)
+    if file.uri in snapshot.run_log.files:
+        kinds.append(LensKind.RUNS)
+    elif file.program in snapshot.run_log.unasked:
+        kinds.append(LensKind.SHOW_RUNS)
     return [Lens(file.start, kind) for kind in kinds]
 
 

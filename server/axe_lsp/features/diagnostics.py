@@ -111,6 +111,8 @@ def _subjects(snapshot: Snapshot, file: AgentFile) -> list[Subject]:
         there.append(Subject.REFERENCES)
     if file.uri in snapshot.facts:
         there.append(Subject.FACTS)
+    if file.open is not None and file.uri in snapshot.run_log.files:
+        there.append(Subject.RUNS)
     return there
 
 

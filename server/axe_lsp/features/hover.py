@@ -39,8 +39,10 @@ from axe_lsp.features.describe_facts import (
     workdir_facts,
 )
 from axe_lsp.features.markdown import as_code, as_text
+from axe_lsp.features.run_log import LIMITS, limit_text, run_markdown, tool_places, tool_text
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.places import Scope
+from axe_lsp.workspace.run_facts import RunFacts
 from axe_lsp.workspace.snapshot import Snapshot
 
 
@@ -51,10 +53,40 @@ class Hover(Struct, frozen=True):
     markdown: str
 
 
-def hover(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
-    """Return the explanation of what stands at `offset` of an open file."""
+def hover(
+    snapshot: Snapshot, file: AgentFile, offset: int, now: float | None = None
+) -> Hover | None:
+    """Return the explanation of what stands at `offset` of an open file.
+
+    With the present time `now`, in seconds since 1970, it says what the runs of the agent were like.
+    """
     if file.open is None:
         return None
+    found = _meaning(snapshot, file, offset)
+    facts = snapshot.run_log.files.get(file.uri)
+    if facts is None or now is None:
+        return found
+    if file.name is not None and file.name.range.touches(offset):
+        card = f"{found.markdown}\n\n" if found is not None else ""
+        return Hover(file.name.range, f"{card}{run_markdown(facts, now)}")
+    return _with_runs(file.open, facts, found, offset)
+
+
+def _with_runs(lookup: Lookup, facts: RunFacts, found: Hover | None, offset: int) -> Hover | None:
+    """Add how often a tool was used, or how near runs came to a limit."""
+    places = tool_places(lookup)
+    tool = next((each for each in places if each[1].touches(offset)), None)
+    if tool is not None and (text := tool_text(facts, tool[0])):
+        return Hover(tool[1], f"{found.markdown}\n\n{text}" if found is not None else text)
+    if found is None:
+        return None
+    limits = (path for path in LIMITS if (key := lookup.place(path)) and key.touches(offset))
+    text = limit_text(facts, next(limits, ()))
+    return Hover(found.range, f"{found.markdown}\n\n{text}") if text else found
+
+
+def _meaning(snapshot: Snapshot, file: AgentFile, offset: int) -> Hover | None:
+    assert file.open is not None
     if front_matter.is_front_matter(file):
         key = front_matter.key_at(file, offset)
         for each in file.references:

@@ -51,6 +51,8 @@ class Subject(Enum):
     """The names in its lists of agents."""
     FACTS = auto()
     """The facts from outside the file."""
+    RUNS = auto()
+    """The runs of the agent, which editors know."""
 
 
 class Dialects(Enum):

@@ -8,6 +8,7 @@ as it does for other servers, in the experimental capability `commands.commands`
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import suppress
 
 from lsprotocol import types
@@ -16,9 +17,11 @@ from pygls.exceptions import JsonRpcException, JsonRpcInvalidParams
 from axe_lsp.agentfile.dialects import AGENT_TESTS
 from axe_lsp.daemon.uris import canonical
 from axe_lsp.features.code_lens import Lens, LensKind, code_lenses, count_of_tests, reference_count
+from axe_lsp.features.run_log import lens_title
 from axe_lsp.lsp.positions import open_file
 from axe_lsp.lsp.session import Session
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.run_facts import RunFacts
 from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Update
 
@@ -27,6 +30,8 @@ SHOW_REFERENCES = "axe.showReferences"
 
 RUN_WITH_INPUT = "axe.runWithInput"
 """A command of the client: ask for the input of an agent, and run it ({ uri })."""
+
+_NO_RUNS = RunFacts(0)
 
 _PAUSE = 0.2
 """Seconds for which changes of counts are collected."""
@@ -69,6 +74,9 @@ _OF_TESTS: dict[LensKind, dict[str, str | bool]] = {
 _RUNNING = (LensKind.RUN, LensKind.RUN_WITH_INPUT, LensKind.TESTS, *_OF_TESTS)
 """The lenses that run agents."""
 
+SHOW_RUN_LOG = "axe.showRunLog"
+"""A command of the server: show what the runs of an agent were like, or ask whether they may be read ({ uri })."""
+
 _OF_CLIENT = {LensKind.RUN_WITH_INPUT: RUN_WITH_INPUT, LensKind.REFERENCES: SHOW_REFERENCES}
 
 
@@ -80,6 +88,7 @@ class CodeLenses:
         self._told: dict[tuple[str, LensKind], str] = {}
         self._seen = session.view.snapshot
         self._is_checking = False
+        self._has_new_runs = False
         self._register()
 
     def _register(self) -> None:
@@ -90,8 +99,9 @@ class CodeLenses:
             opened = open_file(session, params.text_document)
             if opened is None:
                 return None
+            session.view.run_log.want()
             return [
-                _lens(each, opened.range(each.range), params.text_document.uri)
+                self._lens(each, opened.range(each.range), params.text_document.uri)
                 for each in code_lenses(session.view.snapshot, opened.file)
                 if self._is_for_client(each.kind)
             ]
@@ -105,11 +115,25 @@ class CodeLenses:
     def follow(self, update: Update) -> None:
         """Have the client ask again, soon, if an update changes numbers of references."""
         before, self._seen = self._seen, update.snapshot
-        if not self._told or self._is_checking or _counts_the_same(before, update):
+        has_same_runs = before.run_log is update.snapshot.run_log
+        if self._is_checking or (
+            has_same_runs and (not self._told or _counts_the_same(before, update))
+        ):
             return
+        self._has_new_runs |= not has_same_runs
         if self._session.client.supports("workspace.codeLens.refreshSupport"):
             self._is_checking = True
             self._session.start(self._refresh(), name="refreshing code lenses")
+
+    def _lens(self, lens: Lens, where: types.Range, uri: str) -> types.CodeLens:
+        if lens.kind is not LensKind.SHOW_RUNS:
+            return _lens(lens, where, uri)
+        file = self._session.view.snapshot.file(canonical(uri))
+        program = file.program if file is not None else ""
+        folder = self._session.view.snapshot.run_log.unasked.get(program, "")
+        title = f"Show its runs (reads {folder})"
+        tooltip = "Show what the runs of this agent were like. You are asked first."
+        return types.CodeLens(where, types.Command(title, SHOW_RUN_LOG, tooltip, [{"uri": uri}]))
 
     def _is_for_client(self, kind: LensKind) -> bool:
         client = self._session.client
@@ -127,6 +151,12 @@ class CodeLenses:
                 "codeLens/resolve: data must be unchanged from textDocument/codeLens"
             )
         uri = canonical(name)
+        if data.get("runs"):
+            title = lens_title(
+                self._session.view.snapshot.run_log.files.get(uri, _NO_RUNS), time.time()
+            )
+            tooltip = "Show what the runs of this agent were like."
+            return types.Command(title, SHOW_RUN_LOG, tooltip, [{"uri": name}])
         kind = LensKind.TESTS if data.get("tests") else LensKind.REFERENCES
         title = self._told[uri, kind] = self._title(uri, kind)
         if kind is LensKind.TESTS:
@@ -151,7 +181,8 @@ class CodeLenses:
             self._is_checking = False
         told = {key: title for key, title in self._told.items() if key[0] in self._session.opened}
         self._told = {key: self._title(*key) for key in told}
-        if self._told != told:
+        has_new_runs, self._has_new_runs = self._has_new_runs, False
+        if self._told != told or has_new_runs:
             with suppress(JsonRpcException):  # A client that thinks better of it has its reasons.
                 await self._session.request(types.WORKSPACE_CODE_LENS_REFRESH)
 
@@ -178,6 +209,8 @@ def _names(file: AgentFile | None) -> object:
 
 
 def _lens(lens: Lens, where: types.Range, uri: str) -> types.CodeLens:
+    if lens.kind is LensKind.RUNS:
+        return types.CodeLens(where, data={"uri": uri, "runs": True})
     if lens.kind in (LensKind.REFERENCES, LensKind.TESTS):
         tests = {"tests": True} if lens.kind is LensKind.TESTS else {}
         return types.CodeLens(where, data={"uri": uri, **tests})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import time
 
 from lsprotocol import types
 
@@ -27,7 +28,10 @@ def register(session: Session) -> None:
         place = position_of(session, params)
         if place is None:
             return None
-        found = _of_case(session, place) or hover(session.view.snapshot, place.file, place.offset)
+        session.view.run_log.want()
+        found = _of_case(session, place) or hover(
+            session.view.snapshot, place.file, place.offset, time.time()
+        )
         if found is None:
             return None
         content = types.MarkupContent(types.MarkupKind.Markdown, found.markdown)

@@ -229,6 +229,12 @@ class AgentFile(Struct, frozen=True, dict=True):
         return min(self.max_depth, MAX_MAX_DEPTH) if self.max_depth > 0 else DEFAULT_MAX_DEPTH
 
     @property
+    def program(self) -> str:
+        """The name of the program whose agent it is, "axe" for our own."""
+        program = self.place.dialect.program
+        return program.name if program is not None else "axe"
+
+    @property
     def start(self) -> TextRange:
         """The range to show for the agent."""
         return self.name.range if self.name is not None else _NOWHERE

@@ -23,6 +23,7 @@ from axe_lsp.workspace.facts import Facts
 from axe_lsp.workspace.layers import Layers, is_layer_below, outer_layers
 from axe_lsp.workspace.outside_values import Question
 from axe_lsp.workspace.places import Place, Places
+from axe_lsp.workspace.run_facts import RunLogFacts
 
 Files = Mapping[str, AgentFile]
 """The files by URI."""
@@ -45,7 +46,7 @@ class Snapshot(Struct, frozen=True):
     `facts` are by URI, for the files whose questions were answered. Of files that have a name in
     common `real_uris` tells where they lie once links are followed. `projects` has the root of the project of each
     layer and of each folder of axe's agents, "" without one; `repositories` those of axe's folders that lie in
-    a repository of their own below a workspace folder.
+    a repository of their own below a workspace folder. `run_log` is what the runs of agents were like.
     """
 
     places: Places = field(default_factory=Places)
@@ -60,6 +61,7 @@ class Snapshot(Struct, frozen=True):
     real_uris: Mapping[str, str] = field(default_factory=dict)
     projects: Mapping[str, str] = field(default_factory=dict)
     repositories: Mapping[str, str] = field(default_factory=dict)
+    run_log: RunLogFacts = field(default_factory=RunLogFacts)
     calls: Calls = field(default_factory=Calls)
     complete: bool = False
     unread: frozenset[str] = frozenset()

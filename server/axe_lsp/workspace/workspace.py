@@ -26,6 +26,7 @@ from axe_lsp.workspace.layers import (
     with_declared,
 )
 from axe_lsp.workspace.places import Place, Places, Scope
+from axe_lsp.workspace.run_facts import RunLogFacts
 from axe_lsp.workspace.snapshot import Callers, Files, Snapshot
 
 
@@ -81,11 +82,12 @@ class Workspace:
         projects: Mapping[str, str] | None = None,
         unread: frozenset[str] | None = None,
         roots: tuple[str, ...] | None = None,
+        run_log: RunLogFacts | None = None,
     ) -> Update:
         """Take in changes. `complete` tells that all folders have been read but those in `unread`.
 
         New `facts` and `real_uris`, by URI, take the place of what was known of these files, and `projects` of
-        what was known of these layers and folders. `roots` are
+        what was known of these layers and folders, and a new `run_log` that of all files. `roots` are
         the workspace folders, on which it depends which of several agents a name means.
         """
         before = self.snapshot
@@ -118,6 +120,7 @@ class Workspace:
                 if known is before.projects and places.roots == before.places.roots
                 else _nested_repositories(known, places)
             ),
+            run_log=before.run_log if run_log is None else run_log,
             complete=before.complete if complete is None else complete,
             unread=before.unread if unread is None else unread,
             revision=before.revision + 1,
@@ -133,6 +136,8 @@ class Workspace:
             )
         if projects:
             affected |= {each.uri for each in self.snapshot.files() if each.place.unit in projects}
+        if run_log is not None:
+            affected |= {each for each in after.buffers if _differs(before.run_log, run_log, each)}
         looked_at = {*(facts or ()), *named_alike(after, real_uris or ())}
         indirectly = replace(ways, deeper=deeper(before, self.snapshot, touched))
         return Update(self.snapshot, affected | looked_at, indirectly)
@@ -209,6 +214,10 @@ def _with_facts(
     if not new and known.keys().isdisjoint(closed):
         return known
     return {uri: each for uri, each in {**known, **new}.items() if uri not in closed}
+
+
+def _differs(before: RunLogFacts, after: RunLogFacts, uri: str) -> bool:
+    return before.files.get(uri) != after.files.get(uri)
 
 
 def _touched(before: Snapshot, after: Snapshot, changes: Sequence[Change]) -> Iterator[FileChange]:

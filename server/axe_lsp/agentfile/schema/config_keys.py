@@ -225,17 +225,18 @@ CONFIG = Schema(
         ),
         *table(
             "run_log",
-            "The runs from which `axe-lsp agents stats` makes statistics.",
+            "The runs from which `axe-lsp agents stats` and editors make statistics.",
             row(
                 "sources",
                 KeyType.STRINGS,
                 "The programs whose runs are read: `axe`, and if you allow it `codex`, `claude` and `opencode`, whose logs "
-                "contain your conversations with them. Nothing of those is stored. `--source` overrides it. `[]`: none.",
+                "contain your conversations with them. No text of those is stored. `--source` and the setting `axe.runLog.sources` "
+                "override it. `[]`: none. Without this key, the programs count that you have allowed at a lens, too.",
                 default='["axe"]',
             ),
             count(
                 "days",
-                "Days to look back, at most 365. `--days` overrides it.",
+                "Days to look back, at most 365. `--days` and the setting `axe.runLog.days` override it.",
                 default="30",
                 minimum=1,
             ),

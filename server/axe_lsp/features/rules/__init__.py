@@ -15,7 +15,7 @@ _IN_ORDER = """
     unused_config unused_param unread_picture name_mismatch duplicate_name differing_twin refused_elsewhere missing_file
     bad_skill bad_glob empty_glob bad_schema bad_test stale_recording missing_api_key
     dropped_agent replaced_agent no_effect deprecated_key startup_warning newer_key plain_secret outside_workspace unready_server
-    unseen_tool shadowed_tool side_run_writes not_axe unused_ignore
+    unseen_tool shadowed_tool side_run_writes never_called unused_tool missing_tool budget_hit not_axe unused_ignore
 """
 """The modules, in the order of the documentation."""
 

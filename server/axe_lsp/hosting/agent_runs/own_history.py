@@ -44,6 +44,8 @@ def read_own_history(path: Path, since: float, log: ReadLog, index: RunIndex) ->
     first = datetime.fromtimestamp(since, timezone.utc).replace(tzinfo=None)
     with faults_named(path), closing(open_history(path)) as connection:
         log.files, log.size = 1, path.stat().st_size
+        started = connection.execute("SELECT DISTINCT agent FROM runs WHERE depth = 0")
+        log.started = {shown_name(agent) for (agent,) in started}
         _read(connection, first.isoformat(timespec="seconds"), log, index)
 
 

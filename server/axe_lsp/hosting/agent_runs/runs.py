@@ -56,7 +56,7 @@ class ReadLog(Struct):
     """What one program's logs say. `unknown` counts calls of agents that do not exist, by folder and name.
 
     `offered` counts the sessions in which an agent could have been called, by folder and name. `skipped` counts files
-    that were left out, by the reason.
+    that were left out, by the reason. `started` are agents that a person has ever run.
     """
 
     program: str
@@ -66,6 +66,7 @@ class ReadLog(Struct):
     files: int = 0
     size: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    started: set[str] = field(default_factory=set)
 
     @property
     def is_complete(self) -> bool:

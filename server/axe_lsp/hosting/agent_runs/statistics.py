@@ -16,13 +16,13 @@ from axe_lsp.hosting.agent_runs.versions import VersionRuns, versions_of
 from axe_lsp.runtime.json_data import Json
 from axe_lsp.runtime.usage import Usage, cost_today
 
-_PROVIDERS = {"codex": "openai", "claude": "anthropic"}
+PROVIDERS = {"codex": "openai", "claude": "anthropic"}
 """The provider of a program, whose list prices count: subscriptions pay nothing by the token."""
 
 
 def with_price(run: LoggedRun) -> LoggedRun:
     """Return the run with its cost at list prices, if its log names none and its model is known."""
-    provider = _PROVIDERS.get(run.program)
+    provider = PROVIDERS.get(run.program)
     if run.cost is None and provider is not None and run.output_tokens:
         cached, written = run.cache_read_tokens, run.cache_write_tokens
         whole = run.input_tokens + cached + written
