@@ -21,7 +21,7 @@ NOT_YET = frozenset(
         "real-claude-32",
     ]
 )
-"""Cases whose verdict depends on opencode.json or on other files; docs/markdown-agents.md names them."""
+"""Cases whose verdict depends on opencode.json, and one with the finding a line below, at the name; docs/markdown-agents.md has them."""
 
 CASES = load_cases(RECORDED / "markdown" / "cases.json.xz")
 

@@ -153,3 +153,33 @@ def test_agents_that_use_a_skill_are_found_from_both_sides(project: Project) -> 
         asked = {"textDocument": {"uri": editor.uri("main")}, **params, "position": place}
         found = editor.client.request("textDocument/references", asked)
         assert [each["uri"] for each in found] == users
+
+
+def test_skill_of_a_claude_agent_leads_to_its_file_and_back(project: Project) -> None:
+    skill = project.root / ".claude/skills/tidy/SKILL.md"
+    agents = project.root / ".claude/agents"
+    for folder in (skill.parent, agents):
+        folder.mkdir(parents=True)
+    skill.write_text("# Tidy")
+    head = "---\nname: {}\ndescription: D.\nskills: [tidy, gone]\n---\nWork.\n"
+    for name in ("one", "two"):
+        (agents / f"{name}.md").write_text(head.format(name))
+    text, one = head.format("one"), (agents / "one.md").as_uri()
+    with project.editor() as editor:
+        item = {"uri": one, "languageId": "markdown", "version": 1, "text": text}
+        editor.client.notify("textDocument/didOpen", {"textDocument": item})
+        editor.client.wait_for(
+            "textDocument/publishDiagnostics",
+            lambda shown: shown["uri"] == one and len(shown["diagnostics"]) == 1,
+        )
+        asked = {
+            "textDocument": {"uri": one},
+            "position": {"line": 3, "character": 11},
+            "context": {"includeDeclaration": True},
+        }
+        found = editor.client.request("textDocument/definition", asked)
+        assert [each.get("targetUri", each.get("uri")) for each in found] == [skill.as_uri()]
+        users = editor.client.request("textDocument/references", asked)
+        assert [each["uri"] for each in users] == [
+            (agents / f"{name}.md").as_uri() for name in ("one", "two")
+        ]

@@ -18,6 +18,7 @@ from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import Environment, config_folder, expand_path
 from axe_lsp.workspace.agent_file import AgentFile
 from axe_lsp.workspace.facts import Facts
+from axe_lsp.workspace.file_values import Written
 from axe_lsp.workspace.places import Scope
 
 if TYPE_CHECKING:
@@ -65,8 +66,8 @@ class Queries:
         folder = typed_folder(typed, file.question.workdir, self._standpoint(file))
         return list_folder(folder, typed.word) if folder is not None else Listing()
 
-    def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[AgentFile]:
-        """Return the files that use the skill at `uri`."""
+    def skill_users(self, uri: str, files: Iterable[AgentFile]) -> list[tuple[AgentFile, Written]]:
+        """Return the files that use the skill at `uri`, each with the place of its name."""
         from axe_lsp.daemon.skill_file import users_of
 
         path = path_of(uri)

@@ -119,6 +119,7 @@ def find_out(
         contents=_contents(question.contents, path_context),
         installed=_installed(question.program, path_context) if with_prompt else "",
         instructions=_instructions(question, path_context, seen),
+        skills=_skills(question.skills, path_context, seen),
         stale=stale_facts(question, path_context.file, path_context.environment, go_on),
     )
 
@@ -249,6 +250,27 @@ def _skill(skill: str, environment: Environment) -> tuple[Found | None, str]:
 
     file = look_at_skill(skill, environment)
     return (_found(file.path, file.exists), file.fault) if file is not None else (None, "")
+
+
+def _skills(
+    names: tuple[str, ...], path_context: PathContext, searched: Searched
+) -> dict[str, Found]:
+    """Return the skills of Claude Code by their names."""
+    agent = path_context.file
+    if not names or agent is None:
+        return {}
+    from axe_lsp.daemon.skill_file import look_at_claude_skill
+
+    looked = {
+        name: searched.once(
+            ("claude skill", agent.parent, name),
+            partial(look_at_claude_skill, name, agent, path_context.environment),
+        )
+        for name in names
+    }
+    return {
+        name: _found(each.path, each.exists) for name, each in looked.items() if each is not None
+    }
 
 
 class _Measured(Struct, frozen=True):

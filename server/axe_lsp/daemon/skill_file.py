@@ -14,12 +14,16 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
+from axe_lsp.agentfile.other_programs import CLAUDE
 from axe_lsp.agentfile.text.ranges import quoted
 from axe_lsp.agentfile.text.reading import NotUtf8Error, decode_utf8
+from axe_lsp.daemon.uris import path_of
 from axe_lsp.runtime.errors import ConfigError
-from axe_lsp.runtime.files.folders import Environment, skill_path
+from axe_lsp.runtime.files.folders import Environment, homes_of_dialects, skill_path
 from axe_lsp.runtime.files.regular_files import is_file, is_folder, read_file
+from axe_lsp.runtime.files.workspace_folders import project_root
 from axe_lsp.workspace.agent_file import AgentFile
+from axe_lsp.workspace.file_values import Written
 
 _FILE_NAME = "SKILL.md"
 
@@ -46,6 +50,31 @@ def look_at_skill(skill: str, environment: Environment) -> SkillFile | None:
     except ConfigError:
         return None
     return SkillFile(path, is_file(path), _fault(path))
+
+
+_CLAUDE = ".claude"
+
+
+def look_at_claude_skill(name: str, agent: Path, environment: Environment) -> SkillFile | None:
+    """Return the skill or the command that Claude Code means by a name in an agent file; None if that can't be told.
+
+    Names with a colon are those of plugins. The user's own skill comes before those of the project.
+    """
+    if not name.strip() or {*name} & {*":/\\\0"} or name.startswith("."):
+        return None
+    root = project_root(agent.parent)
+    folders = [each for each in agent.parents if root is None or each.is_relative_to(root)]
+    homes = CLAUDE.homes_in(homes_of_dialects(environment))
+    layers = [*map(Path, homes), *(each / _CLAUDE for each in folders if each.name != _CLAUDE)]
+    places = [
+        place
+        for layer in layers
+        for place in (layer / "skills" / name / _FILE_NAME, layer / "commands" / f"{name}.md")
+    ]
+    there = next(filter(is_file, places), None)
+    own = next((each for each in agent.parents if each.name == _CLAUDE), layers[0])
+    path = there or own / "skills" / name / _FILE_NAME
+    return SkillFile(path, there is not None, "")
 
 
 def _fault(path: Path) -> str:
@@ -85,8 +114,8 @@ def skill_fault(text: str, name: str) -> str:
 
 def users_of(
     skill: Path, files: Iterable[AgentFile], environment: Environment
-) -> Iterator[AgentFile]:
-    """Yield the agents whose `skill` leads to this file, by the names of their files."""
+) -> Iterator[tuple[AgentFile, Written]]:
+    """Yield the agents that name the skill in this file, with the place of the name, by the names of their files."""
 
     @cache  # Many agents share a skill.
     def leads_there(written: str) -> bool:
@@ -96,6 +125,10 @@ def users_of(
             return False
 
     for file in sorted(files, key=lambda each: each.uri):
-        written = file.outside.skill
+        written, path = file.outside.skill, path_of(file.uri)
         if written is not None and written.value and leads_there(written.value):
-            yield file
+            yield file, written
+        for each in file.outside.skills:
+            found = path and look_at_claude_skill(each.value, path, environment)
+            if found and found.exists and found.path == skill:
+                yield file, each

@@ -43,7 +43,12 @@ def path_targets(snapshot: Snapshot, file: AgentFile, offset: int) -> list[PathT
 
 def skill_at(snapshot: Snapshot, file: AgentFile, offset: int) -> str | None:
     """Return the URI of the skill that is named at `offset`, whether or not it exists."""
-    written, skill = file.outside.skill, snapshot.facts_about(file).skill
+    facts = snapshot.facts_about(file)
+    for each in file.outside.skills:
+        if each.range.touches(offset):
+            found = facts.skills.get(each.value)
+            return found.uri if found is not None else None
+    written, skill = file.outside.skill, facts.skill
     if written is None or skill is None or not written.range.touches(offset):
         return None
     return skill.uri
@@ -60,6 +65,10 @@ def _targets(snapshot: Snapshot, file: AgentFile) -> Iterator[PathTarget]:
         matches = facts.matches.get(glob.value)
         for each in matches.files if matches is not None else ():
             yield PathTarget(glob.range, each.uri, f"{each.name} · {shown_size(each.size)}")
+    for name in outside.skills:
+        found = facts.skills.get(name.value)
+        if found is not None and found.exists:
+            yield PathTarget(name.range, found.uri, found.shown)
     for path in outside.paths:
         found = facts.paths.get(path.value)
         if found is not None and found.exists:

@@ -43,10 +43,9 @@ def register(session: Session) -> None:
 
 
 def _skill_users(session: Session, uri: str) -> list[types.Location] | None:
-    """Return the agents that use a skill: the references in a SKILL.md, and those of the key `skill`."""
+    """Return the places that name a skill: the references in a SKILL.md, and those of the keys `skill` and `skills`."""
     locations = Locations(session)
     return [
-        locations.location(file.uri, file.outside.skill.range)
-        for file in session.view.queries.skill_users(uri, session.view.snapshot.files())
-        if file.outside.skill is not None
+        locations.location(file.uri, written.range)
+        for file, written in session.view.queries.skill_users(uri, session.view.snapshot.files())
     ] or None

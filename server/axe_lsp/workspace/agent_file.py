@@ -23,7 +23,7 @@ from axe_lsp.agentfile.check.axe import INPUT, OUTPUT
 from axe_lsp.agentfile.check.check import Judge, check
 from axe_lsp.agentfile.check.codex_tables import DECLARED_AGENTS, required_commands
 from axe_lsp.agentfile.check.copilot import is_plain
-from axe_lsp.agentfile.check.front_matter import agents_named, is_meant_as_agent
+from axe_lsp.agentfile.check.front_matter import agents_named, is_meant_as_agent, skills_named
 from axe_lsp.agentfile.check.ignores import Ignore, read_ignores
 from axe_lsp.agentfile.check.problem import Problem
 from axe_lsp.agentfile.check.secret_values import discreet
@@ -367,9 +367,10 @@ def _said_in_layer(place: Place, values: FileValues) -> AgentFile:
 def _outside_in_layer(place: Place, values: FileValues) -> Outside:
     paths = tuple(_paths(place, values))
     web = tuple(web_of_vibe(values)) if place.kind is VIBE.agent else ()
+    skills = tuple(Written(*each) for each in skills_named(values.lookup))
     contents = tuple(_contents(place, paths, values))
     program = place.dialect.program if place.dialect is CODEX else None
-    if not (paths or web or contents or program):
+    if not (paths or web or contents or program or skills):
         return NOTHING
     return Outside(
         paths=paths,
@@ -379,6 +380,7 @@ def _outside_in_layer(place: Place, values: FileValues) -> Outside:
         program=program.name if program is not None else "",
         instructions=tuple(_instruction_files(place, values.lookup)) if program is not None else (),
         inherits_instructions=place.kind.is_agent or not values.has(_FURTHER_INSTRUCTIONS),
+        skills=skills,
     )
 
 

@@ -127,6 +127,7 @@ class Facts(Struct, frozen=True):
     `contents` says of files whose content matters, by kind and path, what is to be said about it, "" for nothing.
     `instructions` has one file for a folder, the user's own first, then those from the outermost folder on, at last
     those in folders below.
+    `skills` are those that an agent of Claude Code names, as far as their place can be told.
     `installed` is the version of the file's program on this machine, "" if there is none.
     `unready` has the servers that a run could not connect, `servers` what is known of each server. `stale` has the reason for each of these paths that is a recording which no longer fits its agents.
     """
@@ -150,6 +151,7 @@ class Facts(Struct, frozen=True):
     contents: Mapping[tuple[str, str], str] = field(default_factory=dict)
     installed: str = ""
     instructions: tuple[Instructions, ...] = ()
+    skills: Mapping[str, Found] = field(default_factory=dict)
 
     def as_far_as_true(self, question: Question) -> Facts:
         """Return the part of the facts that answers another question, too."""

@@ -58,6 +58,8 @@ class Outside(Struct, frozen=True):
     """The paths of which the first file has the instructions of the folder that the file is about."""
     inherits_instructions: bool = False
     """Whether other layers may name further files with instructions."""
+    skills: tuple[Written, ...] = ()
+    """The names of skills of an agent of Claude Code."""
 
 
 class Question(Struct, frozen=True):
@@ -80,6 +82,7 @@ class Question(Struct, frozen=True):
     program: str = ""
     instructions: tuple[str, ...] = ()
     inherits_instructions: bool = False
+    skills: tuple[str, ...] = ()
 
     @property
     def asked(self) -> Asked:
@@ -134,6 +137,7 @@ def question(outside: Outside, model: Written | None) -> Question:
         program=outside.program,
         instructions=outside.instructions,
         inherits_instructions=outside.inherits_instructions,
+        skills=tuple(dict.fromkeys(each.value for each in outside.skills)),
     )
 
 

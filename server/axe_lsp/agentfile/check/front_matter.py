@@ -168,7 +168,24 @@ def check_keys(fields: Mapping[str, Field], shapes: Mapping[str, Shape]) -> Iter
             yield from shapes[name](field, (name,))
 
 
-# -- names of other agents
+# -- names of skills and of other agents
+
+SKILLS = ("skills",)
+_SKILL = re.compile(r"[^,\s](?:[^,]*[^,\s])?")
+
+
+def skills_named(lookup: Lookup) -> Iterator[tuple[str, TextRange, tuple[str, ...]]]:
+    """Yield the skills that an agent of Claude Code names, each with its place and key: a list, or a text with commas."""
+    is_there = lookup.schema is CLAUDE_AGENT and lookup.has(SKILLS)
+    skills = fields(lookup).get("skills") if is_there else None
+    if skills is None:
+        return
+    for field in skills.items or ():
+        if field.text:
+            yield field.text, field.range, SKILLS
+    for name in _SKILL.finditer(skills.text or ""):
+        yield name.group(), place_in(skills, *name.span()), SKILLS
+
 
 TOOLS, AGENTS, HANDOFFS, TASK, AGENT, MENTION = (
     ("tools",),

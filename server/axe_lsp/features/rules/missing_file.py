@@ -19,6 +19,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 def check(snapshot: Snapshot, file: AgentFile) -> Iterator[Finding]:
     facts = snapshot.facts_about(file)
     yield from _skill(file, facts)
+    yield from _skills(file, facts)
     yield from _workdir(file, facts)
     yield from _recording(file, facts)
     yield from _paths(file, facts)
@@ -63,6 +64,20 @@ def _skill(file: AgentFile, facts: Facts) -> Iterator[Finding]:
     if written is not None and skill is not None and is_missing:
         message = f"skill not found: {skill.shown}{_hint(written.value)}"
         yield RULE.finding(written.range, message, path=("skill",))
+
+
+def _skills(file: AgentFile, facts: Facts) -> Iterator[Finding]:
+    """Yield the skills of Claude Code that are neither the project's nor the user's. It may have one of that name itself."""
+    for written in file.outside.skills:
+        skill = facts.skills.get(written.value)
+        if skill is not None and not skill.exists:
+            message = (
+                f"there is no skill or command {quoted(written.value)} in `.claude` of the project and the user; "
+                "unless Claude Code has it, the agent starts without"
+            )
+            yield RULE.finding(
+                written.range, message, severity=Severity.INFORMATION, path=written.key
+            )
 
 
 def _workdir(file: AgentFile, facts: Facts) -> Iterator[Finding]:
@@ -131,6 +146,9 @@ skill = "skills/reviw/SKILL.md"
 workdir = "no/such/folder"
 model = "replay/never-recorded"
 ```
+
+An agent of Claude Code may name skills that Claude Code itself or a plugin has, so a name in `skills` that is not found
+is an information.
 
 The editor checks this for open files and for settings of Codex, in the background. It is an error in a config.toml of Codex if Codex does
 not start without the file: `model_instructions_file`, `experimental_compact_prompt_file`, `model_catalog_json`. So is a
