@@ -320,10 +320,10 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         assert page.get_by_text("call_agent").count() == 0, "its agent has come in its place"
         page.locator("summary", has_text="read_file").click()
         page.get_by_text("Ship on Friday.").wait_for()
+        broken = page.locator("details.run:not([open]) > summary", has_text="broken")
+        broken.locator(".outcome", has_text="no such model").wait_for()
         window.repeat_until(
-            "the error",
-            page.locator("summary", has_text="broken").click,
-            page.get_by_text("no such model").is_visible,
+            "the error", broken.click, page.locator(".error", has_text="no such model").is_visible
         )
         changed = page.locator("article > .run-edits li")
         changed.filter(has_text="docs/plan.txt +1 new").wait_for()
@@ -340,6 +340,9 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
         window.close_message("2 files put back.")  # Three messages are shown at once.
         assert not (project / "docs").exists()
 
+        folded = page.locator("details.run:not([open]) > summary", has_text="helper")
+        folded.locator(".outcome", has_text="Links").wait_for()
+        folded.click()
         for name, target in _REJECTED.items():
             page.get_by_role("link", name=name).click()
             window.wait_for_message(f"{target} is neither a file of this workspace nor an address")
@@ -375,6 +378,49 @@ def test_agents_stand_in_place_of_their_calls_and_links_open_files_of_the_worksp
     first, again = provider.asked("m-helper")[-2:]
     assert first.body["messages"] == again.body["messages"]
 
+
+@pytest.mark.editor
+@pytest.mark.parametrize("theme", ["Default Light Modern", "Default High Contrast"])
+def test_code_has_colours_and_a_copy_button_and_places_in_files_open(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path, theme: str
+) -> None:
+    project = tmp_path / "notes"
+    coder = project / "axe" / "agents" / "coder.toml"
+    coder.parent.mkdir(parents=True)
+    coder.write_text(agent("coder")["coder"], encoding="utf-8")
+    (project / "src").mkdir()
+    (project / "src" / "app.py").write_text("first\nsecond\n", encoding="utf-8")
+    provider.script("m-coder", Says(_CODE))
+    put_server_into(project).symlink_to(server_program())
+    settings = {**PAGES, "workbench.colorTheme": theme}
+    with vscode(extension, project, tmp_path, settings, provider.environment) as window:
+        window.open_file("axe/agents/coder.toml")
+        window.run_agent("coder", "Go")
+        page = window.webview()
+        page.locator(".code-string", has_text="<b>x</b>").wait_for()
+        page.locator(".code").first.hover()
+        window.picture(f"page-code-{theme}")
+        check_accessible(page)
+        page.get_by_role("button", name="Copy code").first.click()
+        page.get_by_role("button", name="Copy code").filter(has_text="Copied").wait_for()
+        page.get_by_role("link", name="src/app.py:2").click()
+        window.wait_for_tab("app.py")
+        window.wait_for_place("Ln 2, Col 1")
+
+
+_CODE = """It is in src/app.py:2.
+
+```python
+# A comment
+class Greeter(Base):
+    def greet(self, name="<b>x</b>", times=3):
+        return None
+```
+
+```json
+{"a": [1, true, "text"]}
+```
+"""
 
 _MANY_LINES = "\n\n".join(f"Line {number}." for number in range(100))
 

@@ -7,6 +7,46 @@ import MarkdownIt, { type Token } from 'markdown-it';
 const markdown = new MarkdownIt({ html: false }).disable('image');
 const { escapeHtml } = markdown.utils;
 
+markdown.core.ruler.push('places', (state) => {
+  for (const { children } of state.tokens) {
+    children?.splice(0, children.length, ...withLinks(children, state.Token));
+  }
+});
+
+type NewToken = new (type: string, tag: string, nesting: -1 | 0 | 1) => Token;
+
+/** A path with a line, such as `src/app.py:12`, `app.py:12:3` or `app.py#L12`. */
+const PLACE = /(?<![\w/\\:.@#-])(?:[A-Za-z]:[\\/]|\.{0,2}[\\/])?(?:[\w@.+-]+[\\/])*[\w@+-][\w@.+-]*\.[A-Za-z]\w*(?::\d+(?::\d+)?|#L\d+)(?![\w/])/g;
+
+/** Makes links of the places in files that a text or code in a line names, outside of other links. */
+function withLinks(tokens: readonly Token[], Made: NewToken): Token[] {
+  let depth = 0;
+  return tokens.flatMap((token) => {
+    depth += token.type === 'link_open' ? 1 : token.type === 'link_close' ? -1 : 0;
+    return depth === 0 && (token.type === 'text' || token.type === 'code_inline') ? linked(token, Made) : [token];
+  });
+}
+
+function linked(token: Token, Made: NewToken): Token[] {
+  const parts: Token[] = [];
+  let end = 0;
+  const add = (content: string) => content && parts.push(Object.assign(new Made(token.type, token.tag, 0), { content, markup: token.markup }));
+  for (const { 0: place, index } of token.content.matchAll(PLACE)) {
+    if (token.type === 'code_inline' && place !== token.content) {
+      break; // Code is one piece.
+    }
+    add(token.content.slice(end, index));
+    const open = new Made('link_open', 'a', 1);
+    open.attrs = [['href', place]];
+    parts.push(open);
+    add(place);
+    parts.push(new Made('link_close', 'a', -1));
+    end = index + place.length;
+  }
+  add(token.content.slice(end));
+  return end === 0 ? [token] : parts;
+}
+
 // A link says where it leads, and has no address that a click would go to.
 markdown.renderer.rules['link_open'] = (tokens, index) => {
   const target = escapeHtml(String(tokens[index]?.attrGet('href') ?? ''));

@@ -43,7 +43,8 @@ export type Wish =
   | { readonly do: 'answer'; readonly key: number; readonly choice: string; readonly text?: string }
   /** Shows or undoes what a run has changed, or one of its turns, or what that is in one file, as the server names it. */
   | { readonly do: 'review' | 'undo'; readonly runId: string; readonly turn?: number; readonly file?: string }
-  | { readonly do: 'link'; readonly target: string };
+  | { readonly do: 'link'; readonly target: string }
+  | { readonly do: 'copyCode'; readonly text: string };
 
 /** The page on which a run was ordered. */
 export interface Origin {
@@ -280,6 +281,8 @@ export class RunPages implements Disposable {
       }
       case 'link':
         return openLink(wish.target, runs.map((run) => run.workspace).filter(Boolean), page.panel.column);
+      case 'copyCode':
+        return env.clipboard.writeText(wish.text);
       default: {
         const roots = [...runs, ...shared.map(({ run: root }) => root)];
         const run = roots.map((root) => this.runs.store.run(root.runId, wish.runId)).find(Boolean);

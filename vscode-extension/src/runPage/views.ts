@@ -36,6 +36,8 @@ export interface RunView extends View {
   readonly model: string;
   readonly heading: string;
   readonly task: string;
+  /** What it has answered, or why not, in a line. */
+  readonly outcome: string;
   readonly error: string;
   /** Whether its caller does not wait for it. */
   readonly isSide: boolean;
@@ -301,6 +303,7 @@ function ofRun(run: RunNode) {
     model: run.model,
     heading: shortened(run.description ?? run.task, HEADING),
     task: run.task,
+    outcome: outcomeOf(run),
     isSide: run.side !== undefined,
     queue: [...run.queue.values()],
     error: run.error && run.error !== run.status ? run.error : '',
@@ -310,6 +313,16 @@ function ofRun(run: RunNode) {
   } as const;
 }
 
+/** Of a run that has ended. */
+function outcomeOf({ ended, error, turns }: RunNode): string {
+  return ended === undefined ? '' : shortened(error ?? inOneLine(turns.at(-1)?.text ?? ''), HEADING);
+}
+
+/** The beginning of a text without the marks of Markdown. */
+function inOneLine(text: string): string {
+  return text.slice(0, 2 * HEADING).replaceAll(/[#*\x60]/g, '');
+}
+
 function ofTurn(turn: TurnNode) {
   const retries = turn.retries.map((retry) => `sent again after ${duration(retry.waitMs)}, ${retry.attempt} of ${retry.maxAttempts}: ${retry.message}`);
   const state = turn.status === 'running' && turn.state ? [stateInWords(turn.state)] : [];
@@ -317,7 +330,7 @@ function ofTurn(turn: TurnNode) {
     kind: 'turn',
     number: turn.number,
     given: turn.run.given.filter((each) => each.turn === turn.number).map((each) => ({ heading: givenInWords(each), text: each.text, isMessage: each.sideRuns.length === 0 })),
-    heading: shortened(turn.text.slice(0, 2 * HEADING).replaceAll(/[#*\x60]/g, ''), HEADING),
+    heading: shortened(inOneLine(turn.text), HEADING),
     notes: [...retries, ...turn.contexts.map(roomMade), ...state],
     figures: joined([
       incompleteInWords(turn.incomplete),

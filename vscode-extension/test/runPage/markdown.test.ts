@@ -147,3 +147,24 @@ test('tasks of a list have boxes, and brackets elsewhere stay as they are', () =
   assert.match(html, /<li>☑ done<\/li>\s*<li>☐ to do<\/li>\s*<li>\[y\] no task<\/li>/);
   assert.match(html, /<p>No \[x\] task<\/p>/);
 });
+
+const link = (place: string) => `<a role="link" tabindex="0" data-target="${place}" title="${place}">`;
+
+test('places in files are links, in a text and in code of a line', () => {
+  assert.equal(inPieces('See src/app.py:12, and `a.ts:3:4`.', 99), `<p>See ${link('src/app.py:12')}src/app.py:12</a>, and ${link('a.ts:3:4')}<code>a.ts:3:4</code></a>.</p>\n`);
+  assert.match(inPieces('../x/a.md#L7', 99), /data-target="\.\.\/x\/a\.md#L7"/);
+  assert.match(inPieces('C:\\src\\a.py:1', 99), /data-target="C:\\src\\a\.py:1"/);
+});
+
+test('what is no place in a file, or is in a link or a block of code, is no further link', () => {
+  for (const text of ['https://example.org/a.html:80', 'at 10:30', 'localhost:8080', 'file.name', '`see a.py:1`', '    a.py:1', '//host.example/a.py:1', 'command:a.b:1']) {
+    assert.doesNotMatch(inPieces(text, 99), /data-target/, text);
+  }
+  assert.equal(inPieces('[a.py:1](b.py)', 99).match(/data-target/g)?.length, 1);
+});
+
+test('a long text without places is searched in no time', () => {
+  const began = performance.now();
+  inPieces(`${'a.'.repeat(50_000)} ${'a/'.repeat(50_000)}`, 1_000_000);
+  assert.ok(performance.now() - began < 2000);
+});

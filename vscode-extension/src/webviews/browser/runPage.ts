@@ -16,6 +16,9 @@ import { Questions, type Place } from './runPage/questions';
 import { afterTexts, Growth } from './runPage/texts';
 
 const SECOND = 1000;
+const SEPARATOR = ' · ';
+/** Between the words of a figure, which stay in one line. */
+const NO_BREAK = '\u00a0';
 /** Pixels from the end within which a reader follows what is new. */
 const NEAR = 80;
 
@@ -74,6 +77,8 @@ const hint = element('p', { class: 'quiet', id: 'hint' }, HINT);
 const folds = new Folds(kept<Kept>()?.folds ?? {}, () => keepView());
 const edits = new Edits(kept<Kept>()?.edit, () => keepView());
 let state: PageState | undefined;
+/** The time by which all that is under way says how long it lasts, so that a part never lasts longer than the whole. */
+let clock = Date.now();
 let isAtEnd = true;
 /** Whether the page has seen its newest run at work, and the reader has touched nothing since its end. */
 let isLive = false;
@@ -138,6 +143,9 @@ function show(next: PageState): void {
     conversation.replaceChildren();
   }
   heading.textContent = next.title;
+  if (next.nodes.some(({ ended }) => ended !== undefined)) {
+    tick();
+  }
   next.nodes.forEach((view) => draw(view));
   next.nodes.forEach((view) => place(view));
   edits.draw(next.edited, next.isReplying);
@@ -257,6 +265,7 @@ function makeRun(first: RunView, level: number): Drawn {
   const isRoot = first.parent === undefined;
   const name = headingOf(level, first.agent);
   const about = element('span', { class: 'about' });
+  const outcome = element('span', { class: 'outcome' });
   const state = element('span', { class: 'state quiet' });
   const body = element('div', { class: 'body' });
   const error = element('pre', { class: 'error' });
@@ -273,6 +282,10 @@ function makeRun(first: RunView, level: number): Drawn {
   const top = isRoot
     ? element('article', { class: first.isShared ? 'run root shared' : 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, bar.top, error)
     : folded('run', [name, badge, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, ...(messages ? [messages.top] : []), changes, bar.top, error);
+  if (!isRoot) {
+    top.querySelector('summary')?.append(outcome);
+    top.addEventListener('toggle', () => (outcome.hidden = (top as HTMLDetailsElement).open || outcome.textContent === ''));
+  }
   return {
     view: first,
     top,
@@ -282,6 +295,7 @@ function makeRun(first: RunView, level: number): Drawn {
     draw(view) {
       const run = view as RunView;
       about.textContent = run.heading;
+      outcome.textContent = run.outcome;
       error.textContent = run.error;
       error.hidden = run.error === '';
       changes.textContent = run.changes;
@@ -293,12 +307,23 @@ function makeRun(first: RunView, level: number): Drawn {
       take.hidden = run.status === 'running' || run.error !== '';
       rerun.hidden = run.status === 'running';
       change.hidden = run.status === 'running' || run.task === '';
-      if (top instanceof HTMLDetailsElement && !top.dataset['seen']) {
-        top.dataset['seen'] = 'yes';
-        folds.follow(top, first.id, run.status === 'running');
+      if (top instanceof HTMLDetailsElement) {
+        fold(top, run);
+        outcome.hidden = top.open || run.outcome === '';
       }
     },
   };
+}
+
+/** A called agent is open while it works, and folded to a line when it has ended, unless the reader is in it or has opened it. */
+function fold(top: HTMLDetailsElement, { id, status }: RunView): void {
+  const former = top.dataset['seen'];
+  top.dataset['seen'] = status;
+  if (former === undefined) {
+    folds.follow(top, id, status === 'running');
+  } else if (former !== status && !top.contains(document.activeElement)) {
+    folds.draw(top, id, status === 'running');
+  }
 }
 
 /** What a request has given: open, unless it is answers, which can be long. */
@@ -418,17 +443,16 @@ function makeCall(first: CallView, level: number): Drawn {
 }
 
 function drawState({ view, state }: Drawn): void {
-  const lasts = duration(Math.max(0, (view.ended ?? Date.now()) - view.began));
+  const lasts = duration(Math.max(0, (view.ended ?? clock) - view.began));
   const words = view.status === 'completed' && view.kind !== 'run' ? '' : view.state;
-  if (view.kind === 'run' && view.isShared) {
-    state.textContent = joined([words, view.model]);
-    return;
-  }
-  state.textContent = joined([words, lasts, view.kind === 'run' ? view.model : '', view.figures]);
+  const isShared = view.kind === 'run' && view.isShared;
+  const all = joined([words, isShared ? '' : lasts, view.kind === 'run' ? view.model : '', view.figures]);
+  state.textContent = all.split(SEPARATOR).map((part) => part.replaceAll(' ', NO_BREAK)).join(SEPARATOR);
 }
 
 /** What is under way lasts longer. */
 function tick(): void {
+  clock = Date.now();
   questions.tick();
   for (const each of drawn.values()) {
     if (each.view.status === 'running' && each.top.isConnected) {

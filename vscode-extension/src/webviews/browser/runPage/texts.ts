@@ -4,6 +4,10 @@ import { GrowingMarkdown } from '../../../runPage/markdown';
 import type { Growing } from '../../../runPage/views';
 import { element } from '../elements';
 import { drawing } from '../frames';
+import { addCopyButtons, watchCode } from './code';
+
+/** Milliseconds without a piece after which a block that may grow gets its colours. */
+const REST = 300;
 
 /** Texts that have grown since they were drawn. */
 const grown = new Set<Growth>();
@@ -28,6 +32,7 @@ export class Growth {
   private now = '';
   /** What is drawn of it. */
   private drawn = 0;
+  private resting: ReturnType<typeof setTimeout> | undefined;
   isEmpty = true;
 
   /** `level` is that of the heading above. */
@@ -53,8 +58,12 @@ export class Growth {
     if (isNew) {
       this.settled.replaceChildren();
     }
-    this.settled.append(fragment(settled));
+    const finished = fragment(settled);
+    watchCode(finished);
+    this.settled.append(finished);
     this.open.replaceChildren(fragment(open));
+    clearTimeout(this.resting);
+    this.resting = setTimeout(() => watchCode(this.open), REST);
   }
 }
 
@@ -65,5 +74,6 @@ function fragment(html: string): DocumentFragment {
   for (const block of template.content.querySelectorAll<HTMLElement>('pre, table')) {
     block.tabIndex = 0; // It may have to be scrolled by the keyboard.
   }
+  addCopyButtons(template.content);
   return template.content;
 }
