@@ -16,7 +16,7 @@ TEXT = 'name = "main"\nmodel = "openai/gpt"\nzzz = 1\nsub_agents = ["other"]\n'
 
 
 @pytest.mark.parametrize("text", [TEXT, f'{TEXT}broken = "', "\0", ""])
-def test_a_long_text_says_the_same_as_a_short_one(
+def test_long_text_is_read_as_a_short_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str
 ) -> None:
     path = tmp_path / "user" / "agents" / "main.toml"

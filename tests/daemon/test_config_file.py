@@ -32,14 +32,14 @@ TABLE = '[providers.openai]\napi_key = "sk-test"\n'
         ("\ufeff# mine\n", f"\ufeff# mine\n\n{TABLE}"),
     ],
 )
-def test_the_key_is_put_where_it_belongs(before: str, after: str) -> None:
+def test_key_is_added_to_the_table_of_its_provider(before: str, after: str) -> None:
     assert with_key(before, PATH, "openai", KEY) == after
 
 
 @pytest.mark.parametrize(
     "before", ["", TABLE.replace(KEY, "  "), TABLE.replace(KEY, ""), "# mine\n[providers.openai]\n"]
 )
-def test_an_empty_key_is_a_place_for_one(before: str) -> None:
+def test_empty_key_gives_the_position_for_a_key(before: str) -> None:
     after = with_key(before, PATH, "openai", "")
     assert tomli.loads(after)["providers"]["openai"]["api_key"] == ""
     place = key_place(after, "openai")
@@ -48,7 +48,7 @@ def test_an_empty_key_is_a_place_for_one(before: str) -> None:
     assert after[place.end] == '"'
 
 
-def test_a_key_that_is_there_already_changes_nothing() -> None:
+def test_existing_key_is_kept() -> None:
     assert with_key(TABLE, PATH, "openai", KEY) == TABLE
 
 
@@ -63,7 +63,9 @@ def test_a_key_that_is_there_already_changes_nothing() -> None:
         ("providers = 7", "write the key there as providers.openai.api_key"),
     ],
 )
-def test_what_would_lose_something_is_left_to_the_user(text: str, said: str) -> None:
+def test_config_that_cannot_be_edited_safely_is_refused_without_the_key(
+    text: str, said: str
+) -> None:
     with pytest.raises(ConfigError, match=r"^/config\.toml ") as caught:
         with_key(text, PATH, "openai", KEY)
     assert said in str(caught.value)

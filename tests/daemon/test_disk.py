@@ -74,7 +74,7 @@ def test_links_between_folders_are_not_followed_in_circles(tmp_path: Path) -> No
     assert _found(tmp_path) == [agent]
 
 
-def test_only_agent_files_of_a_folder_count(tmp_path: Path) -> None:
+def test_only_toml_files_directly_in_a_folder_are_agents(tmp_path: Path) -> None:
     agent = _agent(tmp_path / "a.toml")
     _agent(tmp_path / "a.toml.bak")
     _agent(tmp_path / "below/b.toml")
@@ -90,7 +90,7 @@ def test_a_file_is_read_as_utf8_with_or_without_a_byte_order_mark(tmp_path: Path
     assert disk.read(path) == disk.Content("name = 'ä'\r\n")
 
 
-def test_what_holds_no_text_says_why(tmp_path: Path) -> None:
+def test_file_that_is_not_utf8_or_no_file_has_a_fault(tmp_path: Path) -> None:
     latin = tmp_path / "latin.toml"
     latin.write_bytes(b"name = '\xe4'\n")
     folder = tmp_path / "folder.toml"
@@ -115,7 +115,7 @@ def test_a_huge_file_is_not_read(tmp_path: Path) -> None:
     assert disk.read(path) == disk.Content("", "the file can't be read: it is larger than 32 MB")
 
 
-def test_stamps_tell_what_was_changed_and_what_has_gone(tmp_path: Path) -> None:
+def test_stamps_differ_for_changed_and_deleted_files(tmp_path: Path) -> None:
     stays = _agent(tmp_path / "stays.toml")
     changes = _agent(tmp_path / "changes.toml")
     goes = _agent(tmp_path / "goes.toml")
@@ -158,7 +158,7 @@ def test_the_user_folder_follows_the_environment(tmp_path: Path) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_an_unreadable_file_says_so(tmp_path: Path) -> None:
+def test_unreadable_file_has_a_fault(tmp_path: Path) -> None:
     path = _agent(tmp_path / "a.toml")
     path.chmod(0)
 

@@ -20,7 +20,7 @@ def where(tmp_path: Path, names: Names, folder: str, workdir: str = "") -> Path 
     return typed_folder(typed, workdir, PathContext("main", tmp_path / "project", environment))
 
 
-def test_paths_start_where_those_of_a_run_do(tmp_path: Path) -> None:
+def test_paths_are_resolved_as_in_a_run(tmp_path: Path) -> None:
     project = tmp_path / "project"
     assert where(tmp_path, Names.SKILL, "skills/") == tmp_path / "config/axe/skills"
     assert where(tmp_path, Names.SKILL, "~/") == Path("/home/me")
@@ -32,7 +32,7 @@ def test_paths_start_where_those_of_a_run_do(tmp_path: Path) -> None:
     assert typed_folder(typed, "", nobody) is None
 
 
-def test_what_is_in_a_folder(tmp_path: Path) -> None:
+def test_folder_listing_follows_links_to_folders(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "b").write_text("")
     (tmp_path / "c").symlink_to(tmp_path / "a")
@@ -50,7 +50,7 @@ def test_a_folder_that_cannot_be_listed_is_empty(tmp_path: Path, name: str) -> N
     assert list_folder(tmp_path / name, "") == Listing()
 
 
-def test_of_a_large_folder_what_fits_is_listed(
+def test_large_folder_is_listed_by_prefix_up_to_the_limit(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(disk_queries, "MOST", 3)

@@ -68,7 +68,7 @@ async def test_the_second_client_reads_only_what_has_changed(
     await daemon.close()
 
 
-async def test_what_a_client_is_told_to_have_changed_is_read_whatever_is_known(
+async def test_changed_file_of_a_client_is_read_although_it_is_indexed(
     tmp_path: Path, read: list[str]
 ) -> None:
     folder = _project(tmp_path)
@@ -84,7 +84,7 @@ async def test_what_a_client_is_told_to_have_changed_is_read_whatever_is_known(
     await daemon.close()
 
 
-async def test_a_file_that_had_not_changed_for_a_while_is_read_again_only_if_it_is_another_one(
+async def test_settled_file_is_read_again_only_with_another_stamp(
     tmp_path: Path, read: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(index, "SETTLED_SECONDS", -1)
@@ -104,9 +104,7 @@ async def test_a_file_that_had_not_changed_for_a_while_is_read_again_only_if_it_
     await daemon.close()
 
 
-async def test_what_nobody_has_in_view_any_more_is_forgotten(
-    tmp_path: Path, read: list[str]
-) -> None:
+async def test_files_of_the_last_closed_view_are_forgotten(tmp_path: Path, read: list[str]) -> None:
     _project(tmp_path)
     daemon = _daemon(tmp_path)
     await daemon.close_view(await _view(daemon, tmp_path / "project"))

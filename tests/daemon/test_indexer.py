@@ -67,7 +67,7 @@ class Typing:
         await asyncio.sleep(0)
 
 
-async def test_who_never_stops_typing_delays_the_reading_of_all_files_only_once(
+async def test_continuous_typing_delays_a_scan_only_for_limited_pauses(
     paths: list[Path], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     typing = Typing(monkeypatch)

@@ -10,7 +10,7 @@ from axe_lsp.workspace.snapshot import Snapshot
 from axe_lsp.workspace.workspace import Change, Workspace
 
 
-def test_a_link_that_became_a_file_while_it_was_alone_with_its_name_is_one_no_more(
+def test_link_that_became_a_file_is_no_link_any_more(
     tmp_path: Path,
 ) -> None:
     file, link = (tmp_path / name / "axe" / "agents" / "lint.toml" for name in ("one", "other"))

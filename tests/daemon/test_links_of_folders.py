@@ -26,7 +26,7 @@ def link(folder: Path) -> Path:
     return found
 
 
-def test_the_first_path_counts(folder: Path, link: Path) -> None:
+def test_first_path_of_a_linked_folder_is_its_name(folder: Path, link: Path) -> None:
     folders = LinkedFolders()
     assert (folders.name(link), folders.name(folder)) == (link, link)
     folders = LinkedFolders()
@@ -41,7 +41,7 @@ def test_another_path_can_be_preferred(folder: Path, link: Path) -> None:
     assert folders.name(link.with_name("again")) != link
 
 
-def test_what_is_forgotten_leaves_its_other_paths(folder: Path, link: Path) -> None:
+def test_forgotten_path_leaves_the_other_paths_of_its_folder(folder: Path, link: Path) -> None:
     folders = LinkedFolders()
     folders.name(folder)
     folders.name(link)

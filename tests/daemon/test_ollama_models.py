@@ -32,7 +32,7 @@ async def asking(tmp_path: Path, base_url: str) -> AsyncIterator[Ollama]:
         await daemon.close()
 
 
-async def test_its_models_are_known_once_it_has_answered(
+async def test_models_are_empty_until_ollama_has_answered(
     tmp_path: Path, provider: ScriptedProvider
 ) -> None:
     hold = Hold()
@@ -61,7 +61,7 @@ async def test_its_models_are_known_once_it_has_answered(
     ],
     ids=["no JSON", "another shape", "no text", "an error", "elsewhere", "cut off"],
 )
-async def test_an_answer_that_is_none_means_no_models(
+async def test_invalid_answer_means_no_models(
     tmp_path: Path, provider: ScriptedProvider, answer: Raw
 ) -> None:
     provider.script("", answer)

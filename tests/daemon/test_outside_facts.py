@@ -68,7 +68,7 @@ def test_a_picture_is_named_and_is_no_text(project: Path) -> None:
     assert found.added == before.added
 
 
-def test_nothing_is_known_of_a_malformed_glob(project: Path) -> None:
+def test_malformed_glob_has_no_matches(project: Path) -> None:
     assert look(project, Question(globs=("[", "*"))).matches.keys() == {"*"}
 
 
@@ -129,7 +129,7 @@ def test_a_folder_of_very_many_files_is_not_counted_to_its_end(
     assert not found.is_complete
 
 
-def test_the_working_directory(project: Path) -> None:
+def test_working_directory_is_resolved_with_variables(project: Path) -> None:
     found = look(project, Question(workdir="src", globs=("*.py",)))
     assert found.folder is not None
     assert (found.folder.shown, found.folder.exists) == (str(project / "src"), True)
@@ -147,7 +147,7 @@ def test_only_an_absolute_folder_is_the_same_wherever_an_agent_is_run(project: P
     assert look(project, Question(workdir=str(project)), is_usual=False).is_certain
 
 
-def test_a_skill_by_its_path_and_by_its_name(project: Path) -> None:
+def test_skill_is_found_by_path_and_by_name(project: Path) -> None:
     skill = project.parent / "home/axe/skills/review/SKILL.md"
     skill.parent.mkdir(parents=True)
     skill.write_text("Look twice.")
@@ -180,7 +180,7 @@ def test_a_skill_by_its_path_and_by_its_name(project: Path) -> None:
         ),
     ],
 )
-def test_what_is_wrong_with_a_skill(project: Path, content: bytes, fault: str) -> None:
+def test_invalid_skill_has_its_fault(project: Path, content: bytes, fault: str) -> None:
     folder = project.parent / "home/axe/skills/review"
     folder.mkdir(parents=True)
     (folder / "SKILL.md").write_bytes(content)
@@ -237,7 +237,7 @@ def test_keys_are_found_and_never_shown(project: Path) -> None:
 
 
 @pytest.mark.parametrize("model", ["", "gpt", "nobody/x"])
-def test_nothing_is_known_of_keys_that_no_run_would_use(project: Path, model: str) -> None:
+def test_model_without_a_provider_key_has_no_key_fact(project: Path, model: str) -> None:
     assert look(project, Question(model=model)).key is None
 
 
@@ -293,13 +293,13 @@ def test_what_is_added_to_the_prompt_is_counted(project: Path) -> None:
 
 
 @pytest.mark.parametrize("odd", ["\0", "~", "x" * 5000, "../" * 50])
-def test_nothing_that_somebody_types_fails(project: Path, odd: str) -> None:
+def test_any_typed_text_gives_facts(project: Path, odd: str) -> None:
     question = Question(model=f"replay/{odd}", skill=odd, workdir=odd, globs=(odd,))
     assert find_out(question, PathContext("main", project, {})).question == question
     assert look(project, question, HOME="/nonexistent").question == question
 
 
-def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
+def test_equal_questions_share_their_search(project: Path) -> None:
     home = project.parent / "home"
     path_context = PathContext("main", project, {"XDG_CONFIG_HOME": str(home)})
     question = Question(globs=("src/*.py",), model="openai/gpt", workdir="src")
@@ -316,7 +316,7 @@ def test_agents_that_ask_the_same_share_the_answers(project: Path) -> None:
     assert find_out(other, path_context, searched=searched) == find_out(other, path_context)
 
 
-def test_what_agents_reach_for_is_shared_but_not_whose_file_it_is(
+def test_reaches_of_equal_questions_are_shared(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked = []

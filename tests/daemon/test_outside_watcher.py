@@ -60,7 +60,7 @@ def _matched(facts: Facts, pattern: str = "*.md") -> int:
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_an_open_file_is_looked_beyond(tmp_path: Path) -> None:
+async def test_facts_of_an_open_file_are_looked_up(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
     async with _view(tmp_path) as view:
         view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
@@ -70,7 +70,7 @@ async def test_an_open_file_is_looked_beyond(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_closed_settings_of_codex_are_looked_beyond(tmp_path: Path) -> None:
+async def test_facts_of_closed_codex_settings_are_looked_up(tmp_path: Path) -> None:
     folder = tmp_path / ".codex"
     (folder / "rules").mkdir(parents=True)
     (folder / "rules" / "a.rules").write_text("prefix_rule(\n")
@@ -118,7 +118,7 @@ async def test_first_agent_of_codex_stands_for_a_layer_without_settings(tmp_path
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_closed_agents_are_not_looked_beyond(tmp_path: Path) -> None:
+async def test_facts_of_closed_agents_are_not_looked_up(tmp_path: Path) -> None:
     agent = tmp_path / "axe/agents/main.toml"
     agent.parent.mkdir(parents=True)
     agent.write_text('name = "main"\nmodel = "openai/gpt"\nskill = "none"\n')
@@ -132,7 +132,7 @@ async def test_closed_agents_are_not_looked_beyond(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_what_a_file_asks_now_is_looked_up(tmp_path: Path) -> None:
+async def test_changed_globs_are_looked_up(tmp_path: Path) -> None:
     (tmp_path / "a.md").write_text("a")
     async with _view(tmp_path) as view:
         view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
@@ -142,7 +142,7 @@ async def test_what_a_file_asks_now_is_looked_up(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_a_keystroke_elsewhere_is_no_reason_to_look(tmp_path: Path) -> None:
+async def test_edit_of_other_lines_starts_no_lookup(tmp_path: Path) -> None:
     async with _view(tmp_path) as view:
         view.edit(_uri(tmp_path), 'skill = "s"\n')
         before = await _facts(view, _uri(tmp_path), lambda facts: facts.skill is not None)
@@ -153,7 +153,7 @@ async def test_a_keystroke_elsewhere_is_no_reason_to_look(tmp_path: Path) -> Non
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_changes_that_somebody_tells_of_are_looked_at(tmp_path: Path) -> None:
+async def test_reported_change_on_disk_updates_the_facts(tmp_path: Path) -> None:
     path = tmp_path / "a.md"
     async with _view(tmp_path) as view:
         view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
@@ -163,7 +163,7 @@ async def test_changes_that_somebody_tells_of_are_looked_at(tmp_path: Path) -> N
         await _facts(view, _uri(tmp_path), lambda facts: _matched(facts) == 1)
 
 
-async def test_changes_that_nobody_tells_of_are_seen_too(
+async def test_unreported_change_on_disk_updates_the_facts(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(outside_watcher, "INTERVAL", 0.01)
@@ -175,7 +175,7 @@ async def test_changes_that_nobody_tells_of_are_seen_too(
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_a_file_that_was_closed_meanwhile_is_nobody_s_business(tmp_path: Path) -> None:
+async def test_file_closed_during_a_lookup_gets_no_facts(tmp_path: Path) -> None:
     other = uri_of(tmp_path / "axe/agents/other.toml")
     async with _view(tmp_path) as view:
         view.edit(_uri(tmp_path), 'files = ["*.md"]\n')
@@ -186,7 +186,7 @@ async def test_a_file_that_was_closed_meanwhile_is_nobody_s_business(tmp_path: P
 
 
 @pytest.mark.usefixtures("seldom")
-async def test_a_look_that_fails_is_not_the_last(
+async def test_failed_lookup_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with _view(tmp_path) as view:

@@ -14,7 +14,7 @@ import pytest
 from axe_lsp.daemon.processes import ENOUGH, shared
 
 
-def test_few_items_are_worked_on_here() -> None:
+def test_few_items_start_no_processes() -> None:
     seen: list[Sequence[int]] = []
 
     def work(numbers: Sequence[int]) -> list[int]:  # No other process could find it.

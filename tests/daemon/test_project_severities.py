@@ -31,7 +31,7 @@ def settled(folder: Path, text: str) -> tuple[dict[str, Severity | None], list[s
         ('"\\u202e\\u001b" = 1', r"'\u202e\x1b' is unknown"),
     ],
 )
-def test_what_does_not_count_is_a_complaint(tmp_path: Path, text: str, complaint: str) -> None:
+def test_invalid_severity_is_a_complaint(tmp_path: Path, text: str, complaint: str) -> None:
     severities, complaints = settled(tmp_path, text)
     assert severities == {}
     assert len(complaints) == 1

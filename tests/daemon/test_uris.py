@@ -44,7 +44,7 @@ def test_paths_of_windows_keep_their_drive_or_server(path: str, expected: str) -
     assert PureWindowsPath(windows_path(path)) == PureWindowsPath(expected)
 
 
-def test_what_is_no_file_has_no_path() -> None:
+def test_uri_of_no_file_has_no_path() -> None:
     assert path_of("untitled:Untitled-1") is None
     assert canonical("untitled:Untitled-1") == "untitled:Untitled-1"
     assert path_of("file://[") is None

@@ -197,7 +197,7 @@ async def test_files_that_a_client_opens_one_after_the_other_are_not_read_twice(
         assert all(closed[uri].name is opened[uri].name for uri in closed)
 
 
-async def test_a_buffer_counts_until_it_is_closed_and_then_the_disk(tmp_path: Path) -> None:
+async def test_text_of_a_buffer_counts_until_it_is_closed(tmp_path: Path) -> None:
     root = tmp_path / "project"
     uri = uri_of(_write(root / "axe/agents/one.toml"))
 
@@ -239,7 +239,7 @@ async def test_further_folders_are_known_by_the_path_that_editors_open_them_by(
 
 
 @pytest.mark.parametrize("half_typed", ["", " ", "~nobody-of-that-name/agents"])
-async def test_a_folder_that_is_not_typed_whole_leaves_the_others_in_force(
+async def test_half_typed_agent_path_leaves_the_others_in_force(
     tmp_path: Path, half_typed: str
 ) -> None:
     root = tmp_path / "project"
@@ -313,7 +313,7 @@ async def test_agents_in_markdown_that_change_appear_and_go_are_noticed(tmp_path
         assert {name for _, name in view.snapshot.layers.names} == {"changed", "new"}
 
 
-async def test_files_that_are_no_agents_are_not_taken_in(tmp_path: Path) -> None:
+async def test_changed_file_that_is_no_agent_is_ignored(tmp_path: Path) -> None:
     other = _write(tmp_path / "project/pyproject.toml")
 
     async with _view(tmp_path, tmp_path / "project") as view:
@@ -396,7 +396,7 @@ async def test_without_a_client_that_tells_the_disk_is_watched(
         await _until(view, lambda: _names(view) == {"two", "three", "four"})
 
 
-async def test_an_untouched_disk_is_no_news(tmp_path: Path) -> None:
+async def test_reported_change_without_a_difference_is_ignored(tmp_path: Path) -> None:
     root = tmp_path / "project"
     agent = _write(root / "axe/agents/one.toml")
 

@@ -103,7 +103,7 @@ def test_the_editor_is_shown_the_exact_change_and_it_happens_when_it_agrees(
         (None, "the editor's answer was not understood"),
     ],
 )
-def test_anything_but_a_yes_is_a_no_and_the_model_hears_why(
+def test_any_other_answer_is_a_denial_with_its_reason(
     project: Project, provider: ScriptedProvider, answer: Json, why: str
 ) -> None:
     provider.script("m-left", Says(calls=[WRITE]), Says("done"))
@@ -383,7 +383,7 @@ def test_allowing_for_this_run_works_with_buttons_too(
     [f"echo {'x' * 30_000}; touch a.txt", "\n" * 60 + "touch a.txt"],
     ids=["characters", "lines"],
 )
-def test_what_is_too_long_for_a_message_is_whole_in_a_file_until_it_is_answered(
+def test_long_change_is_in_a_private_file_until_it_is_answered(
     project: Project, provider: ScriptedProvider, command: str
 ) -> None:
     provider.script("m-left", Says(calls=[Call("run_command", {"command": command})]), Says("done"))
@@ -441,7 +441,7 @@ def test_an_editor_that_can_not_ask_is_told_what_to_do(
     assert told(provider, "left")[0].startswith("write_file was not allowed: it needs the user's")
 
 
-def test_what_the_settings_allow_is_not_asked_about(
+def test_call_allowed_by_settings_is_not_asked_about(
     project: Project, provider: ScriptedProvider
 ) -> None:
     provider.script("m-left", Says(calls=[WRITE, COMMAND]), Says("done"))
@@ -469,7 +469,7 @@ def test_rules_of_config_toml_allow_calls_in_editors(
     assert told(provider, "left")[0] == "wrote 2 bytes to a.txt"
 
 
-def test_a_question_holds_no_key(project: Project, provider: ScriptedProvider) -> None:
+def test_question_has_no_api_key(project: Project, provider: ScriptedProvider) -> None:
     leak = Call("run_command", {"command": "echo the-key-of-the-user"})
     provider.script("m-left", Says(calls=[leak]), Says("done"))
     with editor_with(project, ASKS) as editor:

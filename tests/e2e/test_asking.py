@@ -80,7 +80,7 @@ def test_the_client_is_asked_and_its_answer_reaches_the_model(
         ("Postgres", "the editor's answer was not understood"),
     ],
 )
-def test_whatever_is_no_answer_is_an_error_for_the_model(
+def test_invalid_answer_is_an_error_for_the_model(
     project: Project, provider: ScriptedProvider, result: Json, expected: str
 ) -> None:
     provider.script("m-asker", Says(calls=[WHICH]), Says("done"))
@@ -133,7 +133,7 @@ def test_other_clients_show_a_message_with_the_choices(
     assert told(provider) == expected
 
 
-def test_a_mere_enter_in_emacs_is_no_answer(project: Project, provider: ScriptedProvider) -> None:
+def test_default_button_in_emacs_is_no_answer(project: Project, provider: ScriptedProvider) -> None:
     provider.script("m-asker", Says(calls=[WHICH]), Says("done"))
     with project.editor(clientInfo={"name": "Eglot"}, capabilities={}) as editor:
         editor.client.answer_with["window/showMessageRequest"] = lambda params: params["actions"][0]

@@ -133,7 +133,7 @@ def test_a_type_is_extracted_to_an_agent_file(project: Project) -> None:
         assert tomli.loads(editor.texts["parent"])["task"] == {"types": types}
 
 
-def test_what_can_not_be_done_says_why_where_the_client_shows_it(project: Project) -> None:
+def test_impossible_action_is_disabled_with_a_reason(project: Project) -> None:
     text = HEAD + '[task.type.audit]\nprompt = "Audit."\n'
     (project.agents / "audit.toml").symlink_to("nowhere")
     with project.editor(capabilities=EVERYTHING) as editor:
@@ -168,7 +168,7 @@ def test_a_missing_agent_is_created_and_shown(project: Project) -> None:
         assert shown == [{"uri": editor.uri("é😀"), "takeFocus": True}]
 
 
-def test_an_agent_for_nobody_in_particular_lies_in_the_project_or_with_the_user(
+def test_new_agent_lies_in_the_project_or_else_with_the_user(
     project: Project,
 ) -> None:
     with project.editor() as editor:
@@ -319,7 +319,7 @@ def test_clients_that_know_only_commands_get_commands(project: Project) -> None:
         assert editor.problems("parent", 0) == []
 
 
-def test_what_nobody_can_carry_out_is_not_offered(project: Project) -> None:
+def test_action_that_client_and_server_cannot_apply_is_not_offered(project: Project) -> None:
     with project.editor(capabilities=without(LITERALS, "workspace.applyEdit")) as editor:
         editor.open("parent", GHOST)
         editor.problems("parent", 2)
@@ -383,7 +383,7 @@ def test_a_command_that_names_no_action_is_refused(
 # -- secrets
 
 
-def test_a_secret_moves_to_the_users_configuration_and_is_told_to_nobody(project: Project) -> None:
+def test_secret_moves_to_config_toml_and_is_in_no_message(project: Project) -> None:
     config = project.home / ".config" / "axe" / "config.toml"
     with project.editor(capabilities=EVERYTHING) as editor:
         lets_edit(editor)

@@ -33,7 +33,7 @@ def offered(editor: Editor, name: str, before: str) -> dict[str, Any]:
     return {each["label"]: each for each in items}
 
 
-def test_a_client_that_can_do_little_gets_plain_text(project: Project) -> None:
+def test_client_without_capabilities_gets_plain_text(project: Project) -> None:
     with project.editor(capabilities={}) as editor:
         editor.open("parent", HEAD + "par")
         offer = offered(editor, "parent", "\npar")["[params]"]
@@ -66,13 +66,13 @@ def test_a_client_that_asks_users_whether_the_rest_of_a_word_stays_gets_both_edi
         assert "range" in offered(editor, "parent", '", "lixx')["lint"]["textEdit"]
 
 
-def test_a_closed_header_is_taken_by_its_bracket(project: Project) -> None:
+def test_closed_header_has_its_bracket_as_commit_character(project: Project) -> None:
     with project.editor(capabilities=able(commitCharactersSupport=True)) as editor:
         editor.open("parent", HEAD + "[par]\n")
         assert offered(editor, "parent", "[par")["params"]["commitCharacters"] == ["]"]
 
 
-def test_thousands_of_agents_are_cut_to_the_best(project: Project) -> None:
+def test_offers_of_hundreds_of_agents_are_limited_to_the_best(project: Project) -> None:
     for number in range(400):
         project.write(f"agent-{number}", 'name = "x"\nmodel = "ollama/m"\n')
     with project.editor() as editor:

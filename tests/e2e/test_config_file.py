@@ -31,7 +31,7 @@ def test_config_toml_is_checked_and_completed_where_it_is_the_users(project: Pro
         assert editor.client.leave() == 0
 
 
-def test_other_files_of_that_name_are_none_of_ours(project: Project) -> None:
+def test_config_toml_of_a_project_is_not_served(project: Project) -> None:
     other = (project.root / "config.toml").as_uri()
     with project.editor() as editor:
         editor.open(other, "[providers.antropic]\n")

@@ -87,7 +87,7 @@ def test_a_document_is_reported_once_and_then_only_when_something_changes(editor
         ("Neovim", {"textDocument": {"diagnostic": {}}}, None),
     ],
 )
-def test_who_cannot_follow_changes_by_pulling_is_not_offered_it(
+def test_pull_is_offered_only_to_clients_that_refresh(
     project: Project, name: str, capabilities: Any, pulls: Any
 ) -> None:
     child = project.write("lint", CHILD)
@@ -103,7 +103,7 @@ def test_who_cannot_follow_changes_by_pulling_is_not_offered_it(
             pull_until(editor, "parent", ["unknown-agent"])
 
 
-def test_what_is_pulled_is_not_pushed_as_well(editor: Editor) -> None:
+def test_open_file_that_is_pulled_is_not_pushed(editor: Editor) -> None:
     editor.open("parent", HEAD + "timeout = -1\n")
     editor.replace("parent", "-1", "-2")
     assert codes(pull(editor, "parent")) == ["negative-timeout"]
@@ -114,7 +114,7 @@ def test_what_is_pulled_is_not_pushed_as_well(editor: Editor) -> None:
     assert pushed == {editor.uri("other")}
 
 
-def test_what_was_pushed_is_taken_back_when_the_file_is_opened(editor: Editor) -> None:
+def test_pushed_diagnostics_are_cleared_when_the_file_is_opened(editor: Editor) -> None:
     editor.project.write("other", HEAD + "timeout = -1\n")
     editor.changed_on_disk(editor.project.path("other"))
     editor.problems("other", 2)
@@ -170,7 +170,7 @@ def test_a_request_that_waits_can_be_cancelled(editor: Editor) -> None:
     assert editor.client.leave() == 0
 
 
-def test_a_file_that_goes_is_news_once(editor: Editor) -> None:
+def test_deleted_file_is_reported_once_as_empty(editor: Editor) -> None:
     one = editor.project.write("one", HEAD)
     editor.changed_on_disk(one)
     editor.problems("one", 1)
@@ -207,7 +207,7 @@ KNOWS = {
 
 
 @pytest.mark.parametrize("place", ["publishDiagnostics", "diagnostic"])
-def test_clients_get_what_they_know_to_show(project: Project, place: str) -> None:
+def test_tags_and_related_information_follow_the_capabilities(project: Project, place: str) -> None:
     project.write("lint", CHILD)
     with project.editor(capabilities={"textDocument": {place: KNOWS}}) as editor:
         editor.open("parent", TWICE)
@@ -246,7 +246,7 @@ def test_audience_model_gets_errors_for_what_has_no_effect_and_no_hints(
         assert {each["code"]: each["severity"] for each in params["diagnostics"]} == severities
 
 
-def test_clients_that_know_nothing_else_get_the_message_alone(project: Project) -> None:
+def test_client_without_capabilities_gets_plain_diagnostics(project: Project) -> None:
     project.write("lint", CHILD)
     with project.editor() as editor:
         editor.open("parent", TWICE)
@@ -269,7 +269,7 @@ def test_comments_silence_in_the_editor(project: Project) -> None:
         assert editor.problems("parent", 0) == []
 
 
-def test_how_deep_agents_are_changes_with_the_agent_at_the_top(project: Project) -> None:
+def test_edit_of_the_root_changes_unreachable_depth(project: Project) -> None:
     project.write("middle", HEAD.replace("parent", "middle") + 'sub_agents = ["lint"]\n')
     project.write("lint", CHILD)
     with project.editor() as editor:

@@ -54,7 +54,7 @@ def hello(options: object) -> bytes:
 RUN = message("axe/agents", {}, id=2)
 
 
-def test_a_web_page_gets_nothing_through(listening: Listening) -> None:
+def test_http_requests_on_the_port_run_nothing(listening: Listening) -> None:
     body = hello({"axeToken": listening.token_file.read_text()}) + RUN
     for head in (
         b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: %d\r\n\r\n" % len(body),
@@ -67,7 +67,7 @@ def test_a_web_page_gets_nothing_through(listening: Listening) -> None:
         assert answer_to(listening, head + body) == b""
 
 
-def test_who_has_no_token_is_not_answered(listening: Listening) -> None:
+def test_client_without_the_token_is_not_answered(listening: Listening) -> None:
     for options in (
         None,
         [],
@@ -83,7 +83,7 @@ def test_who_has_no_token_is_not_answered(listening: Listening) -> None:
         assert answer_to(listening, hello(options) + RUN) == b"", options
 
 
-def test_nothing_else_may_come_first(listening: Listening) -> None:
+def test_first_message_other_than_initialize_closes_the_connection(listening: Listening) -> None:
     token = listening.token_file.read_text()
     for first in (
         RUN,
@@ -167,14 +167,14 @@ def serve(project: Project, arguments: Sequence[str]) -> subprocess.CompletedPro
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "[::]"])
-def test_no_other_machine_gets_in_unasked(project: Project, host: str) -> None:
+def test_listening_on_all_interfaces_needs_allow_remote(project: Project, host: str) -> None:
     ended = serve(project, ["--tcp", f"{host}:0"])
     assert ended.returncode == 1
     assert "can be reached from other machines" in ended.stderr
     assert "add --allow-remote" in ended.stderr
 
 
-def test_who_says_so_may_listen_for_other_machines(project: Project) -> None:
+def test_allow_remote_listens_on_all_interfaces(project: Project) -> None:
     with (
         listening_server(project.environment, "0.0.0.0:0", "--allow-remote") as server,
         server.connect() as client,

@@ -203,7 +203,7 @@ def test_an_editor_that_does_not_answer_is_not_asked_again(
 
 
 @pytest.mark.parametrize("answer", [None, {}, {"content": 3}, [], "text"])
-def test_garbage_for_a_text_means_the_disk(
+def test_invalid_answer_of_the_client_falls_back_to_the_disk(
     client: AcpClient, editor: AcpEditor, provider: ScriptedProvider, answer: Json
 ) -> None:
     editor.answer("fs/read_text_file", lambda _: answer)

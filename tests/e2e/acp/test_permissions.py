@@ -112,7 +112,7 @@ def test_a_run_goes_on_without_a_server_of_the_client_that_was_denied(
     assert '"tell"' not in json.dumps(provider.requests[0].body["tools"])
 
 
-def test_a_server_that_is_none_is_rejected(client: AcpClient) -> None:
+def test_invalid_mcp_server_is_rejected(client: AcpClient) -> None:
     params = {"cwd": str(client.project.root), "mcpServers": [{"command": "x"}]}
     with pytest.raises(ServerError, match="name"):
         client.request("session/new", params)
