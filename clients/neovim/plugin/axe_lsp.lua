@@ -49,6 +49,9 @@ command('AxeFork', 'fork', {
 command('AxeUndo', 'undo', {
   desc = 'Show what a run has changed in files, and put them back',
 })
+command('AxeChanges', 'changes', {
+  desc = 'Show which files a run has changed',
+})
 command('AxeTest', 'test', {
   nargs = '*',
   bang = true,

@@ -28,7 +28,7 @@ support.play(function()
   support.wait_for_log('killed: the language server has stopped\n▶ manager: Review the change')
 
   vim.ui.select = function(runs, _, on_choice)
-    assert(#runs == 1 and runs[1].status == 'killed', vim.inspect(runs))
+    assert(#runs == 2 and runs[1].status == 'killed', vim.inspect(runs))
     on_choice(runs[1])
   end
   vim.cmd('AxeResume')

@@ -76,6 +76,14 @@ function M.undo()
   runs.undo(vim.api.nvim_get_current_buf())
 end
 
+function M.changes()
+  if vim.bo.filetype == 'axeruns' then
+    runs.changes_at_cursor()
+  else
+    runs.changes(vim.api.nvim_get_current_buf())
+  end
+end
+
 function M.test(given)
   require('axe_lsp.testing').test(given.args, given.bang, vim.api.nvim_get_current_buf())
 end

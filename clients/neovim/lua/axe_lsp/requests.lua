@@ -73,6 +73,13 @@ function M.send(client, method, params, bufnr, on_result)
   end, bufnr)
 end
 
+--- Asks the server for what the user has not asked for; a failure is not shown.
+function M.look(client, method, params, on_answer)
+  request(client, method, params, function(_, result)
+    on_answer(words.visible(result))
+  end, vim.api.nvim_get_current_buf())
+end
+
 --- What the server answers, if it does so at once.
 function M.ask(client, method, params)
   local answered, answer

@@ -60,6 +60,12 @@ function M.tell(method, event)
   tree.tell(method, event)
 end
 
+--- Shows what a root run has changed in files; nil for nothing.
+function M.show_changes(root_id, changes)
+  local tree = past[root_id] or M.live()
+  tree.show_changes(root_id, changes)
+end
+
 --- A question of an agent to the user has come (1), or is settled (-1).
 function M.ask(question, more)
   local tree = past[question.rootRunId] or M.live()

@@ -46,9 +46,10 @@ local function follow_agent(event, client_id)
 end
 
 --- What a tool has changed on the disk is shown where it is open.
-local function follow_tool(event)
+local function follow_tool(event, client_id)
   if event.kind == 'end' then
     approvals.end_call(event.runId, event.callId)
+    require('axe_lsp.changes').follow(event, client_id)
   end
   if event.kind == 'end' and not event.isError and vim.fn.getcmdwintype() == '' then
     vim.cmd('silent! checktime')
@@ -155,16 +156,9 @@ local function pick_past(bufnr, fits, prompt, none, use)
   local function send(method, params)
     send_and_show(client, method, params, bufnr)
   end
-  requests.send(client, 'axe/runs', { limit = 200 }, bufnr, function(found)
-    local fitting = vim.tbl_filter(fits, found)
-    if #fitting == 0 then
-      return vim.notify('axe: ' .. none, vim.log.levels.INFO)
-    end
-    vim.ui.select(fitting, { prompt = prompt, format_item = words.past }, function(run)
-      if run then
-        use(run, send, client)
-      end
-    end)
+  local what = { prompt = prompt, none = none, fits = fits }
+  require('axe_lsp.history').choose(client, bufnr, what, function(run)
+    use(run, send, client)
   end)
 end
 
@@ -211,7 +205,17 @@ end
 --- Shows what a run has changed in files, and puts them back if the user agrees, who picks the run.
 function M.undo(bufnr)
   pick_past(bufnr, is_at_rest, 'Undo the file changes of which run?', 'no run has ended yet', function(run, _, client)
-    require('axe_lsp.undoing').undo(client, run, bufnr)
+    require('axe_lsp.undoing').undo(client, run, bufnr, {}, pass)
+  end)
+end
+
+--- Shows the files that a run has changed, which the user picks.
+function M.changes(bufnr)
+  local function is_any()
+    return true
+  end
+  pick_past(bufnr, is_any, 'The changed files of which run?', 'no run is stored yet', function(run, _, client)
+    require('axe_lsp.changes').show(client, run)
   end)
 end
 
@@ -224,7 +228,7 @@ end
 
 --- Makes a new run that shares the first turns of one that is at rest, and goes on with the same model or another.
 function M.fork(bufnr)
-  pick_past(bufnr, is_kept, 'Fork which run?', 'no run can be forked', function(run, send)
+  pick_past(bufnr, is_kept, 'Fork which run?', 'no run can be forked', function(run, send, client)
     local last = tostring(run.turns or 1)
     vim.ui.input({ prompt = ('Fork %s at turn (1 to %s): '):format(words.shorten(run.agent), last), default = last }, function(turn)
       local number = tonumber(turn or '')
@@ -234,7 +238,9 @@ function M.fork(bufnr)
       vim.ui.input({ prompt = 'Model: ', default = run.model }, function(model)
         if model then
           local other = model ~= run.model and model ~= '' and model or nil
-          send('axe/resume', { runId = run.runId, fromTurn = number, model = other })
+          require('axe_lsp.forking').prepare(client, run, number, bufnr, function()
+            send('axe/resume', { runId = run.runId, fromTurn = number, model = other })
+          end)
         end
       end)
     end)
@@ -330,7 +336,15 @@ end
 function M.undo_at_cursor()
   local root, client = root_at_cursor()
   if root then
-    require('axe_lsp.undoing').undo(client, root, vim.api.nvim_get_current_buf())
+    require('axe_lsp.undoing').undo(client, root, vim.api.nvim_get_current_buf(), {}, pass)
+  end
+end
+
+--- Shows the files that the run of the line of the cursor has changed.
+function M.changes_at_cursor()
+  local root, client = root_at_cursor()
+  if root then
+    require('axe_lsp.changes').show(client, root)
   end
 end
 

@@ -59,6 +59,12 @@ local function show_figures(tree, item, figures)
   set_mark(tree, item, row_of(tree, item), figures)
 end
 
+--- Shows figures at the head of an agent, and which files it has changed.
+local function show_head(tree, run, figures)
+  run.figures = figures
+  show_figures(tree, run.head, run.changes and figures .. ' · ' .. run.changes or figures)
+end
+
 --- Puts a line at the end of a run; without one, at the end of all.
 local function add(tree, run, indent, mark, text, item)
   local row = run and last_row(tree, run) + 1 or (is_empty(tree) and 0 or line_count(tree))
@@ -96,7 +102,7 @@ end
 local function show_work(tree, run)
   local waits = run.questions > 0
   mark_head(tree, run, waits and words.WAITING or words.RUNNING)
-  show_figures(tree, run.head, words.at_work(run.begun.model, waits, run.time))
+  show_head(tree, run, words.at_work(run.begun.model, waits, run.time))
 end
 
 --- Appends to the text that an agent writes. The ends of lines at its end wait for what comes after them.
@@ -161,7 +167,7 @@ local function begin_run(tree, event)
   if parent then
     table.insert(parent.children, run)
   end
-  show_figures(tree, run.head, event.model)
+  show_head(tree, run, event.model)
 end
 
 local function end_run(tree, run, ended)
@@ -175,7 +181,7 @@ local function end_run(tree, run, ended)
     tell(tree, run, ended.unapplied and words.PROBLEM or words.RETRY, ended.changes, { kind = 'run' })
   end
   mark_head(tree, run, words.ending(ended))
-  show_figures(tree, run.head, ended.durationMs and words.figures(ended) or ended.status)
+  show_head(tree, run, ended.durationMs and words.figures(ended) or ended.status)
 end
 
 --- A run goes on that had begun in a former process. What this had left open is over.
@@ -303,6 +309,15 @@ function M.new(bufnr)
     if run and not run.ended then
       run.time = milliseconds
       show_work(tree, run)
+    end
+  end
+
+  --- Shows what a run has changed in files; nil for nothing.
+  function tree.show_changes(run_id, changes)
+    local run = vim.api.nvim_buf_is_loaded(bufnr) and tree.runs[run_id]
+    if run and run.changes ~= changes then
+      run.changes = changes
+      show_head(tree, run, run.figures)
     end
   end
 

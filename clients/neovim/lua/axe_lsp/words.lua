@@ -70,6 +70,34 @@ function M.used(by)
   return by.cost and string.format('%s, $%.4f', tokens, by.cost) or tokens
 end
 
+--- How many lines a file, or all of them, have got and lost.
+local function lines(added, removed)
+  return ('+%d −%d'):format(added, removed)
+end
+
+--- The changed lines of a file, if they are known.
+function M.lines(file)
+  return file.added and lines(file.added, file.removed) or 'lines not known'
+end
+
+--- Changed files with their lines, of a run or a turn: `files` is their number.
+function M.changed_files(sum)
+  return count(sum.files, 'file') .. ' ' .. lines(sum.added, sum.removed)
+end
+
+--- The same for an answer to axe/changes, without files that are as they were before; nil if there are none.
+function M.changes(changes)
+  local sum = { files = 0, added = 0, removed = 0 }
+  for _, file in ipairs(changes.files) do
+    if not file.isUndone then
+      sum.files = sum.files + 1
+      sum.added = sum.added + (file.added or 0)
+      sum.removed = sum.removed + (file.removed or 0)
+    end
+  end
+  return sum.files > 0 and M.changed_files(sum) or nil
+end
+
 --- A side run by its own name, any other run by that of its agent.
 function M.name(begun)
   return begun.side or begun.agent
