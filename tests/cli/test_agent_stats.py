@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from axe_lsp.cli.agents import main
+from axe_lsp.hosting.agent_runs.sources import TRIED
 from axe_lsp.hosting.history.database import open_history, transaction
 from axe_lsp.hosting.history.rows import Batch, EventRow, RunRow, write
 from support.command_line import Home
@@ -238,6 +239,22 @@ def test_runs_that_the_history_has_forgotten_leave_the_statistics(
         with transaction(connection):
             connection.execute("DELETE FROM runs WHERE run_id = 'r1'")
     assert agent(workspace.stats(), "a", "axe")["runs"] == 2
+
+
+@pytest.mark.parametrize("program", ["codex", "claude", "opencode"])
+def test_version_that_was_not_tried_is_named(program: str, workspace: Workspace) -> None:
+    workspace.record(program)
+    assert "was tried with" not in workspace.print("--source", program)
+    tried = TRIED[program]
+    for path in workspace.root.parent.rglob("*.jsonl"):
+        path.write_text(path.read_text().replace(f'"{tried}"', '"77.0.1"'))
+    for path in workspace.root.parent.rglob("opencode.db"):
+        with closing(sqlite3.connect(path)) as connection, connection:
+            connection.execute("UPDATE session SET version = '77.0.1'")
+    told = f"{program}: logs of version 77.0.1; axe-lsp was tried with {tried}, so numbers may be missing"
+    assert workspace.print("--source", program).splitlines()[-1] == told
+    (source,) = workspace.stats("--source", program)["sources"]
+    assert source["version"] == "77.0.1"
 
 
 def test_rebuild_reads_again_what_the_index_had(workspace: Workspace, home: Home) -> None:

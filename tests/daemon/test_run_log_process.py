@@ -90,7 +90,7 @@ def test_first_index_tells_what_was_counted_so_far(
     for number in range(3):
         meta = {"type": "session_meta", "payload": {"id": f"t{number}"}}
         (machine.home / ".codex" / f"t{number}").write_bytes(msgspec.json.encode(meta) + b"\n")
-    partial, last = machine.reports("codex")
+    partial, *_, last = machine.reports("codex")
     assert (partial.facts[reader].is_counting, last.facts[reader].is_counting) == (True, False)
 
 

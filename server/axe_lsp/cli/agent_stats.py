@@ -17,7 +17,7 @@ from axe_lsp.features.run_log import money
 from axe_lsp.hosting.agent_runs.index import RunIndex, index_file, opened_index, remove_index
 from axe_lsp.hosting.agent_runs.runs import ReadLog
 from axe_lsp.hosting.agent_runs.settings import MOST_DAYS, run_log_settings
-from axe_lsp.hosting.agent_runs.sources import SOURCES, read_source
+from axe_lsp.hosting.agent_runs.sources import SOURCES, TRIED, read_source
 from axe_lsp.runtime.errors import ConfigError
 from axe_lsp.runtime.files.folders import working_folder
 from axe_lsp.runtime.files.workspace_folders import workspace_above
@@ -108,6 +108,9 @@ def _text(report: Mapping[str, Json], logs: Iterable[ReadLog]) -> Iterator[str]:
     for log in logs:
         for reason, count in log.skipped.items():
             yield f"{log.program}: {log.files:,} files, {count:,} skipped ({reason})"
+        tried = TRIED.get(log.program, log.version)
+        if log.version and log.version != tried:
+            yield f"{log.program}: logs of version {log.version}; axe-lsp was tried with {tried}, so numbers may be missing"
 
 
 _UNITS: Mapping[str, Callable[[float], str]] = {

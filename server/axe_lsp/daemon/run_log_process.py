@@ -58,10 +58,10 @@ class RunLogPass:
             return
         with opened_index(path, self._tick) as self._index:
             self._index.forget_all_but(order.sources)
-            stored = [self._index.stored(each, since) for each in order.sources]
-            if not all(stored):
+            if not all(self._index.has_pass(each, since) for each in order.sources):
                 self._due = time.monotonic() + _FIRST_NUMBERS
-            elif self._is_first and stored:
+            elif self._is_first and order.sources:
+                stored = (self._index.stored(each, since) for each in order.sources)
                 self._report([log for log in stored if log is not None])
             for program in order.sources:
                 log = ReadLog(program)

@@ -175,6 +175,7 @@ def _source(log: ReadLog) -> dict[str, Json]:
         "bytes": log.size,
         "skipped": sum(log.skipped.values()),
         "state": "complete" if log.is_complete else "partial",
+        **({"version": log.version} if log.version else {}),
     }
 
 

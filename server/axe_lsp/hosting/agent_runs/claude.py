@@ -42,6 +42,7 @@ class _Conversation(Struct):
     offered: set[str] = field(default_factory=set)
     answers: set[str] = field(default_factory=set)
     ended: float = 0.0
+    version: str = ""
     is_side: bool = False
 
     def add(self, record: Record) -> None:
@@ -51,6 +52,7 @@ class _Conversation(Struct):
             return
         if record.at("isSidechain") is True and not self.is_side:
             return
+        self.version = shown_name(record.text("version")) or self.version
         self._add_time(record)
         self._add_attachment(Record(record.at("attachment")))
         self.run.cwd = self.run.cwd or record.text("cwd")
@@ -152,6 +154,7 @@ class Claude:
         main = self._files.read(path, _OF_SESSION, _Conversation())
         if main is None:
             return
+        self._log.see_version(main.version)
         cwd = main.run.cwd
         self._log.unknown.update(Counter((cwd, name) for name in main.unknown.values()))
         self._log.offered.update(Counter((cwd, name) for name in main.offered))
@@ -190,6 +193,7 @@ class Claude:
             return None
         child = self._files.read(path, _OF_CHILD, _Conversation(is_side=True))
         if child is not None:
+            self._log.see_version(child.version)
             child.run.agent, child.run.parent = shown_name(name), parent
             cwd = child.run.cwd
             self._log.unknown.update(Counter((cwd, each) for each in child.unknown.values()))

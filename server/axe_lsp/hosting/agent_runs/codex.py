@@ -45,6 +45,7 @@ class _Rollout(Struct):
     thread: str = ""
     role: str = ""
     parent: str = ""
+    version: str = ""
     run: LoggedRun = field(default_factory=lambda: LoggedRun("codex", "", "", 0.0))
     calls: dict[str, str] = field(default_factory=dict)
     unknown: dict[str, str] = field(default_factory=dict)
@@ -58,6 +59,7 @@ class _Rollout(Struct):
             self.thread = shown_name(record.text("payload", "id"))
             self.role = shown_name(record.text("payload", "agent_role"))
             self.parent = shown_name(record.text("payload", "parent_thread_id"))
+            self.version = shown_name(record.text("payload", "cli_version"))
             self.run.cwd = record.text("payload", "cwd")
             self.run.began = moment(record.text("timestamp")) or 0.0
 
@@ -153,6 +155,7 @@ class Codex:
 
     def _take(self, rollout: _Rollout) -> None:
         """Add what a rollout says to what the databases say of its thread."""
+        self._log.see_version(rollout.version)
         for call, name in rollout.unknown.items():
             if call not in self._seen_calls:  # A forked thread repeats those of its parent.
                 self._seen_calls.add(call)

@@ -37,12 +37,15 @@ CREATE TABLE run_tools (program TEXT NOT NULL, run TEXT NOT NULL, tool TEXT NOT 
 CREATE INDEX tools_by_program ON run_tools (program);
 CREATE TABLE unknown (program TEXT NOT NULL, cwd TEXT NOT NULL, name TEXT NOT NULL, calls INTEGER NOT NULL);
 CREATE TABLE offered (program TEXT NOT NULL, cwd TEXT NOT NULL, agent TEXT NOT NULL, sessions INTEGER NOT NULL);
-CREATE TABLE passes (program TEXT PRIMARY KEY, since REAL NOT NULL, files INTEGER NOT NULL, size INTEGER NOT NULL, skipped TEXT NOT NULL);
+CREATE TABLE passes (program TEXT PRIMARY KEY, since REAL NOT NULL, files INTEGER NOT NULL, size INTEGER NOT NULL, skipped TEXT NOT NULL,
+    version TEXT NOT NULL);
 CREATE TABLE versions (file TEXT NOT NULL, definition TEXT NOT NULL, since REAL NOT NULL);
 CREATE INDEX versions_by_file ON versions (file)
 """
 
 _OF_PROGRAM = ("sources", "runs", "run_tools", "unknown", "offered", "passes")
+
+_DAY = 86_400
 
 _OTHER_FORMAT = "the index has another format"
 
@@ -145,18 +148,24 @@ class RunIndex:
             )
         skipped = msgspec.json.encode(log.skipped).decode()
         connection.execute(
-            "INSERT INTO passes VALUES (?, ?, ?, ?, ?)",
-            (program, since, log.files, log.size, skipped),
+            "INSERT INTO passes VALUES (?, ?, ?, ?, ?, ?)",
+            (program, since, log.files, log.size, skipped, log.version),
         )
+
+    def has_pass(self, program: str, since: float) -> bool:
+        """Return whether a pass over the logs of a program has ended that began no later than `since`, or that day."""
+        query = "SELECT 1 FROM passes WHERE program = ? AND since <= ?"
+        found = self._connection.execute(query, (program, since + _DAY)).fetchone()
+        return found is not None
 
     def stored(self, program: str, since: float) -> ReadLog | None:
         """Return what the last pass has found; None if there was none, or if it began later."""
-        query = "SELECT since, files, size, skipped FROM passes WHERE program = ?"
-        found = self._connection.execute(query, (program,)).fetchone()
-        if found is None or found[0] > since + 86_400:
+        if not self.has_pass(program, since):
             return None
-        log = ReadLog(program, files=found[1], size=found[2])
-        log.skipped.update(msgspec.json.decode(found[3], type=dict[str, int]))
+        query = "SELECT files, size, skipped, version FROM passes WHERE program = ?"
+        files, size, skipped, version = self._connection.execute(query, (program,)).fetchone()
+        log = ReadLog(program, files=files, size=size, version=version)
+        log.skipped.update(msgspec.json.decode(skipped, type=dict[str, int]))
         tools: defaultdict[str, dict[str, ToolUse]] = defaultdict(dict)
         for run, name, calls, errors, missing in self._connection.execute(
             "SELECT run, tool, calls, errors, missing FROM run_tools WHERE program = ?", (program,)

@@ -99,19 +99,28 @@ class LogFiles:
     """The files below the folder of one program, as far as the bounds of a pass allow."""
 
     def __init__(self, root: Path, log: ReadLog, index: RunIndex) -> None:
-        self._root, self._log, self._index = root, log, index
+        self._log, self._index = log, index
+        self._real_root = os.path.realpath(root)
+        self._folders: dict[Path, bool] = {}
         self._read_bytes = 0
 
     def status(self, path: Path) -> os.stat_result | None:
         """Return the status of a regular file of the user below the root, which no link leads to; else None."""
         with suppress(OSError, ValueError):
-            if not path.resolve().is_relative_to(self._root.resolve()):
+            if not self._has(path.parent):
                 return None
             found = path.lstat()
             is_own = not hasattr(os, "getuid") or found.st_uid == os.getuid()
             if stat.S_ISREG(found.st_mode) and is_own:
                 return found
         return None
+
+    def _has(self, folder: Path) -> bool:
+        """Return whether a folder lies below the root once links are followed."""
+        if folder not in self._folders:
+            real = os.path.realpath(folder)
+            self._folders[folder] = os.path.commonpath([real, self._real_root]) == self._real_root
+        return self._folders[folder]
 
     def read(self, path: Path, marks: tuple[bytes, ...], empty: State) -> State | None:
         """Return what a file says, from the index as far as that has it. None if it must not be read.

@@ -25,7 +25,7 @@ from axe_lsp.runtime.json_data import json_text
 
 _SESSIONS = """
 SELECT id, parent_id, directory, agent, model, cost, tokens_input, tokens_output, tokens_cache_read, tokens_cache_write,
-    time_created, time_updated
+    time_created, time_updated, version
 FROM session WHERE time_updated >= ?
 """
 _CHANGED = """
@@ -74,6 +74,8 @@ class Opencode:
     def _read(self, connection: sqlite3.Connection, inode: int) -> None:
         found = rows(connection, _SESSIONS, self._since * 1000)
         sessions = {row[0]: row for row in found if isinstance(row[0], str)}
+        for row in sessions.values():
+            self._log.see_version(_text(row[12]))
         changed = {key: whole_number(row[11]) for key, row in sessions.items()}
         since = self._since * 1000
         for session, time in rows(connection, _CHANGED, since, since):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 
 from msgspec import Struct, field
@@ -56,7 +57,8 @@ class ReadLog(Struct):
     """What one program's logs say. `unknown` counts calls of agents that do not exist, by folder and name.
 
     `offered` counts the sessions in which an agent could have been called, by folder and name. `skipped` counts files
-    that were left out, by the reason. `started` are agents that a person has ever run.
+    that were left out, by the reason. `started` are agents that a person has ever run. `version` is the highest one of the program that has written, "" if it
+    is not known.
     """
 
     program: str
@@ -67,11 +69,20 @@ class ReadLog(Struct):
     size: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
     started: set[str] = field(default_factory=set)
+    version: str = ""
+
+    def see_version(self, version: str) -> None:
+        """Take note of the version of the program that has written something; the highest one counts."""
+        self.version = max(self.version, shown_name(version), key=_numbers)
 
     @property
     def is_complete(self) -> bool:
         """Whether no file was left out."""
         return not self.skipped
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(int(each[:9]) for each in re.findall(r"\d+", version))
 
 
 def shown_name(name: str) -> str:

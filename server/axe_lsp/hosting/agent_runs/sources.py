@@ -17,6 +17,9 @@ from axe_lsp.runtime.files.folders import Environment, data_folder, homes_of_dia
 
 OWN = "axe"
 
+TRIED = {"codex": "0.171.0", "claude": "2.1.332", "opencode": "1.18.33"}
+"""The version of each program with which its reader was tried."""
+
 
 def read_source(log: ReadLog, environment: Environment, since: float, index: RunIndex) -> None:
     """Fill `log` with the runs of its program that began since a time. Raises HistoryError for axe-lsp's own.
