@@ -23,7 +23,7 @@ def project(tmp_path: Path) -> Project:
     return Project(tmp_path)
 
 
-def test_three_mistakes_go_one_by_one_as_they_are_mended(project: Project) -> None:
+def test_each_corrected_mistake_removes_its_diagnostic(project: Project) -> None:
     project.write("lint", CHILD)
     with project.editor() as editor:
         editor.open("parent", THREE_MISTAKES)
@@ -63,7 +63,7 @@ def test_half_typed_lines_keep_the_other_diagnostics(project: Project) -> None:
         assert editor.problems("parent", 1) == ["out-of-range -6"]
 
 
-def test_an_agent_that_appears_and_goes_changes_those_that_name_it(project: Project) -> None:
+def test_created_and_deleted_agent_updates_its_callers(project: Project) -> None:
     project.write("parent", HEAD + 'sub_agents = ["lint"]\n')
     with project.editor() as editor:
         editor.open("parent")
@@ -76,7 +76,7 @@ def test_an_agent_that_appears_and_goes_changes_those_that_name_it(project: Proj
         assert editor.problems("parent", 1) == ['unknown-agent "lint"']
 
 
-def test_a_new_agent_that_was_only_opened_counts_already(project: Project) -> None:
+def test_unsaved_new_agent_resolves_its_name(project: Project) -> None:
     with project.editor() as editor:
         editor.open("parent", HEAD + 'sub_agents = ["lint"]\n')
         editor.problems("parent", 1)
@@ -170,7 +170,7 @@ def test_problems_of_a_folder_go_when_the_folder_does(project: Project) -> None:
         assert editor.problems("parent", 0) == []
 
 
-def test_agents_of_the_user_count_but_are_not_reported_unasked(project: Project) -> None:
+def test_agents_of_the_user_are_resolved_and_not_reported(project: Project) -> None:
     (project.user_agents / "lint.toml").write_text('name = "lint"\nmodel = 5\n')
     with project.editor() as editor:
         editor.open("parent", HEAD + 'sub_agents = ["lint", "none"]\n')
@@ -179,7 +179,7 @@ def test_agents_of_the_user_count_but_are_not_reported_unasked(project: Project)
         assert reported == {editor.uri("parent")}
 
 
-def test_other_toml_files_get_nothing_unless_they_are_called_agents(project: Project) -> None:
+def test_toml_file_is_served_only_as_an_agent_by_place_or_language(project: Project) -> None:
     with project.editor() as editor:
         elsewhere = (project.root / "pyproject.toml").as_uri()
         editor.open(elsewhere, "max_depth = ")
@@ -213,7 +213,7 @@ def test_hover_completion_and_definition_answer_over_the_wire(project: Project) 
         assert target["range"]["start"] == {"line": 1, "character": 7}
 
 
-def test_clients_that_know_links_and_snippets_get_them(project: Project) -> None:
+def test_links_and_snippets_follow_the_capabilities(project: Project) -> None:
     project.write("lint", CHILD)
     item = {"snippetSupport": True}
     features = {"definition": {"linkSupport": True}, "completion": {"completionItem": item}}
@@ -284,7 +284,7 @@ def test_description_of_a_strangers_agent_loads_no_picture_in_hover(project: Pro
     assert r"!\[\](https\://stranger.example/seen.png)" in hover["contents"]["value"]
 
 
-def test_open_files_become_agents_and_cease_to_be_with_the_settings(project: Project) -> None:
+def test_changed_agent_paths_add_and_remove_open_files(project: Project) -> None:
     (project.root / "more").mkdir()
     far = (project.root / "more" / "far.toml").as_uri()
 
@@ -335,7 +335,7 @@ def test_folders_of_the_settings_are_watched(project: Project) -> None:
         assert watched() == {(project.root / "later").as_uri()}
 
 
-def test_settings_are_asked_for_and_wrong_ones_explained(project: Project) -> None:
+def test_settings_are_requested_and_invalid_ones_explained(project: Project) -> None:
     with project.editor(capabilities={"workspace": {"configuration": True}}) as editor:
         asked = editor.client.wait_for("workspace/configuration")
         assert asked == {"items": [{"section": "axe"}]}
@@ -417,7 +417,7 @@ def test_a_document_is_changed_and_closed_by_any_spelling_of_its_uri(project: Pr
 
 @pytest.mark.parametrize("scheme", ["fugitive://", "git:", "vscode-notebook-cell:"])
 @pytest.mark.parametrize("language", ["toml", "axe-agent"])
-def test_what_editors_show_of_an_old_state_of_an_agent_is_none(
+def test_document_of_a_diff_scheme_is_no_agent(
     project: Project, scheme: str, language: str
 ) -> None:
     project.write("lint", CHILD)
@@ -456,7 +456,7 @@ def test_what_editors_show_of_an_old_state_of_an_agent_is_none(
     ],
     ids=["not UTF-8", "NUL", "10 MB in a line"],
 )
-def test_files_on_disk_that_are_hardly_text(project: Project, content: bytes, said: str) -> None:
+def test_invalid_file_on_disk_is_reported(project: Project, content: bytes, said: str) -> None:
     project.path("bad").write_bytes(content)
     with project.editor() as editor:
         params = editor.client.wait_for(PUBLISH, lambda it: it["uri"] == editor.uri("bad"))
@@ -490,7 +490,7 @@ def test_requests_about_files_that_are_not_open_are_answered_empty(project: Proj
         assert caught.value.code == -32602
 
 
-def test_a_code_that_no_rule_has_is_told_with_the_nearest(project: Project) -> None:
+def test_unknown_diagnostic_code_in_settings_gets_a_suggestion(project: Project) -> None:
     options = {"diagnostics": {"unknown-agnet": "off", "unknown-key": "off"}}
     with project.editor(initializationOptions=options) as editor:
         shown = editor.client.wait_for("window/showMessage")

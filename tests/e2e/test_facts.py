@@ -30,7 +30,7 @@ def test_missing_files_are_reported_and_followed(project: Project) -> None:
         assert editor.client.leave() == 0
 
 
-def test_a_key_in_the_environment_is_enough(tmp_path: Path) -> None:
+def test_api_key_in_the_environment_prevents_missing_api_key(tmp_path: Path) -> None:
     text = HEAD.replace("ollama", "openai")
     project = Project(tmp_path / "with", {"OPENAI_API_KEY": "nobody-may-see-it"})
     with project.editor() as editor:
@@ -65,7 +65,7 @@ def test_a_key_that_is_typed_into_config_toml_counts_before_it_is_saved(project:
         assert editor.problems("main", 1) == ['missing-api-key "openai/m"']
 
 
-def test_hints_and_explanations_tell_what_lies_outside(project: Project) -> None:
+def test_hover_and_hints_have_matched_files_and_prompt_size(project: Project) -> None:
     (project.root / "a.md").write_text("x" * 400)
     refresh = {"workspace": {"inlayHint": {"refreshSupport": True}}}
     with project.editor(capabilities=refresh) as editor:

@@ -51,20 +51,20 @@ def test_a_document_in_every_encoding(project: Project, encoding: str) -> None:
         )
 
 
-def test_tabs(project: Project) -> None:
+def test_indentation_follows_the_options_of_the_client(project: Project) -> None:
     with project.editor() as editor:
         options = {"tabSize": 8, "insertSpaces": False}
         assert formatted(editor, "a = [1,]\n", options=options) == "a = [\n\t1,\n]\n"
 
 
-def test_a_selection(project: Project) -> None:
+def test_selection_is_formatted_alone(project: Project) -> None:
     with project.editor() as editor:
         second = {"start": {"line": 4, "character": 0}, "end": {"line": 4, "character": 3}}
         result = formatted(editor, TEXT, "rangeFormatting", range=second)
         assert result == TEXT.replace("model=", "model = ")
 
 
-def test_nothing_to_do_and_nothing_that_can_be_done(project: Project) -> None:
+def test_formatted_or_broken_text_stays_as_it_is(project: Project) -> None:
     with project.editor() as editor:
         assert formatted(editor, "a = 1\n") == "a = 1\n"
         assert formatted(editor, "a  =  \n") == "a  =  \n"
@@ -77,7 +77,7 @@ def test_a_file_that_is_not_open(project: Project) -> None:
         assert editor.client.request("textDocument/formatting", document) is None
 
 
-def test_what_is_advertised(project: Project) -> None:
+def test_formatting_is_advertised(project: Project) -> None:
     with project.editor() as editor:
         assert editor.server["capabilities"]["documentFormattingProvider"]
         assert editor.server["capabilities"]["documentRangeFormattingProvider"]

@@ -150,7 +150,7 @@ def test_a_rename_changes_file_name_and_lists_in_one_edit(project: Project) -> N
         }
 
 
-def test_what_can_be_renamed_is_said_before_with_its_name(project: Project) -> None:
+def test_prepare_rename_returns_the_range_of_the_name(project: Project) -> None:
     prepares = {"textDocument": {"rename": {"prepareSupport": True}}}
     with project.editor(capabilities={**RENAMES, **prepares}) as editor:
         opened(editor, "parent")
@@ -160,12 +160,12 @@ def test_what_can_be_renamed_is_said_before_with_its_name(project: Project) -> N
         assert editor.ask("prepareRename", "parent", "mod") is None
 
 
-def test_clients_that_can_not_prepare_are_offered_the_rename_alone(project: Project) -> None:
+def test_client_without_prepare_support_gets_rename_alone(project: Project) -> None:
     with project.editor(capabilities=RENAMES) as editor:
         assert editor.server["capabilities"]["renameProvider"] is True
 
 
-def test_a_rename_that_can_not_be_is_refused_with_its_reason(project: Project) -> None:
+def test_impossible_rename_is_refused_with_a_reason(project: Project) -> None:
     with project.editor(capabilities=RENAMES) as editor:
         opened(editor, "parent")
         with pytest.raises(ServerError, match='there is an agent "caller" in this folder') as told:
@@ -226,7 +226,7 @@ def test_agents_below_a_folder_that_is_moved_or_deleted_in_the_editor_go_with_it
         editor.problems("parent", lambda found: found == ['unknown-agent "lint"'])
 
 
-def test_a_move_that_lists_can_not_follow_is_told_and_made_all_the_same(project: Project) -> None:
+def test_move_that_changes_the_meaning_of_a_list_is_warned_about(project: Project) -> None:
     project.write("plan", 'name = "plan"\nmodel = "ollama/m"\nsub_agents = ["style"]\n')
     user = project.user_agents / "style.toml"
     user.write_text('name = "style"\nmodel = "ollama/m"\n', "utf-8")
@@ -359,7 +359,7 @@ def test_lenses_are_asked_for_again_when_a_count_has_changed(project: Project) -
         assert count["command"]["title"] == "2 references"
 
 
-def test_a_lens_that_is_not_ours_is_refused(project: Project) -> None:
+def test_lens_with_foreign_data_is_refused(project: Project) -> None:
     with project.editor() as editor:
         lens = {"range": lenses(opened(editor, "lint"), "lint")[0]["range"], "data": 1}
         with pytest.raises(ServerError, match="data must be unchanged from textDocument/codeLens"):
@@ -369,7 +369,7 @@ def test_a_lens_that_is_not_ours_is_refused(project: Project) -> None:
 # -- symbols
 
 
-def test_agents_are_found_by_what_is_typed_of_their_names(project: Project) -> None:
+def test_workspace_symbol_matches_parts_of_names(project: Project) -> None:
     project.write("code-reviewer", 'model = "ollama/m"\n')
     (project.user_agents / "core.toml").write_text('name = "core"\n', "utf-8")
     with project.editor() as editor:
@@ -506,7 +506,7 @@ def test_a_graph_that_can_not_be_drawn_says_why(project: Project, params: Any, r
 NEWS = {"experimental": {"axe": {"agentsChanged": True}}}
 
 
-def test_clients_that_want_to_know_hear_when_agents_have_changed(project: Project) -> None:
+def test_agents_changed_is_sent_to_clients_with_the_capability(project: Project) -> None:
     with project.editor(capabilities=NEWS) as editor:
         opened(editor, "parent")
         editor.client.wait_for("axe/agentsChanged")
@@ -523,7 +523,7 @@ def test_clients_that_want_to_know_hear_when_agents_have_changed(project: Projec
         assert "caller" not in {each["name"] for each in editor.client.request("axe/agents")}
 
 
-def test_what_nobody_is_told_of_agents_is_no_news(project: Project) -> None:
+def test_edit_that_changes_no_listed_fact_sends_no_agents_changed(project: Project) -> None:
     with project.editor(capabilities=NEWS) as editor:
         opened(editor, "parent")
         editor.client.wait_for("axe/agentsChanged")
@@ -535,7 +535,7 @@ def test_what_nobody_is_told_of_agents_is_no_news(project: Project) -> None:
         assert len(editor.client.notifications("axe/agentsChanged")) == told + 1
 
 
-def test_clients_that_have_not_asked_hear_nothing(project: Project) -> None:
+def test_agents_changed_is_not_sent_without_the_capability(project: Project) -> None:
     with project.editor() as editor:
         opened(editor, "parent")
         editor.replace("parent", '["😀", ', "[")

@@ -29,7 +29,7 @@ def found(params: Any, code: str) -> list[Any]:
     return [each for each in params["diagnostics"] if each["code"] == code]
 
 
-def test_an_open_file_is_told_of_before_hundreds_of_others(project: Project) -> None:
+def test_diagnostics_of_an_open_file_come_before_those_of_others(project: Project) -> None:
     for number in range(300):
         project.write(f"n{number}", agent(f"n{number}", "nobody"))
     with project.editor() as editor:
@@ -73,7 +73,7 @@ def test_files_on_a_cycle_are_not_read_again_with_each_keystroke(project: Projec
         assert line_told_of_the_other_file(editor, problems=1) == 5
 
 
-def test_what_is_told_of_another_open_file_moves_with_its_text(project: Project) -> None:
+def test_related_information_follows_edits_of_the_other_file(project: Project) -> None:
     with project.editor(capabilities=RELATED) as editor:
         editor.open("here", agent("here", "there"))
         editor.open("there", agent("there", "here"))
@@ -103,7 +103,7 @@ def test_the_way_to_an_agent_that_is_too_deep_moves_with_the_texts_on_it(project
 
 
 @pytest.mark.parametrize(("typed", "more"), [("model", "# Mine.\n"), ("max_retries", "#\n\n")])
-def test_what_stayed_where_it_was_moves_with_a_later_change(
+def test_related_information_follows_a_later_edit_above_it(
     project: Project, typed: str, more: str
 ) -> None:
     with project.editor(capabilities=RELATED) as editor:

@@ -140,7 +140,7 @@ async def test_the_agents_that_nobody_calls_are_tools_with_their_schemas(
     assert typed.annotations.open_world_hint is False
 
 
-async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Sessions) -> None:
+async def test_annotations_of_a_tool_include_its_sub_agents(desk: Sessions) -> None:
     desk.project.write("calm", agent_file("calm", tools=["read_file"], sub_agents=["web"]))
     desk.project.write("web", agent_file("web", tools=["url_fetch", "run_command"]))
     async with desk.client(LEGACY, "calm") as client:
@@ -149,7 +149,7 @@ async def test_an_agent_is_as_dangerous_as_those_that_it_calls(desk: Sessions) -
     assert calm.annotations.open_world_hint is True
 
 
-async def test_names_and_all_choose_and_users_agents_have_to_be_named(desk: Sessions) -> None:
+async def test_names_and_all_select_the_agents_that_are_tools(desk: Sessions) -> None:
     (desk.project.user_agents / "mine.toml").write_text(agent_file("mine"))
     desk.project.write("with blank", agent_file("with blank"))
     for arguments, names in [
@@ -238,7 +238,7 @@ async def test_a_person_allows_a_change_before_it_is_made(
 
 
 @eras
-async def test_anything_else_is_a_denial(
+async def test_other_answer_is_a_denial(
     desk: Sessions, provider: ScriptedProvider, era: str
 ) -> None:
     decisions = ["deny", "decline", "cancel", "nonsense"]
@@ -263,7 +263,7 @@ async def test_anything_else_is_a_denial(
         (("--allow", "write_file(other.*)"), None, False, 0),
     ],
 )
-async def test_who_starts_the_server_decides_where_nobody_can_be_asked(
+async def test_approve_option_decides_where_the_client_cannot_ask(
     desk: Sessions,
     provider: ScriptedProvider,
     arguments: tuple[str, ...],
@@ -330,7 +330,7 @@ async def test_a_question_without_an_answer_is_asked_again(
     assert len(provider.requests) == 1
 
 
-async def test_a_client_that_never_comes_back_with_an_answer_holds_nothing_up(
+async def test_unanswered_questions_do_not_block_other_calls(
     desk: Sessions, provider: ScriptedProvider
 ) -> None:
     provider.script("m-lead", *[Says(calls=[WRITE])] * 3)
@@ -341,7 +341,7 @@ async def test_a_client_that_never_comes_back_with_an_answer_holds_nothing_up(
         assert text_of(await client.call_tool("reader", {"task": "Read"})) == "read"
 
 
-async def test_the_state_of_a_question_is_good_once_and_only_from_here(
+async def test_state_of_a_question_is_valid_once_and_only_in_its_server(
     desk: Sessions, provider: ScriptedProvider
 ) -> None:
     provider.script("m-lead", Says(calls=[WRITE]), Says("Written."))

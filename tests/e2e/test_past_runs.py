@@ -71,7 +71,7 @@ def test_short_run_with_a_locked_history_is_reported_as_not_stored(
     assert "end the process that keeps it locked" in message
 
 
-def test_runs_are_listed_newest_first_with_what_they_came_to(
+def test_runs_are_listed_newest_first_with_their_results(
     project: Project, provider: ScriptedProvider
 ) -> None:
     provider.script("m-lead", ASKS, Says("Done."))
@@ -143,7 +143,7 @@ def test_a_run_that_died_with_its_host_is_remembered_as_killed(
 
 
 @pytest.mark.req("002-16")
-def test_a_server_that_is_killed_leaves_nothing_out_either(
+def test_events_of_a_killed_server_are_all_stored(
     project: Project, provider: ScriptedProvider
 ) -> None:
     hold = Hold()
@@ -181,7 +181,7 @@ def wait_until_gone(process: int) -> None:
         os.close(process)
 
 
-def test_who_subscribes_to_all_runs_hears_of_those_of_others(
+def test_subscriber_of_all_runs_gets_events_of_other_clients(
     provider: ScriptedProvider, connect: Connect
 ) -> None:
     provider.script("m-solo", Says("one"), Says("two"))
@@ -260,7 +260,7 @@ def test_a_client_that_comes_late_misses_nothing_and_hears_nothing_twice(
     assert end["seq"] == heard(runner)[-1]["params"]["seq"]
 
 
-def test_a_run_that_is_over_is_told_once_more_to_who_asks(
+def test_subscription_to_an_ended_run_sends_its_stored_events(
     provider: ScriptedProvider, connect: Connect
 ) -> None:
     provider.script("m-solo", Says("one"))
@@ -275,9 +275,7 @@ def test_a_run_that_is_over_is_told_once_more_to_who_asks(
         watcher.client.request("axe/subscribe", {"runId": run_id})
 
 
-def test_nothing_is_remembered_if_the_settings_say_so(
-    project: Project, provider: ScriptedProvider
-) -> None:
+def test_keep_days_of_zero_stores_nothing(project: Project, provider: ScriptedProvider) -> None:
     provider.script("m-solo", Says("one"))
     with project.editor(initializationOptions={"history": {"keepDays": 0}}) as editor:
         run_id = run(editor)["runId"]
@@ -310,7 +308,7 @@ SENSELESS = [
 ]
 
 
-def test_what_makes_no_sense_is_refused(project: Project) -> None:
+def test_invalid_params_are_refused(project: Project) -> None:
     with project.editor() as editor:
         for method, params, complaint in SENSELESS:
             with pytest.raises(ServerError, match=complaint):

@@ -164,7 +164,7 @@ def test_a_file_outside_of_any_workspace_has_its_neighbours_and_the_users_agents
         assert target(editor, uri, '"mi') == project.user_agents / "mine.toml"
 
 
-def test_names_of_neighbours_are_not_called_unknown_before_they_have_been_read(
+def test_neighbour_is_not_reported_as_unknown_before_its_folder_is_read(
     project: Project, tmp_path: Path
 ) -> None:
     folder = tmp_path / "elsewhere" / "axe" / "agents"
@@ -280,7 +280,7 @@ def test_a_file_that_is_a_link_is_an_agent_by_the_name_of_the_link(
         assert target(editor, "parent", '"st') == project.path("style")
 
 
-def test_a_file_and_a_link_to_it_are_no_doubles(project: Project) -> None:
+def test_link_to_a_file_is_no_duplicate(project: Project) -> None:
     lint = write(project.agents, "lint")
     elsewhere = project.root / "sub" / "axe" / "agents"
     double, link = write(elsewhere, "style"), elsewhere / "lint.toml"

@@ -225,7 +225,7 @@ def test_a_client_that_knows_only_lsp_replies_to_a_run_and_forks_it(
         ({"runId": "x", "maxTokens": "9"}, '"maxTokens" must be a whole number above 0'),
     ],
 )
-def test_what_makes_no_sense_is_refused(project: Project, params: Json, complaint: str) -> None:
+def test_invalid_params_are_refused(project: Project, params: Json, complaint: str) -> None:
     with project.editor() as editor:
         assert complaint in refusal(editor, **params).message
         unknown = refusal(editor, runId="0" * 32)
@@ -312,7 +312,7 @@ def test_a_run_that_can_not_be_continued_is_refused_with_the_reason(
     assert len(provider.requests) == 1
 
 
-def test_trust_in_this_workspace_is_none_in_that_of_another_run(
+def test_trust_of_this_workspace_does_not_count_for_a_run_of_another(
     project: Project, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     """A run of another folder goes on, whose next sub-agent reaches outside of that folder."""
@@ -340,7 +340,7 @@ def test_trust_in_this_workspace_is_none_in_that_of_another_run(
     assert b"of somebody else" in sent
 
 
-def test_what_is_allowed_in_this_workspace_is_not_in_that_of_another_run(
+def test_allow_rules_of_this_workspace_do_not_count_for_a_run_of_another(
     project: Project, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
     other = Project(tmp_path / "other", {**provider.environment, **project.environment})

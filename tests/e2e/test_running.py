@@ -99,7 +99,7 @@ def test_a_turn_arrives_while_a_child_is_still_working(
 
 
 @pytest.mark.req("004-7", "004-10")
-def test_a_task_is_called_what_its_caller_calls_it(
+def test_task_has_the_description_of_its_caller(
     project: Project, provider: ScriptedProvider
 ) -> None:
     project.write("parent", 'name = "parent"\nmodel = "openai/m-parent"\n[task]\n')
@@ -192,7 +192,9 @@ def test_an_unsaved_document_runs(project: Project, provider: ScriptedProvider) 
         assert result["content"] == "from nowhere"
 
 
-def test_overrides_of_one_run(project: Project, provider: ScriptedProvider) -> None:
+def test_model_and_workdir_of_a_run_override_the_file(
+    project: Project, provider: ScriptedProvider
+) -> None:
     provider.script("other", Says("ok"))
     (project.root / "sub").mkdir()
     with project.editor() as editor:
@@ -247,7 +249,7 @@ def test_stopping_one_child_leaves_the_others(project: Project, provider: Script
         )
 
 
-def test_stopping_what_does_not_run(project: Project) -> None:
+def test_stop_of_an_unknown_run_stops_nothing(project: Project) -> None:
     with project.editor() as editor:
         assert editor.client.request("axe/stop", {"runId": "nothing"}) == {"stopped": False}
         with pytest.raises(ServerError) as caught:
@@ -292,9 +294,7 @@ def test_progress_with_a_token_of_the_servers(project: Project, provider: Script
         assert end["value"]["message"].startswith("completed after ")
 
 
-def test_progress_of_much_at_once_is_told_as_fast_as_it_can_be_read(
-    project: Project, provider: ScriptedProvider
-) -> None:
+def test_progress_of_many_events_is_throttled(project: Project, provider: ScriptedProvider) -> None:
     provider.script("m-parent", Says(calls=[calls_agent("nobody", "x")] * 200), Says("done"))
     with project.editor() as editor:
         started = time.monotonic()
@@ -448,9 +448,7 @@ def test_malformed_params_are_explained(project: Project) -> None:
             assert said in caught.value.message
 
 
-def test_unknown_params_are_told_of_and_have_no_effect(
-    project: Project, provider: ScriptedProvider
-) -> None:
+def test_unknown_params_are_warned_about(project: Project, provider: ScriptedProvider) -> None:
     provider.script("m-left", Says("ok"))
     with project.editor() as editor:
         result = editor.client.request("axe/run", {"agent": "left", "promt": "x", "task": "y"})

@@ -77,7 +77,7 @@ def test_an_unchanged_agent_gets_what_was_sent_before_and_a_changed_one_its_new_
     assert roles(changed) == "uauauau"
 
 
-def test_another_model_gets_nothing_that_the_first_has_signed(
+def test_another_model_gets_no_signed_thinking_of_the_first(
     project: Project, provider: ScriptedProvider
 ) -> None:
     provider.script("m-solo", READS, Says("First."))
@@ -139,7 +139,7 @@ def test_a_run_that_was_stopped_goes_on_with_what_was_said_and_done(
     assert [text_of(each) for each in body["messages"][3:]] == ["(interrupted)", "Leave it."]
 
 
-def test_what_was_said_of_an_answer_that_broke_off_stays_said(
+def test_partial_answer_stays_in_the_conversation(
     project: Project, provider: ScriptedProvider
 ) -> None:
     hold = Hold(chunk=5)

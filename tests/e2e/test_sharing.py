@@ -26,9 +26,7 @@ def project(tmp_path: Path, provider: ScriptedProvider) -> Project:
     return Project(tmp_path, provider.environment)
 
 
-def test_what_one_editor_types_is_not_there_for_the_other(
-    project: Project, connect: Connect
-) -> None:
+def test_unsaved_text_is_visible_to_its_own_editor_only(project: Project, connect: Connect) -> None:
     project.write("parent", HEAD + 'sub_agents = ["child"]\n')
     project.write("child", HEAD.replace("parent", "child"))
     first, second = connect(), connect()
@@ -117,9 +115,7 @@ async def test_what_one_client_allows_is_not_allowed_to_the_runs_of_another(
         assert (project.root / "out.txt").exists()
 
 
-def test_a_file_that_one_editor_has_had_read_is_seen_as_it_is_now_by_the_next(
-    project: Project, connect: Connect
-) -> None:
+def test_file_changed_between_two_editors_is_read_again(project: Project, connect: Connect) -> None:
     project.write("parent", HEAD)
     assert "parent" in names_of_all_read(connect())
     project.write("parent", HEAD + 'description = "changed"\n')

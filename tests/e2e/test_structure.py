@@ -71,7 +71,7 @@ def test_the_outline_is_a_list_where_the_client_knows_nothing_else(project: Proj
         assert found[1]["location"]["uri"] == editor.uri("parent")
 
 
-def test_folds_of_whole_lines_and_no_more_of_them_than_wanted(project: Project) -> None:
+def test_folds_follow_line_only_and_range_limit(project: Project) -> None:
     folding = {"foldingRange": {"lineFoldingOnly": True, "rangeLimit": 2}}
     with project.editor(capabilities={"textDocument": folding}) as editor:
         assert asked(open_with(editor), "foldingRange") == [
@@ -80,7 +80,7 @@ def test_folds_of_whole_lines_and_no_more_of_them_than_wanted(project: Project) 
         ]
 
 
-def test_folds_of_parts_of_lines(project: Project) -> None:
+def test_folds_have_characters_where_the_client_supports_them(project: Project) -> None:
     with project.editor() as editor:
         assert asked(open_with(editor), "foldingRange")[2] == {
             "startLine": 3,
@@ -127,7 +127,7 @@ def test_tokens_over_several_lines_come_in_pieces(project: Project) -> None:
         assert asked(editor, "semanticTokens/range", range=lines)["data"] == whole
 
 
-def test_what_is_advertised(project: Project) -> None:
+def test_structure_features_are_advertised(project: Project) -> None:
     with project.editor() as editor:
         capabilities = editor.server["capabilities"]
         assert capabilities["documentSymbolProvider"]
@@ -137,7 +137,7 @@ def test_what_is_advertised(project: Project) -> None:
         assert capabilities["semanticTokensProvider"]["range"] is True
 
 
-def test_files_that_are_not_open_get_nothing(project: Project) -> None:
+def test_closed_file_has_no_structure(project: Project) -> None:
     project.write("parent", TEXT)
     with project.editor() as editor:
         assert asked(editor, "documentSymbol") is None

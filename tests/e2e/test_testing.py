@@ -99,7 +99,7 @@ def test_hover_at_the_name_of_a_case_has_its_last_result(project: Project) -> No
         assert hover(4) == "Last result: **passed**"
 
 
-def test_what_can_not_be_run_is_told(project: Project) -> None:
+def test_case_that_cannot_run_is_an_error_with_its_reason(project: Project) -> None:
     with project.editor() as editor:
         uri = opened(editor, project, HEAD)
         run, *_ = lenses(editor, uri)

@@ -39,9 +39,7 @@ def changed(editor: Editor, provider: ScriptedProvider, *more: Call) -> str:
     return run
 
 
-def test_what_a_user_has_seen_and_agreed_to_is_put_back(
-    editor: Editor, provider: ScriptedProvider
-) -> None:
+def test_agreed_files_are_restored(editor: Editor, provider: ScriptedProvider) -> None:
     run = changed(editor, provider, Call("run_command", {"command": "true"}))
     root = editor.project.root
 
@@ -67,7 +65,7 @@ def test_what_a_user_has_seen_and_agreed_to_is_put_back(
     assert editor.client.request("axe/undo", {"runId": run})["files"] == []
 
 
-def test_only_what_was_agreed_to_as_it_is_is_put_back(
+def test_file_changed_after_it_was_shown_is_not_restored(
     editor: Editor, provider: ScriptedProvider
 ) -> None:
     run = changed(editor, provider)
@@ -89,7 +87,7 @@ def test_only_what_was_agreed_to_as_it_is_is_put_back(
     assert (root / "c.txt").read_text() == "edited after it was shown\n"
 
 
-def test_an_agreement_to_another_content_is_none(
+def test_agreement_with_another_digest_restores_nothing(
     editor: Editor, provider: ScriptedProvider
 ) -> None:
     run = changed(editor, provider)
@@ -102,7 +100,9 @@ def test_an_agreement_to_another_content_is_none(
     assert (root / "a.txt").read_text() == "new a.txt\n"
 
 
-def test_what_can_not_be_undone_is_refused(editor: Editor, provider: ScriptedProvider) -> None:
+def test_undo_of_a_running_or_unknown_run_is_refused(
+    editor: Editor, provider: ScriptedProvider
+) -> None:
     def refused(**params: Json) -> ServerError:
         with pytest.raises(ServerError) as failure:
             editor.client.request("axe/undo", params)

@@ -112,7 +112,7 @@ def test_a_type_of_the_file_that_is_called_like_a_built_in_one_is_offered_once()
 # -- keys
 
 
-def test_keys_of_the_table_that_are_not_set() -> None:
+def test_unset_keys_of_the_table_are_offered() -> None:
     found = labels('name = "x"\n[sub_agents_config]\nmax_depth = 3\n<|>\n')
     assert found[:4] == ["timeout", "parallel", "max_concurrent", "background"]
     assert "max_depth" not in found
@@ -158,7 +158,7 @@ def test_documentation_names_default_and_rule() -> None:
 # -- tables
 
 
-def test_tables_that_are_not_there_yet() -> None:
+def test_missing_tables_are_offered() -> None:
     found = labels('name = "x"\n[memory]\nenabled = true\n<|>')
     assert "[memory]" not in found
     assert "[params]" in found
@@ -183,14 +183,14 @@ def test_no_table_is_offered_above_keys_that_would_fall_into_it() -> None:
         ('["par<|>', "params", "[params]"),
     ],
 )
-def test_a_half_typed_key_in_quotes(text: str, label: str, after: str) -> None:
+def test_half_typed_key_in_quotes_is_completed(text: str, label: str, after: str) -> None:
     assert taken(text, label) == after
     _, found = offers(text)
     assert found[label].typed_as[1:] == label
 
 
 @pytest.mark.parametrize("typed", ["[<|>", "[sub_agents_<|>", "[sub_agents_<|>]", "[<|>]"])
-def test_a_half_typed_header(typed: str) -> None:
+def test_half_typed_header_is_completed(typed: str) -> None:
     assert taken(f"{typed}\nmax_depth = 1", "sub_agents_config") == (
         "[sub_agents_config]\nmax_depth = 1"
     )
@@ -278,7 +278,7 @@ def test_table_is_found_by_its_name_with_the_quote_that_was_typed() -> None:
         ("mcp_servers = [{ tr<|> }]", "transport", "mcp_servers = [{ transport =  }]"),
     ],
 )
-def test_what_is_missing_around_an_offer_comes_with_it(text: str, label: str, after: str) -> None:
+def test_offer_adds_missing_commas_and_quotes(text: str, label: str, after: str) -> None:
     assert taken(parent(text), label) == after + "\n\n"
 
 
@@ -310,7 +310,7 @@ def test_a_map_of_strings_is_offered_as_a_key() -> None:
 # -- other values
 
 
-def test_the_name_is_that_of_the_file() -> None:
+def test_name_is_offered_from_the_file_name() -> None:
     assert taken('--- lint.toml\nname = "<|>"', "lint") == 'name = "lint"'
     assert labels("--- /anywhere: Untitled-1\nname = <|>") == []
 
@@ -323,7 +323,7 @@ def test_numbers_of_a_short_range_and_defaults() -> None:
     assert labels("timeout = [<|>") == []
 
 
-def test_what_is_not_the_default_comes_first() -> None:
+def test_non_default_value_is_offered_first() -> None:
     assert labels("[sub_agents_config]\nparallel = <|>") == ["false", "true"]
 
 
@@ -402,7 +402,7 @@ def test_models_that_are_installed_are_offered() -> None:
         ('description = "ollama/<|>"', False),
     ],
 )
-def test_whether_somebody_types_a_model_of_ollama(text: str, expected: bool) -> None:
+def test_typed_ollama_model_is_recognised(text: str, expected: bool) -> None:
     opened = open_fixture(text)
     assert is_about_ollama(opened.file, opened.offset) is expected
 
@@ -448,7 +448,7 @@ def test_keys_are_offered_in_a_table_of_a_list_while_both_are_open(text: str) ->
         'retry = { backoff = """fix<|>\n""" }',
     ],
 )
-def test_what_is_replaced_is_on_the_line_of_the_cursor_and_around_it(text: str) -> None:
+def test_replaced_range_is_on_the_line_of_the_cursor(text: str) -> None:
     """Editors refuse anything else (LSP 3.17, "Completion Item")."""
     opened, found = offers(parent(text))
     for offer in found.values():
@@ -471,7 +471,7 @@ def test_what_is_replaced_is_on_the_line_of_the_cursor_and_around_it(text: str) 
         "unknown = <|>",
     ],
 )
-def test_where_nothing_is_offered(text: str) -> None:
+def test_position_without_candidates_has_no_offers(text: str) -> None:
     assert labels(text) == []
 
 

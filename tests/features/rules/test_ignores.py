@@ -46,7 +46,7 @@ def test_a_byte_order_mark_is_no_statement() -> None:
     assert diagnostics(opened.snapshot, opened.file) == ()
 
 
-def test_only_the_codes_that_it_names_and_only_there() -> None:
+def test_comment_silences_only_its_codes_at_its_line() -> None:
     check_findings("""
         timeout = -1  # axe: ignore[negative-timeout]
         zzz = 1
@@ -58,7 +58,7 @@ def test_only_the_codes_that_it_names_and_only_there() -> None:
     """)
 
 
-def test_several_codes() -> None:
+def test_comment_can_name_several_codes() -> None:
     assert codes('sub_agents = ["x", "x"]  # axe: ignore[unknown-agent, duplicate-agent]\n') == []
 
 
@@ -119,11 +119,11 @@ def test_a_comment_that_silences_nothing_is_unnecessary() -> None:
     assert (first.unnecessary, second.suggestion, third.unnecessary) == (True, "unknown-key", True)
 
 
-def test_a_comment_above_a_blank_line_is_about_nothing() -> None:
+def test_comment_above_a_blank_line_is_unused() -> None:
     assert codes("# axe: ignore[unknown-key]\n\nzzz = 1\n") == ["unused-ignore", "unknown-key"]
 
 
-def test_what_cannot_be_known_yet_is_not_called_unused() -> None:
+def test_comment_is_not_unused_before_the_folders_are_read() -> None:
     text = HEAD + 'sub_agents = ["x"]  # axe: ignore[unknown-agent]\n'
     opened = open_fixture(text, complete=False)
     assert diagnostics(opened.snapshot, opened.file) == ()
@@ -131,7 +131,7 @@ def test_what_cannot_be_known_yet_is_not_called_unused() -> None:
     assert [each.code for each in diagnostics(opened.snapshot, opened.file)] == ["unused-ignore"]
 
 
-def test_what_is_switched_off_is_not_called_unused() -> None:
+def test_comment_for_a_switched_off_rule_is_not_unused() -> None:
     opened = open_fixture(HEAD + "zzz = 1  # axe: ignore[unknown-key]\n")
     assert diagnostics(opened.snapshot, opened.file, {"unknown-key": None}) == ()
     opened = open_fixture(HEAD + "timeout = 1  # axe: ignore[unknown-key]\n")
@@ -142,7 +142,7 @@ def test_comments_about_comments_can_be_silenced_too() -> None:
     assert codes("timeout = 1  # axe: ignore[unknown-key, unused-ignore]\n") == []
 
 
-def test_severities_of_what_is_left_can_be_changed() -> None:
+def test_severity_of_unsilenced_findings_can_be_changed() -> None:
     opened = open_fixture(HEAD + "zzz = 1 # axe: ignore[unknown-key]\nyyy = 1\n")
     (found,) = diagnostics(opened.snapshot, opened.file, {"unknown-key": Severity.ERROR})
     assert found.severity is Severity.ERROR
@@ -154,7 +154,7 @@ PIECES = st.sampled_from(
 
 
 @given(st.lists(PIECES, max_size=12).map("".join))
-def test_no_text_is_too_odd(text: str) -> None:
+def test_any_text_gives_comments_with_exact_ranges(text: str) -> None:
     for each in read_ignores(Parse(text)):
         assert all(code.range.of(text) == code.code for code in each.codes)
 

@@ -71,7 +71,7 @@ def test_syntax_errors_come_with_the_other_findings() -> None:
     """)
 
 
-def test_missing_keys_and_wrong_types() -> None:
+def test_missing_keys_and_wrong_types_are_reported() -> None:
     check_findings(
         """
         name = "main"
@@ -176,7 +176,7 @@ def test_a_tool_is_suggested_before_its_alias() -> None:
         ),
     ],
 )
-def test_models(model: str, said: str) -> None:
+def test_invalid_models_are_reported(model: str, said: str) -> None:
     fixture = f'name = "main"\nmodel = "{model}"\n{" " * 8}{"^" * (len(model) + 2)} {said}\n'
     check_findings(fixture, head="", facts={"named_providers": ()})
 
@@ -184,7 +184,7 @@ def test_models(model: str, said: str) -> None:
 @pytest.mark.parametrize(
     "model", ["anthropic/claude", "ollama/a/b:c", "google/gemini", "replay/demo", "nobody/knows"]
 )
-def test_models_that_are_fine(model: str) -> None:
+def test_valid_models_have_no_findings(model: str) -> None:
     check_findings(f'name = "main"\nmodel = "{model}"\n', head="")
 
 
@@ -240,7 +240,7 @@ def test_a_longer_cycle_shows_the_way_round() -> None:
     assert [each.message for each in finding.related] == ["a may call b", "b may call main"]
 
 
-def test_a_cycle_elsewhere_is_not_this_files_business() -> None:
+def test_cycle_of_other_agents_is_not_reported_here() -> None:
     check_findings(
         'sub_agents = ["a"]\n',
         others='--- a.toml\nsub_agents = ["b"]\n--- b.toml\nsub_agents = ["a"]\n',

@@ -148,7 +148,7 @@ def test_a_picture_for_a_model_that_reads_text_only_is_named() -> None:
     )
 
 
-def test_a_search_that_was_given_up_proves_nothing() -> None:
+def test_incomplete_search_reports_no_empty_glob() -> None:
     given_up = {"**/*.md": matched(is_complete=False)}
     assert codes('files = ["**/*.md"]', folder=HERE, matches=given_up) == []
 
@@ -161,7 +161,7 @@ def test_a_search_that_was_given_up_proves_nothing() -> None:
         (ProviderKey("ollama", "OLLAMA_API_KEY", is_needed=False), []),
     ],
 )
-def test_keys(key: ProviderKey, expected: list[str]) -> None:
+def test_missing_api_key_depends_on_the_key_fact(key: ProviderKey, expected: list[str]) -> None:
     assert codes('model = "openai/gpt"', key=key) == expected
 
 
@@ -176,7 +176,7 @@ def test_a_missing_key_says_where_it_belongs() -> None:
     )
 
 
-def test_nothing_is_said_before_somebody_has_looked() -> None:
+def test_no_finding_about_files_before_they_are_looked_up() -> None:
     check_findings('skill = "x"\nfiles = ["*"]\nworkdir = "y"\n')
 
 

@@ -142,7 +142,7 @@ def test_an_input_that_an_agent_gives() -> None:
     )
 
 
-def test_nothing_is_said_of_others_before_the_folders_are_read() -> None:
+def test_no_finding_about_other_agents_before_the_folders_are_read() -> None:
     opened = open_fixture(
         """
         --- main.toml
@@ -160,7 +160,7 @@ def test_nothing_is_said_of_others_before_the_folders_are_read() -> None:
     assert diagnostics(opened.snapshot, opened.file) == ()
 
 
-def test_which_of_two_timeouts_counts() -> None:
+def test_shorter_of_two_timeouts_is_reported() -> None:
     check_findings(
         """
         sub_agents = ["quick", "slow", "same", "free"]

@@ -135,7 +135,7 @@ def test_other_models_are_not_reported(model: str) -> None:
 
 
 @pytest.mark.parametrize("type_", ['"strin"', '"string"', "5", "[]", '["strin", "null"]'])
-def test_whatever_else_an_input_is_it_is_meant_to_be_an_object(type_: str) -> None:
+def test_input_of_another_type_is_reported(type_: str) -> None:
     (found,) = check_findings(
         f"""
         [input]
@@ -222,11 +222,11 @@ def test_a_provider_that_axe_does_not_have() -> None:
     )
 
 
-def test_nobody_hears_of_axe_unasked() -> None:
+def test_not_axe_is_off_by_default() -> None:
     check_findings('tools = ["grep"]\nbudget.scope = "tree"\n')
 
 
-def test_how_to_delegate_without_anybody_to_delegate_to() -> None:
+def test_delegation_settings_without_sub_agents_are_unused() -> None:
     (finding,) = check_findings("""
         [sub_agents_config]
          ^^^^^^^^^^^^^^^^^ hint unused-config: sub_agents_config has no effect without sub_agents
@@ -246,7 +246,7 @@ def test_how_to_delegate_where_there_is_somebody(fixture: str) -> None:
     check_findings(fixture, others="--- a.toml\n")
 
 
-def test_an_empty_list_is_nobody_and_dotted_keys_count_as_their_table() -> None:
+def test_empty_sub_agents_make_dotted_delegation_keys_unused() -> None:
     check_findings("""
         sub_agents = []
         sub_agents_config.max_depth = 2
