@@ -11,12 +11,14 @@
 ;;; Code:
 
 (require 'axe-lsp-approve)
+(require 'axe-lsp-changes)
 (require 'axe-lsp-details)
 (require 'axe-lsp-inputs)
 (require 'axe-lsp-tree)
 (require 'axe-lsp-undo)
 (require 'axe-lsp-words)
 (require 'cl-lib)
+(require 'project)
 (require 'url-util)
 
 (defvar axe-lsp-command)
@@ -128,9 +130,10 @@ Each is a list of its server, of the event that it began with, and of when.")
        (derived-mode-p 'axe-agent-mode)
        (run-hook-with-args-until-success 'axe-lsp-server-functions t)))
 
-(defun axe-lsp-runs--uri ()
-  "The URI of this buffer's file."
-  (concat "file://" (url-hexify-string (file-truename buffer-file-name) url-path-allowed-chars)))
+(defun axe-lsp-runs--uri (path)
+  "The URI of PATH."
+  (concat "file://" (url-hexify-string (directory-file-name (file-truename path))
+                                       url-path-allowed-chars)))
 
 (defun axe-lsp-runs-path (uri)
   "The file that URI names."
@@ -139,7 +142,7 @@ Each is a list of its server, of the event that it began with, and of when.")
 (defun axe-lsp-runs--which ()
   "The agent of this buffer as params; elsewhere the one that the user names."
   (if (axe-lsp-runs--own-p)
-      (list :uri (axe-lsp-runs--uri))
+      (list :uri (axe-lsp-runs--uri buffer-file-name))
     (list :agent (completing-read "Agent: " (axe-lsp-runs--names)))))
 
 (defun axe-lsp-runs--names ()
@@ -257,20 +260,17 @@ FITS is called with the event of its beginning; without it the roots fit."
 (defun axe-runs ()
   "Show what happened in a past run, of this or any other editor."
   (interactive)
-  (let ((server (axe-lsp-runs--server)))
-    (axe-lsp-send server "axe/runs" '(:limit 200)
-                  (lambda (runs)
-                    (run-at-time 0 nil #'axe-lsp-runs--choose-past server (append runs nil))))))
+  (axe-lsp-runs--with-past
+   #'identity "axe: no run is stored yet"
+   (lambda (server run) (axe-lsp-runs--show-past server (plist-get run :rootRunId)))))
 
-(defun axe-lsp-runs--choose-past (server past)
-  "Let the user choose one of PAST, and show it with the help of SERVER."
-  (if (null past)
-      (message "axe: no run is stored yet")
-    (axe-lsp-runs--show-past server (plist-get (axe-lsp-runs--pick past) :rootRunId))))
+(defconst axe-lsp-runs--all-folders "runs of all folders…"
+  "The last entry in a list of the runs of one project.")
 
-(defun axe-lsp-runs--pick (past)
-  "Return the one of PAST that the user chooses."
-  (let* ((choices (mapcar (lambda (run) (cons (axe-lsp-runs--label run) run)) past))
+(defun axe-lsp-runs--pick (past more)
+  "Return the one of PAST that the user chooses; nil for the entry MORE."
+  (let* ((choices (append (mapcar (lambda (run) (cons (axe-lsp-runs--label run) run)) past)
+                          (and more (list (cons more nil)))))
          (newest-first (lambda (text predicate action)
                          (if (eq action 'metadata)
                              '(metadata (display-sort-function . identity))
@@ -380,9 +380,14 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
    (lambda (run) (not (equal (plist-get run :status) "running")))
    "axe: no run has ended yet"
    (lambda (server run)
-     (axe-lsp-send server "axe/undo" (list :runId (plist-get run :runId))
-                   (lambda (files)
-                     (run-at-time 0 nil #'axe-lsp-runs--undo server run files))))))
+     (axe-lsp-runs-undo-part server run nil #'ignore))))
+
+;;;###autoload
+(defun axe-changes ()
+  "List the files that a run has changed, to compare them and put them back.
+In the buffer of the runs it is the run of the line; elsewhere you choose."
+  (interactive)
+  (axe-lsp-runs--with-run #'identity "axe: no run is stored yet" #'axe-lsp-changes-show))
 
 ;;;###autoload
 (defun axe-test-new ()
@@ -408,11 +413,28 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
                               (append (plist-get made :notes) nil))
                         "; ")))
 
-(defun axe-lsp-runs--undo (server run files)
-  "Undo on SERVER what the user agrees to, of FILES that RUN has changed."
-  (when-let ((agreed (axe-lsp-undo-agreed (plist-get run :agent) files)))
-    (axe-lsp-send server "axe/undo" (list :runId (plist-get run :runId) :agreed agreed)
-                  #'axe-lsp-undo-tell)))
+(defun axe-lsp-runs--undo-params (run part)
+  "Return the params of axe/undo for PART of RUN."
+  (append (list :runId (plist-get run :runId))
+          (cl-loop for name in '(:turn :fromTurn)
+                   when (plist-get part name) append (list name (plist-get part name)))))
+
+(defun axe-lsp-runs-undo-part (server run part done)
+  "Put back what PART of RUN has changed, with the help of SERVER.
+The differences are shown, and the user has to agree.  DONE is called with
+whether all of it was put back.  PART is as for `axe-lsp-undo-agreed'."
+  (axe-lsp-send server "axe/undo" (axe-lsp-runs--undo-params run part)
+                (lambda (files)
+                  (run-at-time 0 nil #'axe-lsp-runs--undo server run part files done))))
+
+(defun axe-lsp-runs--undo (server run part files done)
+  "Undo on SERVER what the user agrees to, of FILES that PART of RUN has changed.
+DONE is called with whether all of it was put back."
+  (when-let ((agreed (axe-lsp-undo-agreed (plist-get run :agent) files part)))
+    (axe-lsp-send server "axe/undo" (append (axe-lsp-runs--undo-params run part) (list :agreed agreed))
+                  (lambda (outcome)
+                    (axe-lsp-undo-tell outcome)
+                    (funcall done (seq-empty-p (plist-get outcome :left)))))))
 
 ;;;###autoload
 (defun axe-fork ()
@@ -427,10 +449,40 @@ In the buffer of the runs it is the run of the line; elsewhere you choose."
                                 (axe-lsp-words-shorten (plist-get run :agent)) last) last))
             (model (read-string "Model: " (plist-get run :model)))
             (other (unless (member model (list "" (plist-get run :model))) (list :model model))))
-       (axe-lsp-send server "axe/resume"
-                     (append (list :runId (plist-get run :runId) :fromTurn turn) other)
-                     #'ignore)
-       (display-buffer (axe-lsp-runs-buffer))))))
+       (axe-lsp-runs--before-fork
+        server run (list :fromTurn turn)
+        (lambda ()
+          (axe-lsp-send server "axe/resume"
+                        (append (list :runId (plist-get run :runId) :fromTurn turn) other)
+                        #'ignore)
+          (display-buffer (axe-lsp-runs-buffer))))))))
+
+(defun axe-lsp-runs--before-fork (server run part fork)
+  "Call FORK, after files of RUN were put back if the user wants that.
+PART is the `:fromTurn' of the fork.  SERVER is asked whether the turns from
+there on have changed files that can be put back."
+  (axe-lsp-send server "axe/undo" (axe-lsp-runs--undo-params run part)
+                (lambda (found)
+                  (if (axe-lsp-undo-files found part)
+                      (run-at-time 0 nil #'axe-lsp-runs--choose-fork server run part fork)
+                    (funcall fork)))))
+
+(defconst axe-lsp-runs--fork-choices
+  '("conversation" "conversation and files" "files, without a new run")
+  "Parts of a run that a fork may have as before its turn.")
+
+(defun axe-lsp-runs--choose-fork (server run part fork)
+  "Ask which parts of RUN are to be as before the turn of PART.
+Call FORK if there is to be a new run; SERVER puts back files."
+  (let ((choice (completing-read (format "As before turn %d of %s: " (plist-get part :fromTurn)
+                                         (axe-lsp-words-shorten (plist-get run :agent)))
+                                 axe-lsp-runs--fork-choices nil t)))
+    (if (equal choice (car axe-lsp-runs--fork-choices))
+        (funcall fork)
+      (axe-lsp-runs-undo-part server run part
+                              (lambda (is-all)
+                                (when (and is-all (equal choice (cadr axe-lsp-runs--fork-choices)))
+                                  (funcall fork)))))))
 
 (defun axe-lsp-runs--with-run (fits none use)
   "Do as `axe-lsp-runs--with-past' with FITS, NONE and USE.
@@ -443,14 +495,26 @@ In a buffer of runs the run is that of the line, whether it fits or not."
 (defun axe-lsp-runs--with-past (fits none use)
   "Have the user choose a past run that FITS, for USE with the server and the run.
 NONE is what to say if there is no such run."
-  (let ((server (axe-lsp-runs--server)))
+  (let ((folder (if-let ((project (project-current))) (project-root project) default-directory)))
+    (axe-lsp-runs--list-past (axe-lsp-runs--server) folder fits none use)))
+
+(defun axe-lsp-runs--list-past (server folder fits none use)
+  "Do as `axe-lsp-runs--with-past' with SERVER, FITS, NONE and USE.
+The list has what is below FOLDER, and an entry for all folders; nil for all."
+  (let ((for-all (lambda () (axe-lsp-runs--list-past server nil fits none use))))
     (axe-lsp-send
-     server "axe/runs" '(:limit 200)
+     server "axe/runs"
+     (append '(:limit 200) (and folder (list :folders (vector (axe-lsp-runs--uri folder)))))
      (lambda (runs)
-       (let ((fitting (cl-remove-if-not fits (append runs nil))))
-         (if (null fitting)
-             (message none)
-           (run-at-time 0 nil (lambda () (funcall use server (axe-lsp-runs--pick fitting))))))))))
+       (let ((fitting (cl-remove-if-not fits (append runs nil)))
+             (more (and folder axe-lsp-runs--all-folders)))
+         (cond ((and folder (null fitting)) (funcall for-all))
+               ((null fitting) (message none))
+               (t (run-at-time 0 nil
+                               (lambda ()
+                                 (if-let ((run (axe-lsp-runs--pick fitting more)))
+                                     (funcall use server run)
+                                   (funcall for-all)))))))))))
 
 (defun axe-lsp-runs--show-past (server root)
   "Have SERVER tell of ROOT again, in a buffer of its own."
@@ -487,6 +551,7 @@ NONE is what to say if there is no such run."
 (define-key axe-runs-mode-map "r" #'axe-reply)
 (define-key axe-runs-mode-map "m" #'axe-send)
 (define-key axe-runs-mode-map "M" #'axe-queue)
+(define-key axe-runs-mode-map "d" #'axe-changes)
 (define-key axe-runs-mode-map "u" #'axe-undo)
 (define-key axe-runs-mode-map "t" #'axe-test-new)
 (define-key axe-runs-mode-map "g" #'axe-run-again)

@@ -17,24 +17,42 @@
 (defconst axe-lsp-undo--buffer "*axe undo*"
   "Where it is shown what an undo would change.")
 
-(defun axe-lsp-undo-agreed (agent found)
-  "Show what a run of AGENT has changed, the answer FOUND, and ask the user.
-Return a vector of the files to put back, nil for none."
-  (let* ((files (append (plist-get found :files) nil))
-         (wanted (cl-remove-if-not (lambda (file) (plist-get file :digest)) files))
+(defun axe-lsp-undo-files (found part)
+  "Return the files in FOUND that an undo of PART would put back."
+  (cl-remove-if-not (lambda (file) (plist-get file :digest)) (axe-lsp-undo--of-part found part)))
+
+(defun axe-lsp-undo--of-part (found part)
+  "Return the files in FOUND that PART is about, which may have a `:path'."
+  (let ((path (plist-get part :path)))
+    (cl-remove-if-not (lambda (file) (or (null path) (equal path (plist-get file :path))))
+                      (append (plist-get found :files) nil))))
+
+(defun axe-lsp-undo--whose (agent part)
+  "Say which PART of a run of AGENT is undone."
+  (let ((turn (or (plist-get part :turn) (plist-get part :fromTurn)))
+        (agent (axe-lsp-words-shorten agent)))
+    (if turn (format "turn %d of %s" turn agent) (concat "this run of " agent))))
+
+(defun axe-lsp-undo-agreed (agent found part)
+  "Show what PART of a run of AGENT has changed, by FOUND, and ask the user.
+PART may have a `:turn', a `:fromTurn', and the `:path' of a file.  Return a
+vector of the files to put back, nil for none."
+  (let* ((files (axe-lsp-undo--of-part found part))
+         (wanted (axe-lsp-undo-files found part))
          (remarks (append (mapcar #'axe-lsp-undo--left (cl-set-difference files wanted))
                           (and (eq (plist-get found :hasCommands) t)
                                '("the effects of commands stay")))))
     (cond
      ((null wanted)
-      (message "axe: %s" (string-join (cons (format "there is nothing to undo in this run of %s" agent)
+      (message "axe: %s" (string-join (cons (concat "there is nothing to undo in "
+                                                    (axe-lsp-undo--whose agent part))
                                             remarks)
                                       "; "))
       nil)
      ((axe-lsp-undo--agrees-p
-       (string-join (append remarks (mapcar #'axe-lsp-undo--difference wanted)) "\n")
-       (format "Put back %s as before this run of %s? " (axe-lsp-undo--files wanted)
-               (axe-lsp-words-shorten agent)))
+       (string-join (append remarks (mapcar #'axe-lsp-undo-difference wanted)) "\n")
+       (format "Put back %s as before %s? " (axe-lsp-undo--files wanted)
+               (axe-lsp-undo--whose agent part)))
       (vconcat (mapcar (lambda (file)
                          (list :path (plist-get file :path) :digest (plist-get file :digest)))
                        wanted))))))
@@ -71,7 +89,7 @@ Return a vector of the files to put back, nil for none."
       (y-or-n-p prompt)
     (quit-windows-on axe-lsp-undo--buffer t)))
 
-(defun axe-lsp-undo--difference (file)
+(defun axe-lsp-undo-difference (file)
   "Return what the undo would change in FILE, as diff -u does.
 A text that is nil is that of no file; a large file has none."
   (let ((path (plist-get file :path))

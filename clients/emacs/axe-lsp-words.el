@@ -65,6 +65,28 @@ messages, answers."
   "NUMBER of things that are called NOUN."
   (format "%d %s%s" number noun (if (= number 1) "" "s")))
 
+(defun axe-lsp-words-lines (file)
+  "The changed lines of FILE, if they are known."
+  (if (plist-get file :added)
+      (format "+%d −%d" (plist-get file :added) (plist-get file :removed))
+    "lines not known"))
+
+(defun axe-lsp-words-changed-files (sum)
+  "The number of changed files, `:files' in SUM, with their lines."
+  (concat (axe-lsp-words--count (plist-get sum :files) "file") " " (axe-lsp-words-lines sum)))
+
+(defun axe-lsp-words-changes (changes)
+  "The number of changed files with their lines; nil for none.
+Files that are as before do not count.  CHANGES is an answer to axe/changes."
+  (let ((files (seq-remove (lambda (file) (eq (plist-get file :isUndone) t))
+                           (plist-get changes :files)))
+        (sum (lambda (name files)
+               (apply #'+ (mapcar (lambda (file) (or (plist-get file name) 0)) files)))))
+    (unless (seq-empty-p files)
+      (axe-lsp-words-changed-files (list :files (length files)
+                                         :added (funcall sum :added files)
+                                         :removed (funcall sum :removed files))))))
+
 (defun axe-lsp-words-used (by)
   "Tokens, and what they cost if that is known, BY an agent, a turn or a tree."
   (let ((cost (plist-get by :cost)))

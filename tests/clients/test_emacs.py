@@ -323,6 +323,16 @@ def test_the_file_changes_of_a_run_are_shown_and_undone_in_emacs(
 
 
 @pytest.mark.editor
+def test_changed_files_of_a_run_are_listed_compared_and_put_back_in_emacs(
+    emacs: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    environment = clean_environment(tmp_path / "home", **provider.environment)
+    writer = run_that_changes_files(tmp_path / "project", provider, environment)
+    _play(emacs, "changes.el", writer, environment)
+    assert (tmp_path / "project" / "plan.txt").read_text(encoding="utf-8") == "edited since\n"
+
+
+@pytest.mark.editor
 def test_agent_in_emacs_asks_language_servers_and_sees_the_errors_of_its_edits(
     emacs: Path, provider: ScriptedProvider, tmp_path: Path
 ) -> None:
