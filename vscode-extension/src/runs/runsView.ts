@@ -18,6 +18,7 @@ import type { Inquiry, Question } from '../protocol';
 import { purposeOf } from '../questions';
 import { askingCall } from './calls';
 import { Changes, type Changed } from './changes';
+import { costsInWords } from './costs';
 import { beginningOfDay, byDay, type Day } from './days';
 import { passes, wordsOf } from './filter';
 import { count, joined } from './figures';
@@ -253,6 +254,7 @@ export class RunsView implements TreeDataProvider<Element>, Disposable {
     const asked = this.questions.all().length;
     const going = this.runs.roots().filter((run) => run.status === 'running').length;
     const tooltip = asked > 0 ? `${count(asked, 'question')} from agents` : `${count(going, 'run')} under way`;
+    this.tree.description = costsInWords(this.runs.roots(), Date.now(), !this.runs.store.hasMore);
     this.tree.badge = asked + going > 0 ? { value: asked || going, tooltip } : undefined;
   }
 
