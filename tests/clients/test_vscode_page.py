@@ -127,8 +127,9 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         box.fill("Sure?")
         box.press("Enter")
         page.locator("article .error", has_text="no such model").wait_for()
+        page.get_by_role("button", name="Switch Model…").wait_for()
         check_accessible(page)
-        page.get_by_role("button", name="Continue Run").click()
+        page.get_by_role("button", name="Retry", exact=True).click()
         page.locator("article .text em", has_text="sure").wait_for()
         page.get_by_role("status").filter(has_text="writer: completed").wait_for()
         assert page.locator("article").count() == 3, "the same run goes on"

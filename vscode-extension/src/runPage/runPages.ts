@@ -1,7 +1,8 @@
 // The pages of conversations that are open: a webview for each, which follows its runs, takes answers to what agents ask, and
 // goes on with a further message.
 
-import { env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
+import { commands, env, ViewColumn, window, type Disposable, type Uri, type WebviewPanel } from 'vscode';
+import { KEY_VARIABLES } from '../apiKeys';
 import type { OpenQuestion, OpenQuestions } from '../openQuestions';
 import type { MessageChange, MessageMode } from '../protocol';
 import { reportFailure } from '../reportFailure';
@@ -14,6 +15,7 @@ import type { Runs } from '../runs/runs';
 import { newPanel, onRestored, Panel } from '../webviews/panel';
 import { conversationOf, type Conversation } from './conversation';
 import { openLink } from './links';
+import { remediesOf } from './remedies';
 import { questionView, Telling, type PageState, type QuestionView } from './views';
 
 const NAME = 'runPage';
@@ -28,7 +30,9 @@ interface Kept {
 
 /** What the reader of a page wants. */
 export type Wish =
-  | { readonly do: 'stop' | 'again' | 'continue' | 'timeline'; readonly runId: string }
+  | { readonly do: 'stop' | 'again' | 'continue' | 'timeline' | 'switchModel'; readonly runId: string }
+  /** Stores the key that a failed run needs. */
+  | { readonly do: 'setKey'; readonly runId: string }
   /** The text of a turn, or of the last one. */
   | { readonly do: 'copy'; readonly runId: string; readonly turn?: number }
   /** A root run once more, from a turn on. */
@@ -57,6 +61,8 @@ export interface Actions {
   again(run: RunNode): Promise<void>;
   /** Goes on with a root run that ended before it was completed. */
   continue(run: RunNode, origin: Origin): Promise<void>;
+  /** A new run that shares the turns before the last one, with another model that the user names. */
+  switchModel(run: RunNode): Promise<void>;
   /** A new run that shares the turns before one. */
   retry(run: RunNode, turn: number): Promise<void>;
   timeline(run: RunNode): Promise<void>;
@@ -308,6 +314,9 @@ export class RunPages implements Disposable {
         if (wish.do === 'review' || wish.do === 'undo') {
           return actions[wish.do]({ run, turn: wish.turn, file: wish.file });
         }
+        if (wish.do === 'setKey') {
+          return setKeyFor(run);
+        }
         if (wish.do === 'retry') {
           return actions.retry(run, wish.turn);
         }
@@ -315,6 +324,14 @@ export class RunPages implements Disposable {
       }
     }
   }
+}
+
+/** Asks for the key of the provider if the error of the run does not name a variable. */
+async function setKeyFor(run: RunNode): Promise<void> {
+  const key = remediesOf(run)?.key;
+  const isOf = (name: string) => key !== undefined && 'provider' in key && name.toLowerCase() === key.provider.toLowerCase();
+  const variable = key && 'variable' in key ? key.variable : Object.entries(KEY_VARIABLES).find(([name]) => isOf(name))?.[1];
+  await commands.executeCommand('axeLsp.setApiKey', variable);
 }
 
 function titleOf(root: RunNode): string {

@@ -9,6 +9,7 @@ import { count, givenInWords, joined, money, placeInWords, roomMade, shortened, 
 import { childrenOf, idOf, mayContinue, nameOf, parentOf, runOf, usedBy, type CallNode, type Node, type QueuedMessage, type RunNode, type Status, type TurnNode } from '../runs/nodes';
 import { answerOf, idleInWords, incompleteInWords, inWords } from '../runs/presenting';
 import type { Conversation, SharedRun } from './conversation';
+import { remediesOf, type RemedyView } from './remedies';
 
 /** Characters of a task in the heading of a called agent. */
 const HEADING = 120;
@@ -39,6 +40,8 @@ export interface RunView extends View {
   /** What it has answered, or why not, in a line. */
   readonly outcome: string;
   readonly error: string;
+  /** What helps the newest run of the conversation, if it has failed. */
+  readonly remedies?: RemedyView | undefined;
   /** Whether its caller does not wait for it. */
   readonly isSide: boolean;
   /** Whether it is a former run, of which a fork shares what is shown. */
@@ -59,6 +62,8 @@ export interface TurnView extends View {
   readonly heading: string;
   /** What happened to the request, a line each. */
   readonly notes: readonly string[];
+  /** What its request waits for, until when, in milliseconds since 1970. */
+  readonly wait?: { readonly what: string; readonly until: number } | undefined;
   /** What its request has given to the model beside tool results. */
   readonly given: readonly { readonly heading: string; readonly text: string; readonly isMessage: boolean }[];
   readonly thought: Growing;
@@ -269,7 +274,7 @@ export class Telling {
       return { isShared: true, state: turns, figures: '', error: '', changes: '', queue: [] };
     }
     const isBelowItsTask = run === this.runs[0] && run.forkedFrom !== undefined && this.shared.at(-1)?.before !== Infinity && this.shared.length > 0;
-    return { isShared: false, ...(isBelowItsTask && { task: '' }), edits: this.isShared(run) ? undefined : this.edits.of(run) };
+    return { isShared: false, ...(isBelowItsTask && { task: '' }), edits: this.isShared(run) ? undefined : this.edits.of(run), remedies: run === this.newest ? remediesOf(run) : undefined };
   }
 
   private childrenOf(node: Node): readonly Node[] {
@@ -313,6 +318,19 @@ function ofRun(run: RunNode) {
   } as const;
 }
 
+/** Of a turn whose request waits for a time that is known. */
+function waitOf({ status, state, retries, text, thought }: TurnNode): TurnView['wait'] {
+  const last = retries.at(-1);
+  if (status !== 'running') {
+    return undefined;
+  }
+  if (state) {
+    const until = 'provider' in state && state.waitMs !== undefined ? Date.parse(state.time) + state.waitMs : undefined;
+    return until === undefined ? undefined : { what: 'The request is sent', until };
+  }
+  return last && text === '' && thought === '' ? { what: `The request is sent again, ${last.attempt} of ${last.maxAttempts}`, until: Date.parse(last.time) + last.waitMs } : undefined;
+}
+
 /** Of a run that has ended. */
 function outcomeOf({ ended, error, turns }: RunNode): string {
   return ended === undefined ? '' : shortened(error ?? inOneLine(turns.at(-1)?.text ?? ''), HEADING);
@@ -332,6 +350,7 @@ function ofTurn(turn: TurnNode) {
     given: turn.run.given.filter((each) => each.turn === turn.number).map((each) => ({ heading: givenInWords(each), text: each.text, isMessage: each.sideRuns.length === 0 })),
     heading: shortened(inOneLine(turn.text), HEADING),
     notes: [...retries, ...turn.contexts.map(roomMade), ...state],
+    wait: waitOf(turn),
     figures: joined([
       incompleteInWords(turn.incomplete),
       turn.used && tokensInWords(turn.used),

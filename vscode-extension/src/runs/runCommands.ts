@@ -111,6 +111,7 @@ export class RunCommands {
       send: asking((client, run: RunNode, text: string, mode: MessageMode) => this.send(client, run, text, mode)),
       change: asking((client, run: RunNode, messageId: string, change: MessageChange) => this.change(client, run, messageId, change)),
       edit: asking(inTrust((client, run: RunNode, text: string, origin: Origin) => this.sendAgain(client, run, text, origin))),
+      switchModel: asking(inTrust((client, run: RunNode) => this.switchModel(client, run))),
       retry: asking(inTrust((client, run: RunNode, turn: number) => this.retry(client, run, turn))),
       review: (edited) => this.reviews.show(edited),
       undo: asking(inTrust((client, edited: Edited) => this.undoing.undo(client, edited))),
@@ -190,10 +191,18 @@ export class RunCommands {
     if (!run || fromTurn === undefined || !(await this.forking.prepare(client, run, fromTurn))) {
       return;
     }
-    const title = `Fork ${run.agent} at turn ${fromTurn}`;
+    await this.forkWithModel(client, run, fromTurn, `Fork ${run.agent} at turn ${fromTurn}`);
+  }
+
+  /** A fork of a failed run at its last turn, whose request gets another model. */
+  private async switchModel(client: LanguageClient, run: RunNode): Promise<void> {
+    await this.forkWithModel(client, run, run.turns.at(-1)?.number ?? 1, `Go on with another model: ${run.agent}`);
+  }
+
+  private async forkWithModel(client: LanguageClient, run: RunNode, turn: number, title: string): Promise<void> {
     const model = await window.showInputBox({ title, prompt: 'Model of the fork', value: run.model, ignoreFocusOut: true });
     if (model !== undefined) {
-      await this.forkAt(client, run, fromTurn, model.trim() === run.model ? '' : model.trim());
+      await this.forkAt(client, run, turn, model.trim() === run.model ? '' : model.trim());
     }
   }
 

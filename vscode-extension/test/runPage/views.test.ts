@@ -6,7 +6,7 @@ import type { AgentBegin } from '../../src/protocol';
 import { questionView, Telling, type CallView, type NodeView, type RunView, type TurnView } from '../../src/runPage/views';
 import { RunTree } from '../../src/runs/runTree';
 import { roughTimeLeft, timeLeft } from '../../src/runs/figures';
-import { finished, waiting, LEAD, past, Script, TEST } from './../runs/events';
+import { finished, waiting, LEAD, past, Script, START, TEST } from './../runs/events';
 
 const NO_EDITS = { of: () => undefined, ofTurn: () => undefined };
 
@@ -101,6 +101,15 @@ test('a text that begins again is told whole', () => {
 
   assert.deepEqual((nodes[0] as TurnView).text, { kept: 0, more: 'Other' });
   assert.match((nodes[0] as TurnView).notes.join(), /sent again after 2\.0 s, 1 of 3: busy/);
+});
+
+test('a turn says until when its request waits, as long as nothing comes', () => {
+  const page = new Page();
+  const wait = (add: (script: Script) => unknown) => (page.after(add).nodes.find(({ kind }) => kind === 'turn') as TurnView | undefined)?.wait;
+  const sent = wait((script) => script.turn(LEAD, 1).retry(LEAD, 1, 'busy'));
+  assert.deepEqual(sent, { what: 'The request is sent again, 1 of 3', until: START + 4000 });
+  assert.deepEqual(wait((script) => script.wait(LEAD, 1, { waitMs: 9000 })), { what: 'The request is sent', until: START + 12_000 });
+  assert.equal(wait((script) => script.text(LEAD, 1, 'Now')), undefined);
 });
 
 test('a page that comes back is told all of it', () => {

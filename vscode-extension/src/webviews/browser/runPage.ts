@@ -1,7 +1,7 @@
 // The page of a conversation: the runs with their turns, tool calls and called agents, what agents ask, and a box to go on.
 // Only what is new is drawn; the focus, what is folded, and the place of the reader stay.
 
-import { duration, joined } from '../../runs/figures';
+import { duration, joined, timeLeft } from '../../runs/figures';
 import type { MessageMode } from '../../protocol';
 import type { CallView, NodeView, PageState, RunView, TurnView } from '../../runPage/views';
 import { element } from './elements';
@@ -48,6 +48,8 @@ interface Drawn {
   /** That of its heading. */
   readonly level: number;
   draw(view: NodeView): void;
+  /** Draws the time that is left. */
+  tick?(view: NodeView): void;
 }
 
 const drawn = new Map<string, Drawn>();
@@ -269,6 +271,7 @@ function makeRun(first: RunView, level: number): Drawn {
   const state = element('span', { class: 'state quiet' });
   const body = element('div', { class: 'body' });
   const error = element('pre', { class: 'error' });
+  const help = element('div', { class: 'toolbar', role: 'group', 'aria-label': `Remedies: ${first.agent}` });
   const changes = element('p', {});
   const halt = button('Stop', () => tell({ do: 'stop', runId: first.runId }), `Stop ${first.agent}`);
   const take = button('Copy Answer', () => tell({ do: 'copy', runId: first.runId }), `Copy Answer: ${first.agent}`);
@@ -280,7 +283,7 @@ function makeRun(first: RunView, level: number): Drawn {
   const bar = new RunEditsBar({ runId: first.runId, whose: first.agent }, folds);
   const messages = isRoot || !first.isSide ? undefined : sideBox(first);
   const top = isRoot
-    ? element('article', { class: first.isShared ? 'run root shared' : 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, bar.top, error)
+    ? element('article', { class: first.isShared ? 'run root shared' : 'run root', 'aria-label': first.agent }, task, change, element('p', { class: 'root-state' }, name, ' · ', state), body, changes, bar.top, error, help)
     : folded('run', [name, badge, about, state], element('div', { class: 'toolbar' }, halt, take, rerun), body, ...(messages ? [messages.top] : []), changes, bar.top, error);
   if (!isRoot) {
     top.querySelector('summary')?.append(outcome);
@@ -298,6 +301,7 @@ function makeRun(first: RunView, level: number): Drawn {
       outcome.textContent = run.outcome;
       error.textContent = run.error;
       error.hidden = run.error === '';
+      drawHelp(help, run);
       changes.textContent = run.changes;
       changes.hidden = run.changes === '';
       changes.className = run.unapplied ? 'error' : 'quiet';
@@ -313,6 +317,25 @@ function makeRun(first: RunView, level: number): Drawn {
       }
     },
   };
+}
+
+/** The buttons that help a failed run. */
+function drawHelp(help: HTMLElement, { runId, remedies }: RunView): void {
+  const drawn = JSON.stringify(remedies);
+  help.hidden = !remedies;
+  if (help.dataset['drawn'] === drawn || !remedies) {
+    return;
+  }
+  help.dataset['drawn'] = drawn;
+  const { key, retry, canSwitch } = remedies;
+  const name = key && ('variable' in key ? key.variable : `of ${key.provider}`);
+  const buttons = [
+    ...(name ? [button(`Set Key ${name}…`, () => tell({ do: 'setKey', runId }))] : []),
+    button('Retry', () => tell({ do: retry, runId })),
+    ...(canSwitch ? [button('Switch Model…', () => tell({ do: 'switchModel', runId }))] : []),
+  ];
+  buttons[0]?.classList.add('primary');
+  help.replaceChildren(...buttons);
 }
 
 /** A called agent is open while it works, and folded to a line when it has ended, unless the reader is in it or has opened it. */
@@ -359,6 +382,7 @@ function sideBox({ runId, agent }: RunView) {
 function makeTurn(first: TurnView, level: number): Drawn {
   const state = element('span', { class: 'state quiet' });
   const notes = element('ul', { class: 'notes quiet' });
+  const waits = element('p', { class: 'quiet', role: 'timer' });
   const given = element('div', {});
   const thought = new Growth(level);
   const thinking = folded('thought', [element('span', { class: 'quiet' }, 'Thinking')], thought.top);
@@ -370,7 +394,7 @@ function makeTurn(first: TurnView, level: number): Drawn {
   const tools = element('div', { class: 'toolbar' }, take, ...(isOfRoot ? [retry] : []));
   const about = element('span', { class: 'about' });
   const bar = new TurnEditsBar({ runId: first.parent ?? '', turn: first.number, whose: `turn ${first.number}` });
-  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, given, notes, thinking, text.top, body, bar.top);
+  const top = folded('turn', [headingOf(level, `Turn ${first.number}`), about, state], tools, given, notes, waits, thinking, text.top, body, bar.top);
   let heading = '';
   const name = () => (about.textContent = top.open ? '' : heading); // While it is open, its text stands below.
   top.addEventListener('toggle', name);
@@ -382,12 +406,14 @@ function makeTurn(first: TurnView, level: number): Drawn {
     state,
     body,
     level,
+    tick: (view) => countDown(waits, view as TurnView),
     draw(view) {
       const turn = view as TurnView;
       heading = turn.heading;
       name();
       notes.replaceChildren(...turn.notes.map((note) => element('li', {}, note)));
       notes.hidden = turn.notes.length === 0;
+      countDown(waits, turn);
       if (given.children.length !== turn.given.length) {
         given.replaceChildren(...turn.given.map(givenPart));
       }
@@ -457,8 +483,16 @@ function tick(): void {
   for (const each of drawn.values()) {
     if (each.view.status === 'running' && each.top.isConnected) {
       drawState(each);
+      each.tick?.(each.view);
     }
   }
+}
+
+/** How long the request of a turn still waits. */
+function countDown(line: HTMLElement, { wait }: TurnView): void {
+  const left = (wait?.until ?? 0) - Date.now();
+  line.hidden = left <= 0;
+  line.textContent = wait && left > 0 ? `${wait.what}: ${timeLeft(left)}` : '';
 }
 
 // -- what the reader does
