@@ -22,6 +22,7 @@ from benchmarks import (
     problems,
     questions,
     requests,
+    run_log,
     run_start,
     runs,
     start,
@@ -56,6 +57,7 @@ class Effort:
     workers: tuple[int, ...]
     commands: int
     waiting: int
+    logs: tuple[int, int]
 
 
 _FULL = Effort(
@@ -73,6 +75,7 @@ _FULL = Effort(
     workers=(1, 2, 4),
     commands=60,
     waiting=200,
+    logs=(10_000, 1_000),
 )
 _QUICK = Effort(
     starts=2,
@@ -89,6 +92,7 @@ _QUICK = Effort(
     workers=(1, 2),
     commands=4,
     waiting=4,
+    logs=(200, 10),
 )
 
 
@@ -164,6 +168,10 @@ def _history(effort: Effort) -> Iterator[Table]:
     yield history.measure(effort.runs)
 
 
+def _run_log(effort: Effort) -> Iterator[Table]:
+    yield run_log.measure(*effort.logs, min(effort.bursts, 3))
+
+
 _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "start": _start,
     "keystrokes": _keystrokes,
@@ -178,6 +186,7 @@ _PARTS: dict[str, Callable[[Effort], Iterator[Table]]] = {
     "long-runs": _long_runs,
     "wires": _wires,
     "history": _history,
+    "runlog": _run_log,
     "agent-tests": _agent_tests,
     "doors": _doors,
     "elsewhere": _elsewhere,
