@@ -19,7 +19,7 @@ from axe_lsp.daemon.uris import uri_of
 from axe_lsp.runtime.files.folders import Environment, homes_of_dialects
 from axe_lsp.runtime.files.regular_files import is_file, read_file
 from axe_lsp.runtime.files.search_path import find_program
-from axe_lsp.runtime.files.workspace_folders import GIT, folders_below, project_root
+from axe_lsp.runtime.files.workspace_folders import GIT, folders_below, is_marked, project_root
 from axe_lsp.runtime.plain_text import decode, shown_path
 from axe_lsp.workspace.agent_file import (
     FURTHER_INSTRUCTIONS,
@@ -96,10 +96,11 @@ _MOST_BELOW = 100
 
 
 def _instructions_below(folder: Path, names: Sequence[str], layer: str) -> Iterator[Instructions]:
-    for each in islice(folders_below(folder, lambda inner: _is_apart(inner, layer)), _MOST_FOLDERS):
+    for each in islice(folders_below(folder), _MOST_FOLDERS):
         sizes = ((name, _size(each / name)) for name in names)
         name, size = next((one for one in sizes if one[1] >= 0), ("", 0))
-        if name:
+        around = (each, *each.parents[: len(each.parts) - len(folder.parts) - 1])
+        if name and not any(_is_apart(inner, layer) for inner in around):
             yield Instructions(uri_of(each), shown_path(name), size)
 
 
@@ -107,7 +108,7 @@ def _is_apart(folder: Path, layer: str) -> bool:
     """Return whether a folder is a repository of its own, or has settings or agents that are about it."""
     own = folder / layer
     is_layer = is_file(own / SETTINGS_FILE) or (own / AGENTS).is_dir()
-    return is_layer or project_root(folder) == folder
+    return is_layer or is_marked(folder)
 
 
 def _further_names(home: Path, inner: Path, layer: str) -> list[str]:

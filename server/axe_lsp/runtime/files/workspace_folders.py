@@ -95,12 +95,13 @@ def project_root(folder: Path, markers: Sequence[str] = (GIT,)) -> Path | None:
     0.171).
     """
     for each in (folder, *folder.parents):
-        if any(_is_marked(each, marker) for marker in markers):
+        if any(is_marked(each, marker) for marker in markers):
             return each
     return None
 
 
-def _is_marked(folder: Path, marker: str) -> bool:
+def is_marked(folder: Path, marker: str = GIT) -> bool:
+    """Return whether a folder has a marker of the root of a project."""
     path = folder / marker
     if marker != GIT:
         return os.path.lexists(path)
@@ -142,12 +143,16 @@ def files_below(folder: Path, *suffixes: str) -> Iterator[Path]:
         yield from (path for name in wanted if (path := Path(place, name)).is_file())
 
 
-def folders_below(folder: Path, is_left_out: Callable[[Path], bool]) -> Iterator[Path]:
-    """Yield the folders below a folder, near ones first, without those that are left out, hidden ones, and dependencies."""
+def folders_below(folder: Path) -> Iterator[Path]:
+    """Yield the folders below a folder, near ones first, without hidden ones and those of dependencies."""
     level = [folder]
     for _ in range(0 if folder == folder.parent else _MAX_DEPTH):
-        level = [each for outer in level for each in _folders_in(outer) if not is_left_out(each)]
-        yield from level
+        below: list[Path] = []
+        for outer in level:
+            inner = _folders_in(outer)
+            yield from inner
+            below += inner
+        level = below
 
 
 def folders_of_layer(layer: Path, program: Program) -> Iterator[Path]:
