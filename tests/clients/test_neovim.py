@@ -333,7 +333,7 @@ def test_agents_ask_in_neovim_before_they_change_something(nvim: Path, tmp_path:
     for name, text in agents.items():
         lead.with_name(f"{name}.toml").write_text(text, encoding="utf-8")
     with ScriptedProvider() as provider:
-        files = (("a.txt", "a"), ("b.txt", "first"), ("b.txt", "second"))
+        files = (("a.txt", "a\n" * 38), ("b.txt", "first"), ("b.txt", "second"))
         writes = [Call("write_file", {"path": path, "content": text}) for path, text in files]
         calls = [Says(calls=[write]) for write in writes]
         provider.script("m-writer", *calls, Says("written"))

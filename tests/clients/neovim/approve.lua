@@ -3,10 +3,14 @@
 local support = require('support')
 
 support.play(function()
+  vim.o.lines = 60
   local questions = {}
   local answers = { 'Deny, and say what to do instead', 'Allow this file for this run', 'Deny', 'Allow' }
   vim.ui.select = function(choices, options, on_choice)
     table.insert(questions, options.prompt .. '|' .. (support.buffer_with('@@') and 'diff' or 'command'))
+    local question = vim.fn.bufnr('axe://question')
+    local height = vim.api.nvim_win_get_height(vim.fn.bufwinid(question))
+    assert(vim.api.nvim_buf_line_count(question) <= height, 'it has room')
     local wanted = answers[#questions]
     vim.schedule(function()
       for _, choice in ipairs(choices) do

@@ -31,7 +31,7 @@ local function subject(question)
 end
 
 local function show(first)
-  first.close = views.show_briefly('axe://question', first.kind.shown(first.question))
+  first.close, first.bufnr = views.show_briefly('axe://question', first.kind.shown(first.question))
 end
 
 local put_next
@@ -136,6 +136,7 @@ local INQUIRY = {
 
 local function choose(first)
   first.is_put = true
+  views.give_room(first.bufnr)
   vim.cmd('redraw') -- else the prompt of Neovim itself would come before what it is about
   local good, reason = pcall(first.kind.choose, first)
   if not good then -- Ctrl-C at Neovim's own choices is an error.

@@ -4,6 +4,8 @@ local markdown = require('axe_lsp.markdown')
 
 local M = {}
 
+local LINES_OF_OTHERS = 14 -- with the choices of an answer
+
 --- Shows a buffer below the others, unless it is on the screen. The cursor stays where it is.
 function M.show(bufnr)
   if vim.fn.bufwinid(bufnr) == -1 then
@@ -53,7 +55,7 @@ function M.open_markdown(text)
   vim.opt_local.conceallevel = 2
 end
 
---- Shows a text in a buffer of that name, until the function that is returned is called.
+--- Shows a text in a buffer of that name, until the function that is returned is called. The second value is the buffer.
 function M.show_briefly(name, text, syntax)
   local bufnr = buffer_of(text)
   vim.api.nvim_buf_set_name(bufnr, name)
@@ -63,6 +65,15 @@ function M.show_briefly(name, text, syntax)
     if vim.api.nvim_buf_is_valid(bufnr) then
       vim.api.nvim_buf_delete(bufnr, { force = true })
     end
+  end, bufnr
+end
+
+--- Gives the window of a buffer as many lines as it needs, and leaves some to the others.
+function M.give_room(bufnr)
+  local window = vim.fn.bufwinid(bufnr)
+  if window ~= -1 then
+    local needed = math.min(vim.api.nvim_buf_line_count(bufnr), vim.o.lines - LINES_OF_OTHERS)
+    vim.api.nvim_win_set_height(window, math.max(needed, vim.api.nvim_win_get_height(window)))
   end
 end
 
