@@ -93,17 +93,20 @@ A server for it is started as for any other file."
          (buffer (find-file-noselect path t)))
     (push (cons root-run-id buffer) axe-lsp-code--opened)
     (with-current-buffer buffer
-      ;; `eglot-ensure' waits for the next command in the buffer.
-      (let ((eglot-sync-connect nil)
-            (starts (cl-remove-if-not
-                     #'functionp
-                     (append (and (local-variable-p 'post-command-hook) post-command-hook)
-                             (cl-set-difference (default-value 'post-command-hook) before)))))
-        (when starts
-          (setq axe-lsp-code--may-start (+ (float-time) axe-lsp-code--start-seconds)))
-        (dolist (start starts)
-          (with-demoted-errors "axe: %S" (funcall start)))))
+      (when (< (float-time) axe-lsp-code--may-start)
+        ;; `eglot-ensure' waits for the next command in the buffer.
+        (let ((eglot-sync-connect nil))
+          (dolist (start (append (and (local-variable-p 'post-command-hook) post-command-hook)
+                                 (cl-set-difference (default-value 'post-command-hook) before)))
+            (when (functionp start)
+              (with-demoted-errors "axe: %S" (funcall start)))))))
     buffer))
+
+(defun axe-lsp-code--note-start ()
+  "Remember that the server of this buffer may be starting."
+  (setq axe-lsp-code--may-start (+ (float-time) axe-lsp-code--start-seconds)))
+
+(advice-add 'eglot-ensure :before #'axe-lsp-code--note-start)
 
 (defun axe-lsp-code--forget (root-run-id)
   "Kill the buffers for the run of ROOT-RUN-ID that the user has not seen."

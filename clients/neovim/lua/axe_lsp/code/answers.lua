@@ -22,6 +22,7 @@ local METHODS = {
 }
 
 local has_answered = {} -- clients that have answered something, by id
+local is_unserved = {} -- filetypes for which no language server was started in time
 
 local function limited(items, answer)
   answer.items = vim.list_slice(items, 1, MOST_ITEMS)
@@ -142,10 +143,17 @@ local function clients_of(bufnr, deadline)
       return client.name ~= 'axe_lsp'
     end, vim.lsp.get_clients(filter))
   end
+  local filetype = vim.bo[bufnr].filetype
   while true do
     local ready = all({ bufnr = bufnr })
     local starting = #all({ bufnr = bufnr, _uninitialized = true }) > #ready
-    local to_come = #ready == 0 and ATTACH_MS - (texts.age(bufnr) or ATTACH_MS) or 0
+    local to_come = 0
+    if #ready > 0 or starting then
+      is_unserved[filetype] = nil
+    elseif not is_unserved[filetype] then
+      to_come = ATTACH_MS - (texts.age(bufnr) or ATTACH_MS)
+      is_unserved[filetype] = to_come <= 0 or nil
+    end
     local left = math.min(waiting.left(deadline), starting and math.huge or to_come)
     if left <= 0 then
       return ready, starting or to_come > 0
