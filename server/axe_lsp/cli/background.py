@@ -18,7 +18,7 @@ from axe_lsp.cli.live_run import LiveRun, run_live
 from axe_lsp.cli.run_report import CallDetails, report_failure
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.plain_text import harmless
-from axe_lsp.runtime.runs import ID_LENGTH, new_run_id
+from axe_lsp.runtime.runs import new_run_id
 
 _WITHOUT = ("no_history", "record", "replay", "stream", "verbose")
 """Options of `axe-lsp run` that have no effect, or no use, where nobody sees the run."""
@@ -100,5 +100,5 @@ def _report(live: LiveRun, pid: int, source: int, errors: IO[bytes]) -> int:
     if live.options.json:
         print(encode({"run_id": live.run_id}).decode())
     else:
-        print(live.run_id[:ID_LENGTH])
+        print(live.run_id)
     return 0
