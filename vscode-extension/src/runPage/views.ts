@@ -124,6 +124,8 @@ export interface PageState {
   readonly isGoing: boolean;
   /** Whether the newest run has ended before it was completed, and may go on. */
   readonly canContinue: boolean;
+  /** Whether that is so because the process that executed the run has gone. */
+  readonly isInterrupted: boolean;
   /** Whether a reply, or the order to continue, is on its way. */
   readonly isReplying: boolean;
   /** The key of the last changed task whose run has begun, in another page. */
@@ -214,6 +216,7 @@ export class Telling {
       spoken: joined([`${newest.agent}: ${idle || inWords(newest.status)}`, ...new Set(asks)], ', '),
       isGoing: newest.status === 'running',
       canContinue: mayContinue(newest),
+      isInterrupted: mayContinue(newest) && newest.status === 'killed',
       isReplying: this.isReplying,
       edited: this.edited,
       accepted: this.accepted,

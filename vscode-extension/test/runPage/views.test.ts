@@ -164,6 +164,17 @@ test('the error of a run is told', () => {
   assert.deepEqual([(nodes[0] as RunView).error, nodes[0]?.state], ['no key', 'failed']);
 });
 
+test('only a run whose process has gone is interrupted, and no longer once it goes on', () => {
+  const page = new Page();
+  assert.equal(page.after((script) => script.turn(LEAD, 1)).isInterrupted, false);
+  assert.equal(page.after((script) => script.end(LEAD, 'killed')).isInterrupted, true);
+  assert.equal(page.after((script) => script.resume(LEAD, 1)).isInterrupted, false);
+  assert.equal(page.after((script) => script.end(LEAD, 'failed')).isInterrupted, false);
+
+  const final = RunTree.remembered(past('f', 0, { status: 'killed' })).root;
+  assert.equal(new Telling([final], NO_EDITS).state([]).isInterrupted, false);
+});
+
 test('a run that ended before it was completed may continue, unless the server says that it can\'t', () => {
   const page = new Page();
   assert.equal(page.after((script) => script.turn(LEAD, 1)).canContinue, false);

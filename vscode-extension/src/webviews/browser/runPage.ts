@@ -59,6 +59,8 @@ const spoken = element('p', { class: 'spoken', role: 'status' });
 const conversation = element('div', { class: 'conversation' });
 /** For questions that are about no tool call. */
 const others = element('section', { class: 'questions', 'aria-label': 'Questions of agents' });
+/** Below a run that nobody has ended, such as one whose window was closed. */
+const interruption = element('section', { class: 'interruption', 'aria-label': 'Interruption' }, 'Interrupted · ', button('Continue', () => tell({ do: 'continue', runId: state?.runId })));
 const atTheEnd: Place = { put: (card) => others.append(card), clear: () => undefined, open: () => undefined };
 const questions = new Questions(({ at }) => drawn.get(at ?? '')?.place ?? atTheEnd);
 const waiting = element('span', {});
@@ -96,6 +98,7 @@ const header = element('header', {}, heading, element('div', { role: 'toolbar', 
 page.append(
   header,
   conversation,
+  interruption,
   others,
   element('form', { class: 'reply' }, latest, waits, queue.top, reply, send, hint),
   spoken,
@@ -157,7 +160,8 @@ function show(next: PageState): void {
   waiting.textContent = next.questions.length === 1 ? `${next.questions[0]?.agent} asks you.` : `Agents ask you ${next.questions.length} things.`;
   stop.hidden = !next.isGoing;
   go.hidden = !next.canContinue;
-  go.disabled = next.isReplying;
+  interruption.hidden = !next.isInterrupted;
+  [go, ...interruption.getElementsByTagName('button')].forEach((each) => (each.disabled = next.isReplying));
   again.hidden = next.isGoing;
   send.disabled = next.isReplying;
   [sending, ...sideBoxes].forEach((each) => each.draw(next.accepted));
