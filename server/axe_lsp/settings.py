@@ -89,6 +89,21 @@ SETTINGS: tuple[Setting, ...] = (
         "end instead.",
     ),
     Setting(
+        "run.onWindowClose",
+        {"type": "string", "enum": ["stop", "reload", "continue"]},
+        "stop",
+        "The fate of runs when the window is closed or reloaded, or when the server dies. `stop`: they end, and can be "
+        "resumed. `reload`: they go on for `axe.run.grace` seconds, in which the next window of their folder takes them over. "
+        "`continue`: they go on to their end, and cost money unseen. "
+        "Only Linux has other values than `stop`.",
+    ),
+    Setting(
+        "run.grace",
+        {"type": "integer", "minimum": 1},
+        60,
+        "Seconds for which runs go on without a window, with `reload`.",
+    ),
+    Setting(
         "openTelemetry",
         {"type": "boolean"},
         False,
@@ -143,6 +158,8 @@ class Settings(Struct, frozen=True):
     run_log_days: int = 0
     run_timeout: int = 0
     run_go_on: bool = True
+    run_on_window_close: str = "stop"
+    run_grace: int = 60
     run_max_concurrent: int = 0
     open_telemetry: bool = False
     tools_allow: tuple[str, ...] = ()
@@ -174,6 +191,8 @@ def read_settings(section: Any) -> tuple[Settings, list[str]]:
         run_log_days=min(values["runLog.days"], 365),
         run_timeout=values["run.timeout"],
         run_go_on=values["run.goOn"],
+        run_on_window_close=values["run.onWindowClose"],
+        run_grace=values["run.grace"],
         run_max_concurrent=values["run.maxConcurrent"],
         open_telemetry=values["openTelemetry"],
         tools_allow=tuple(values["tools.allow"]),

@@ -10,7 +10,7 @@ import pytest
 from support.accessibility import check_accessible
 from support.editors import server_program
 from support.engines import agent
-from support.extension import TRUSTING, put_server_into, vscode
+from support.extension import TRUSTING, kill_server, put_server_into, vscode
 from support.scripted_provider import (
     Answer,
     Call,
@@ -147,6 +147,71 @@ def test_a_run_is_a_page_that_is_read_and_answered(
         window.wait_for_place("Ln 1, Col 9")
     sent = provider.requests[-1].body["messages"]
     assert [message["content"] for message in sent if message["role"] == "user"][-1] == "Sure?"
+
+
+@pytest.mark.editor
+def test_page_of_an_interrupted_run_has_a_card_that_continues_it(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    writer = project / "axe" / "agents" / "writer.toml"
+    writer.parent.mkdir(parents=True)
+    writer.write_text(agent("writer")["writer"], encoding="utf-8")
+    hold = Hold()
+    provider.script("m-writer", Answer(Says("Never seen."), hold=hold), Says("It is *made*."))
+    put_server_into(project).symlink_to(server_program())
+    with vscode(extension, project, tmp_path, PAGES, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        window.run_agent("writer", "Make it")
+        page = window.webview()
+        hold.wait_until_arrived()
+        page.get_by_role("status").filter(has_text="writer: running").wait_for()
+        card = page.get_by_role("region", name="Interruption")
+        assert card.is_hidden(), "nothing has interrupted it"
+        kill_server(project)
+        card.wait_for()
+        window.picture("interrupted")
+        check_accessible(page)
+        card.get_by_role("button", name="Continue").click()
+        page.locator("article .text em", has_text="made").wait_for()
+        card.wait_for(state="hidden")
+        assert page.locator("article").count() == 1, "the same run goes on"
+
+
+@pytest.mark.editor
+def test_run_goes_on_on_its_page_when_the_server_is_killed(
+    extension: Path, provider: ScriptedProvider, tmp_path: Path
+) -> None:
+    project = tmp_path / "notes"
+    writer = project / "axe" / "agents" / "writer.toml"
+    writer.parent.mkdir(parents=True)
+    writer.write_text(agent("writer", tools=["write_file"])["writer"], encoding="utf-8")
+    hold = Hold()
+    writes = Says(calls=[Call("write_file", {"path": "made.txt", "content": "x"})])
+    provider.script("m-writer", Answer(writes, hold=hold), Says("It is *made*."))
+    put_server_into(project).symlink_to(server_program())
+    settings = {**PAGES, "axe.run.onWindowClose": "reload"}
+    with vscode(extension, project, tmp_path, settings, provider.environment) as window:
+        window.open_file("axe/agents/writer.toml")
+        window.run_agent("writer", "Make it")
+        page = window.webview()
+        hold.wait_until_arrived()
+        page.get_by_role("status").filter(has_text="writer: running").wait_for()
+        kill_server(project)
+        page.get_by_role("status").filter(has_text="writer: killed").wait_for()
+        page.get_by_role("status").filter(has_text="writer: running").wait_for()
+        hold.release()
+        page.get_by_role("button", name="Deny", exact=True).wait_for()
+        window.picture("outlived")
+        allow = page.get_by_role("button", name="Allow", exact=True)
+        window.repeat_until(
+            "the file",
+            lambda: allow.count() and allow.click(timeout=1000),
+            (project / "made.txt").exists,
+        )
+        page.locator("article .text em", has_text="made").wait_for()
+    assert (project / "made.txt").read_text() == "x"
+    assert len(provider.requests) == 2, "nothing is asked again"
 
 
 @pytest.mark.editor

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 from datetime import date, datetime, timedelta
 from pathlib import Path
@@ -21,9 +19,8 @@ from support.editors import (
     server_program,
 )
 from support.engines import agent
-from support.extension import TRUSTING, put_server_into, vscode
+from support.extension import TRUSTING, kill_server, put_server_into, vscode
 from support.past import Tale, put
-from support.processes import bearing
 from support.review_project import MENDED, script_review, write_project
 from support.scripted_provider import Answer, Call, Hold, Refuses, Says, ScriptedProvider
 
@@ -168,7 +165,7 @@ def test_runs_of_others_are_followed_and_past_ones_found_compared_and_run_again(
         runs.press("When?", "Run Again")
         runs.wait_until_spoken("When?", "reader, running, ")
         end.wait_until_arrived()
-        _kill_server(project)
+        kill_server(project)
         runs.wait_until_spoken("When?", "reader, killed, ")
         window.show_file("reader.toml")
         window.wait_for_status("running")
@@ -251,7 +248,7 @@ def test_one_crash_of_the_server_is_one_message(
             window.run_agent("reader", task)
             runs.wait_until_spoken(task, "reader, running, ")
             hold.wait_until_arrived()
-        _kill_server(project)
+        kill_server(project)
         for task in ("When?", "Where?"):
             runs.wait_until_spoken(task, "reader, killed, ")
         window.wait_for_message("has stopped. Its runs have ended. It is starting again.")
@@ -416,13 +413,6 @@ def _named(day: date) -> str:
 def _exported(project: Path) -> str:
     """Return what was written into the project, if anything."""
     return "".join(path.read_text(encoding="utf-8") for path in project.glob("reader-*.jsonl"))
-
-
-def _kill_server(project: Path) -> None:
-    """Ends the server of this project as a crash would."""
-    program = f"{project}/.venv/bin/axe-lsp"
-    for process in [each for each, line in bearing(program).items() if program in line]:
-        os.kill(process, signal.SIGKILL)
 
 
 def _command(task: str) -> list[str]:

@@ -64,8 +64,7 @@ async def test_peer_that_sends_no_message_is_left(
 ) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path))
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    source, sink = os.pipe()
-    listener = Listener(Host(Outbox(sink)))
+    listener = Listener(Host(Outbox()))
     await listener.open(os.environ)
     connection = connect(tmp_path / "axe" / "runs", os.getpid(), 60)
     assert connection is not None
@@ -81,8 +80,6 @@ async def test_peer_that_sends_no_message_is_left(
     assert len(await asyncio.to_thread(all_executors, os.environ)) == 1
     connection.close()
     await listener.close()
-    os.close(source)
-    os.close(sink)
 
 
 async def test_process_that_does_not_greet_is_passed_over(

@@ -9,6 +9,7 @@ import fcntl
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from support.editors import PROJECT, clean_environment, code_server, missing
+from support.processes import bearing
 from support.workbench import Workbench, workbench
 
 UNTRUSTING = {"security.workspace.trust.startupPrompt": "never", "axe.editor.showRuns": "output"}
@@ -97,6 +99,13 @@ def path_without_server() -> str:
     """Return the folders of programs of this machine, without those that have an `axe-lsp`."""
     folders = os.environ["PATH"].split(os.pathsep)
     return os.pathsep.join(each for each in folders if not Path(each, "axe-lsp").exists())
+
+
+def kill_server(project: Path) -> None:
+    """End the server that was put into a project, as a crash would."""
+    program = f"{project}/.venv/bin/axe-lsp"
+    for process in [each for each, line in bearing(program).items() if program in line]:
+        os.kill(process, signal.SIGKILL)
 
 
 def put_server_into(project: Path) -> Path:

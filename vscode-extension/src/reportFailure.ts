@@ -1,6 +1,6 @@
 // Tells that something has failed, with buttons for what helps.
 
-import { commands, Position, Range, Uri, ViewColumn, window } from 'vscode';
+import { commands, Position, Range, Uri, ViewColumn, window, workspace } from 'vscode';
 import { ErrorCodes, LSPErrorCodes, ResponseError } from 'vscode-languageclient/node';
 import { remediesOf, type Remedy } from './failures';
 import { showError } from './messages';
@@ -40,7 +40,8 @@ async function report(error: unknown): Promise<void> {
   if (hasStopped && !isFirstToTellOfEnd()) {
     return;
   }
-  const message = hasStopped ? 'The axe language server has stopped. Its runs have ended. It is starting again.' : error instanceof Error ? error.message : String(error);
+  const end = workspace.getConfiguration('axe').get('run.onWindowClose') === 'stop' ? ' Its runs have ended.' : '';
+  const message = hasStopped ? `The axe language server has stopped.${end} It is starting again.` : error instanceof Error ? error.message : String(error);
   const remedies: readonly Remedy[] = hasStopped ? [{ kind: 'log' }] : remediesOf({ message, code, data });
   const chosen = await showError(message, ...remedies.map(({ kind }) => LABELS[kind]));
   const remedy = remedies.find(({ kind }) => LABELS[kind] === chosen);

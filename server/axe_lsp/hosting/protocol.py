@@ -75,6 +75,7 @@ class Start(AboutRun, frozen=True, tag="start"):
     that it `continues` need not be completed. One that is `forked_from` a root run has the first turns of that one.
     `servers` are MCP servers of the client for the root agent. They hold secrets, and are not remembered.
     The editor of the client can do what `editor` names. Agents in copies work `on` the engine or machine of that name, "" for what config.toml says.
+    If the server dies or leaves without a word, the run ends at once, or has `grace` seconds to get another server; ENDLESS is any time.
     """
 
     request: RunRequest
@@ -92,6 +93,7 @@ class Start(AboutRun, frozen=True, tag="start"):
     servers: tuple[McpServer, ...] = ()
     editor: tuple[Ability, ...] = ()
     on: str = ""
+    grace: int = 0
 
     @property
     def former(self) -> str:
@@ -99,6 +101,10 @@ class Start(AboutRun, frozen=True, tag="start"):
         if self.after:
             return ""
         return self.forked_from.run_id if self.forked_from is not None else self.continues
+
+
+ENDLESS = -1
+"""The grace of a run that goes on without a server until it has ended."""
 
 
 class StartChild(Message, frozen=True, tag="start-child"):
@@ -361,6 +367,19 @@ class NoRun(AboutRun, frozen=True, tag="no-run"):
     """From an executor: it does not execute this run."""
 
 
+class Adopt(Message, frozen=True, tag="adopt"):
+    """To a run host that has lost its server: be the host of this one. Messages of supervisors and hosts follow."""
+
+
+class Adopted(Message, frozen=True, tag="adopted"):
+    """From a run host: the root runs that have outlived its server. Their events until now are in the history.
+
+    Open questions follow. There are no runs if the host has a server.
+    """
+
+    starts: tuple[Start, ...]
+
+
 ToRequest = Answered | EditorAnswered | Held | LimiterGrant | LimiterRefusal | Committed
 """What a supervisor says of the request of a number."""
 
@@ -400,7 +419,10 @@ FromHost = (
 """The messages of a host."""
 
 
-ToExecutor = ListRuns | AwaitEnd | Cancel | MessageRequest
+FromAdopter = Cancel | MessageRequest | ToRequest | Ping | Leave
+"""The messages of a supervisor that has adopted a host. New runs are for a host with the environment of their server."""
+
+ToExecutor = ListRuns | AwaitEnd | Cancel | MessageRequest | Adopt
 """The messages of a process that has connected to an executor."""
 
 FromExecutor = Greeting | RunList | NoRun | Finished | Failed | MessageAnswer
@@ -447,6 +469,17 @@ def read_to_executor(line: bytes) -> ToExecutor:
     return decoded(line, _decoder_of_executor())
 
 
+def read_from_adopter(line: bytes) -> FromAdopter:
+    """Return the message in a line, validated. Raises ValueError if there is none."""
+    return decoded(line, _decoder_of_adopted_host())
+
+
+def read_adopted(line: bytes) -> Adopted:
+    """Return the message in a line, validated. Raises ValueError if there is none."""
+    adopted: Adopted = decoded(line, decoder_of(Adopted))
+    return adopted
+
+
 def read_from_executor(line: bytes) -> FromExecutor:
     """Return the message in a line, validated. Raises ValueError if there is none."""
     return decoded(line, _decoder_of_peer())
@@ -458,6 +491,11 @@ def read_from_executor(line: bytes) -> FromExecutor:
 @cache
 def _decoder_of_host() -> Decoder[ToHost]:
     return decoder_of(ToHost)
+
+
+@cache
+def _decoder_of_adopted_host() -> Decoder[FromAdopter]:
+    return decoder_of(FromAdopter)
 
 
 @cache

@@ -31,6 +31,9 @@ _PATIENCE = 3.0
 """Seconds that a call waits for the process above, which itself waits for the disk, but not as long."""
 
 
+_NO_EDITOR = EditorAnswer("failed", "the window of the editor has been closed")
+
+
 class ProcessAbove:
     """The process above, for the runs of a host. It is an `Ask`, a `Limiters` and a `StepSink`, and has an `AskEditor`."""
 
@@ -38,12 +41,26 @@ class ProcessAbove:
         self._send = send
         self._numbers = itertools.count(1)
         self._open: dict[int, asyncio.Queue[Any]] = {}
+        self._asked: dict[int, protocol.Asked | protocol.EditorAsked] = {}
+        self._has_editor = True
 
     def hear(self, message: protocol.ToRequest) -> None:
         """Take an answer; it is ignored if the request was given up meanwhile."""
         news = self._open.get(message.number)
         if news is not None:
             news.put_nowait(message)
+
+    def lose_editor(self) -> None:
+        """Take note that the process above has gone. Questions to the person wait for the next one, and the editor fails."""
+        self._has_editor = False
+        for asked in list(self._asked.values()):
+            if isinstance(asked, protocol.EditorAsked):
+                self.hear(protocol.EditorAnswered(asked.number, _NO_EDITOR))
+
+    def ask_again(self) -> None:
+        """Send the open questions to the process that is above from now on."""
+        for asked in self._asked.values():
+            self._send(asked)
 
     async def __call__(self, question: Question) -> Answer:
         """Return the answer. To cancel this takes the question back."""
@@ -54,6 +71,8 @@ class ProcessAbove:
 
     async def ask_editor(self, run: RunIds, request: EditorRequest) -> EditorAnswer:
         """Return the editor's answer to a request of a run. Cancelling withdraws the request."""
+        if not self._has_editor:
+            return _NO_EDITOR
         with self._request() as (number, news):
             asked = protocol.EditorAsked(run.root_run_id, number, run, request)
             answer: EditorAnswer = await self._answer(asked, news)
@@ -107,12 +126,15 @@ class ProcessAbove:
     async def _answer(
         self, asked: protocol.Asked | protocol.EditorAsked, news: asyncio.Queue[Any]
     ) -> Any:
+        self._asked[asked.number] = asked
         self._send(asked)
         try:
             return (await news.get()).answer
         except asyncio.CancelledError:
             self._send(protocol.Withdrawn(asked.run_id, asked.number))
             raise
+        finally:
+            del self._asked[asked.number]
 
 
 async def _let_in(news: asyncio.Queue[Message], entry: Entry) -> None:

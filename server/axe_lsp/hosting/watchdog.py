@@ -29,7 +29,8 @@ def start_watchdog(
     """Have this process killed if it lives on for `patience` seconds when its end is due.
 
     That is so once a byte that is one of `signals` has been written to the descriptor that is returned, or once
-    nobody can write to `lifeline`, the reading end of a pipe, any more. The guard ends with this process, or when
+    nobody can write to `lifeline`, the reading end of a pipe, any more. With a lifeline, a byte that is written to the
+    descriptor is the patience in seconds from now on, so further bytes put off the end. The guard ends with this process, or when
     the descriptor is closed. To be called before there are threads. For the first `quiet` seconds it only waits, and
     can be looked into as long.
     """
@@ -69,7 +70,12 @@ def _watch(
                 return
             if file == lifeline:
                 poll.unregister(file)
-            if deadline is None and (file == lifeline or any(each in signals for each in written)):
+            if written and lifeline is not None:
+                patience, begins = written[-1], deadline is not None
+            else:
+                is_end = file == lifeline or any(each in signals for each in written)
+                begins = is_end and deadline is None
+            if begins:
                 deadline = time.monotonic() + patience
     if os.getppid() == guarded:
         os.kill(guarded, signal.SIGKILL)

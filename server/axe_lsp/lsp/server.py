@@ -39,6 +39,7 @@ from axe_lsp.lsp.configuration import Configuration
 from axe_lsp.lsp.inlay_hint import InlayHints
 from axe_lsp.lsp.publish_diagnostics import Publisher
 from axe_lsp.lsp.reading_progress import report_reading
+from axe_lsp.lsp.runs.outliving import begin_adopting
 from axe_lsp.lsp.session import Session
 from axe_lsp.lsp.text_document_content import TextDocumentContents
 from axe_lsp.lsp.text_document_sync import TextDocumentSync
@@ -106,6 +107,7 @@ class AxeServer(LanguageServer):
         self.session.view.add_roots(_paths(self.session.client.folders))
         self._watched_files.begin()
         self._configuration.fetch()
+        begin_adopting(self.session)
         self.session.start(report_reading(self.session), name="reporting progress of reading")
 
     def _folders_changed(self, params: types.DidChangeWorkspaceFoldersParams) -> None:
@@ -115,6 +117,7 @@ class AxeServer(LanguageServer):
         self._places_changed()
 
     def _settings_changed(self) -> None:
+        begin_adopting(self.session)
         self._places_changed()
         self._hints.refresh()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Iterator
 from itertools import chain
 from typing import NamedTuple
@@ -118,6 +119,8 @@ class Session:
         self.opened = OpenAgents(self.documents)
         self.own_runs: set[str] = set()
         """The ids of the unfinished runs that this client has started."""
+        self.adoption: asyncio.Future[None] | None = None
+        """Done when this client has looked for runs of a former server; None for clients that don't."""
         self.test_results = TestResults()
         """The last results of the cases that this client has run."""
         self.subscriptions: dict[str | None, list[Callable[[], None]]] = {}

@@ -22,6 +22,8 @@ const NAME = 'runPage';
 /** Runs of one conversation that a page shows, the newest of them. */
 const MOST = 50;
 const TITLE = 40;
+/** Milliseconds between two looks at runs on pages that another process executes. */
+const PULSE = 2000;
 
 /** Which run a page has shown. */
 interface Kept {
@@ -100,6 +102,7 @@ export class RunPages implements Disposable {
   private readonly expected = new Set<Order>();
   private readonly subscriptions: readonly Disposable[];
   private actions: Actions | undefined;
+  private readonly pulse = setInterval(() => this.beat(), PULSE);
 
   constructor(
     private readonly extension: Uri,
@@ -153,8 +156,18 @@ export class RunPages implements Disposable {
   }
 
   dispose(): void {
+    clearInterval(this.pulse);
     this.subscriptions.forEach((each) => each.dispose());
     this.pages.forEach(({ panel }) => panel.dispose());
+  }
+
+  /** Nobody tells of a run that another process executes, or did until a moment ago. */
+  private beat(): void {
+    for (const { telling, panel } of this.pages) {
+      if (panel.isVisible) {
+        void this.runs.store.look(telling.newest).catch(() => undefined); // It will be asked again.
+      }
+    }
   }
 
   /**

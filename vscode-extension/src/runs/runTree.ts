@@ -11,6 +11,8 @@ export class RunTree {
   private readonly runs = new Map<string, RunNode>();
   /** Messages to side runs that have not begun, by run. */
   private readonly early = new Map<string, MessageEvent[]>();
+  /** What was open when the server went, until something is heard again. */
+  private lost: readonly Node[] = [];
 
   constructor(readonly root: RunNode) {
     this.runs.set(root.runId, root);
@@ -46,11 +48,17 @@ export class RunTree {
 
   /** Returns what has changed; nothing if the event is known already. */
   take(event: Happening): readonly Node[] {
-    const { method, params } = event;
+    const { params } = event;
     if (params.seq <= this.lastSeq) {
       return [];
     }
     this.lastSeq = params.seq;
+    const regained = this.regain();
+    return [...regained, ...this.draw(event)];
+  }
+
+  private draw(event: Happening): readonly Node[] {
+    const { method, params } = event;
     const run = this.runs.get(params.runId);
     if (method === 'axe/agent' && params.kind === 'begin') {
       return this.begin(params, run);
@@ -95,11 +103,20 @@ export class RunTree {
   /** Nobody will say any more how what is under way ends. Returns those runs, children before their parents. */
   lose(now: number): readonly RunNode[] {
     const lost = [...this.runs.values()].filter((run) => run.status === 'running').reverse();
+    this.lost = lost.flatMap((run) => [run, ...run.turns, ...run.turns.flatMap(({ calls }) => calls)]).filter(({ ended }) => ended === undefined);
     for (const run of lost) {
       closeAll(run, 'killed', now);
       close(run, 'killed', now);
     }
     return lost;
+  }
+
+  /** Runs that outlive their server go on where they were, as the next one tells. Returns what does. */
+  regain(): readonly Node[] {
+    const regained = this.lost;
+    this.lost = [];
+    regained.forEach((node) => Object.assign(node, { status: 'running', ended: undefined }));
+    return regained;
   }
 
   /** The root is known when it was remembered. */

@@ -2,6 +2,7 @@
 
 import { EventEmitter, Uri, window, type Disposable } from 'vscode';
 import { State, type LanguageClient } from 'vscode-languageclient/node';
+import { announcing } from '../announcing';
 import {
   AgentNotification,
   ChangesRequest,
@@ -46,8 +47,11 @@ export class Runs implements Disposable {
   private folders: readonly string[] = [];
   private client: LanguageClient | undefined;
   private isSubscribed = false;
+  /** Whether runs have ended with the last server, unless they have outlived it. */
+  private hasLost = false;
 
   listenTo(client: LanguageClient): void {
+    client.registerFeature(announcing({ attach: true }));
     client.onNotification(AgentNotification, (params) => this.take({ method: 'axe/agent', params }));
     client.onNotification(TurnNotification, (params) => this.take({ method: 'axe/turn', params }));
     client.onNotification(TextNotification, (params) => this.take({ method: 'axe/text', params }));
@@ -142,9 +146,15 @@ export class Runs implements Disposable {
       this.client = client;
       this.isSubscribed = false;
       this.connected.fire();
+      if (this.hasLost) {
+        this.hasLost = false;
+        void this.refresh().catch(() => undefined); // What goes on is told with its next event.
+      }
     } else if (state === State.Stopped && this.client === client) {
       this.client = undefined;
-      this.store.loseAll(Date.now()).forEach((run) => this.log.lost(run));
+      const lost = this.store.loseAll(Date.now());
+      lost.forEach((run) => this.log.lost(run));
+      this.hasLost ||= lost.length > 0;
     }
   }
 

@@ -119,6 +119,14 @@ export class RunStore {
     }
   }
 
+  /** Sees what has happened by now in a root run that this window does not hear of. */
+  async look({ runId, status }: RunNode): Promise<void> {
+    const known = this.known.get(runId);
+    if (known && !known.isLive && status === 'running') {
+      await this.catchUp(known);
+    }
+  }
+
   /** The root run of that id with all that happened in it, whether it was known or not. */
   async find(runId: string): Promise<RunNode | undefined> {
     const known = this.known.get(runId) ?? (await this.discover(runId));
@@ -168,6 +176,7 @@ export class RunStore {
       known.tree.update(past); // A tree with events in it hears of its end from the events.
       this.onChange(known.tree.root);
     } else if (past.status === 'running' && known.tree.root.ended !== undefined) {
+      known.tree.regain().forEach(this.onChange);
       void this.catchUp(known).catch(() => undefined); // It was resumed; the next look asks again.
     } else if (!known.isLive && (known.tree.root.waitsElsewhere ?? false) !== (past.waits ?? false)) {
       known.tree.root.waitsElsewhere = past.waits === true;

@@ -172,7 +172,7 @@ test('only a run whose process has gone is interrupted, and no longer once it go
   assert.equal(page.after((script) => script.end(LEAD, 'failed')).isInterrupted, false);
 
   const final = RunTree.remembered(past('f', 0, { status: 'killed' })).root;
-  assert.equal(new Telling([final], NO_EDITS).state([]).isInterrupted, false);
+  assert.equal(new Telling({ shared: [], runs: [final] }, NO_EDITS).state([]).isInterrupted, false);
 });
 
 test('a run that ended before it was completed may continue, unless the server says that it can\'t', () => {

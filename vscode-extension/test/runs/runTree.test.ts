@@ -149,6 +149,15 @@ test('runs of which nobody will hear any more end as killed, children first', ()
   assert.deepEqual(drawn(tree.root), ['lead', 'killed', [1, 'completed', ['test', 'killed', [1, 'killed']]]]);
 });
 
+test('runs that were lost go on where they were when another server tells of them', () => {
+  const { events } = finished();
+  const tree = grown(finished(), 7);
+  tree.lose(START + 9000);
+  events.slice(7).forEach((event) => tree.take(event));
+
+  assert.deepEqual(drawn(tree.root), drawn(grown(finished()).root));
+});
+
 test('a remembered run is filled with its events', () => {
   const tree = RunTree.remembered(past('l', START));
   assert.deepEqual(drawn(tree.root), ['lead', 'completed']);

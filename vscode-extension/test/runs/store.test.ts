@@ -184,6 +184,32 @@ test('a run that is in no list is found by its id', async () => {
   assert.equal(await memory.store.find('x'), undefined);
 });
 
+test('what happens elsewhere is looked at until the run has ended', async () => {
+  const memory = new Memory();
+  memory.runs = [past('l', START, { status: 'running' })];
+  await memory.store.refresh();
+  const [root] = memory.store.roots();
+  assert.ok(root);
+  memory.events = finished().events;
+
+  await memory.store.look(root);
+  await memory.store.look(root);
+
+  assert.equal(root.status, 'completed');
+  assert.deepEqual(memory.asked, ['runs', 'events of l after 0']);
+});
+
+test('a run that has outlived its server goes on where it was', async () => {
+  const memory = new Memory();
+  new Script().begin(LEAD, '').turn(LEAD, 1).events.forEach((event) => memory.store.take(event));
+  memory.store.loseAll(START + 5000);
+  memory.runs = [past('l', START, { status: 'running' })];
+
+  await memory.store.refresh();
+
+  assert.deepEqual(memory.store.roots().map(({ status, turns }) => [status, turns[0]?.status]), [['running', 'running']]);
+});
+
 test('when the server has gone, its runs are over, and those of others are not', async () => {
   const memory = new Memory();
   memory.runs = [past('o', START, { status: 'running' })];

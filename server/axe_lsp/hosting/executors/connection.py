@@ -5,14 +5,14 @@ from __future__ import annotations
 import itertools
 import socket
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.executors import folder
-from axe_lsp.hosting.executors.peers import peer_of
+from axe_lsp.hosting.executors.peers import is_host_of_user, peer_of
 from axe_lsp.hosting.notifications import Message
 from axe_lsp.runtime.errors import ConfigError, RunError
 from axe_lsp.runtime.files.folders import Environment
@@ -71,6 +71,16 @@ class Connection:
         self._peer.settimeout(patience)
         answer = self._read_line()
         return answer if isinstance(answer, protocol.Finished | protocol.Failed) else None
+
+    @property
+    def may_adopt(self) -> bool:
+        """Whether this process may become the server of the executor."""
+        return self.may_steer and self._version == protocol.VERSION
+
+    def release(self) -> socket.socket:
+        """Return the socket, for another kind of connection. All that was requested has to be answered."""
+        self._lines.close()
+        return self._peer
 
     def close(self) -> None:
         """Leave the executor alone. A thread that reads meets the end."""
@@ -137,6 +147,35 @@ def connected(environment: Environment, pid: int) -> Iterator[Connection | None]
                     yield connection
                 return
     yield None
+
+
+class LostHosts(NamedTuple):
+    """Connections to hosts of certain folders that have no server, by pid, and whether others may lose theirs."""
+
+    sockets: Mapping[int, socket.socket]
+    may_come: bool
+
+
+def lost_hosts(environment: Environment, folders: Collection[str]) -> LostHosts:
+    """Return the hosts that a server of these folders may adopt."""
+    sockets, may_come = {}, False
+    for each in folder.socket_folders(environment):
+        pids = folder.executor_pids(each)
+        for pid in pids:
+            with suppress(UnresponsiveError):
+                connection = _connection(each, pid)
+                if connection is None:
+                    continue
+                if not (connection.may_adopt and is_host_of_user(connection.pid, pids)):
+                    connection.close()
+                    continue
+                here = [run for run in connection.active_runs() if run.workspace in folders]
+                if any(run.is_on_its_own for run in here):
+                    sockets[connection.pid] = connection.release()
+                else:
+                    may_come = may_come or bool(here)
+                    connection.close()
+    return LostHosts(sockets, may_come)
 
 
 def all_executors(environment: Environment) -> Mapping[int, tuple[protocol.ActiveRun, ...]]:

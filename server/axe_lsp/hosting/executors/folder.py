@@ -72,6 +72,11 @@ def stop_listening(folder: Path) -> None:
         os.unlink(_name(os.getpid()), dir_fd=descriptor)
 
 
+def has_executors(environment: Environment) -> bool:
+    """Return whether a process has a socket, or has left one behind."""
+    return any(executor_pids(each) for each in socket_folders(environment))
+
+
 def executor_pids(folder: Path) -> list[int]:
     """Return the ids of the processes that have a socket in the folder; none of a folder that is not private."""
     if sys.platform == "win32":

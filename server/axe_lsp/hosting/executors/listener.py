@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -49,11 +49,25 @@ class Executor(Protocol):
         """Wait for the end of a root run."""
 
 
+class Adoptable(Protocol):
+    """A host, for the server that takes the place of the one that has started it."""
+
+    async def adopt(self, write: Callable[[bytes], None]) -> bool:
+        """Send all messages to `write` from now on; return False if the host has a server."""
+
+    def hear_adopter(self, line: bytes) -> None:
+        """Do what the server says. Raises ValueError."""
+
+    def lose_server(self) -> None:
+        """Take note that the server has gone."""
+
+
 class Listener:
     """The socket of this process. A process that can't have one executes its runs without."""
 
-    def __init__(self, executor: Executor) -> None:
+    def __init__(self, executor: Executor, host: Adoptable | None = None) -> None:
         self._executor = executor
+        self._host = host
         self._folder: Path | None = None
         self._server: asyncio.Server | None = None
         self._peers = Tasks()
@@ -81,12 +95,16 @@ class Listener:
         if self._folder is not None:
             folder.stop_listening(self._folder)
 
-    async def close(self) -> None:
-        """Give peers the answers that are due, and remove the socket."""
+    async def give_answers(self) -> None:
+        """Remove the socket, and give peers the answers that are due."""
         self.remove()
         if self._server is not None:
             self._server.close()
         await self._answers.finish(within=_LAST_SECONDS)
+
+    async def close(self) -> None:
+        """Remove the socket and leave all peers, once they have the answers that are due."""
+        await self.give_answers()
         await self._peers.stop(within=_LAST_SECONDS)
 
     def _accept(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -110,9 +128,29 @@ class Listener:
         await _send(writer, protocol.Greeting(protocol.VERSION, os.getpid(), steers))
         while line := await reader.readline():
             request = protocol.read_to_executor(line)
-            if not steers and isinstance(request, protocol.Cancel | protocol.MessageRequest):
+            if not steers and not isinstance(request, protocol.ListRuns | protocol.AwaitEnd):
+                return
+            if isinstance(request, protocol.Adopt):
+                await self._serve_adopter(reader, writer)
                 return
             self._answers.start_unattended(self._answer(request, writer), "answer to a peer")
+
+    async def _serve_adopter(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        loop, host = asyncio.get_running_loop(), self._host
+
+        def write(data: bytes) -> None:  # In a thread.
+            loop.call_soon_threadsafe(writer.write, data)
+
+        if host is None or not await host.adopt(write):
+            await _send(writer, protocol.Adopted(()))
+            return
+        try:
+            while line := await reader.readline():
+                host.hear_adopter(line)
+        finally:
+            host.lose_server()
 
     def _may_steer(self, pid: int) -> bool:
         assert self._folder is not None

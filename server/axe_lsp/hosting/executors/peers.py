@@ -50,6 +50,21 @@ def may_steer(pid: int, executors: Collection[int] = ()) -> bool:
     return bool(ancestors) and not any(_leads_to_agents(each, executors) for each in ancestors)
 
 
+def is_host_of_user(pid: int, executors: Collection[int]) -> bool:
+    """Return whether a process is a run host of another one, on Linux, that no agent has started. Reads files.
+
+    Anything below an agent could pretend to execute a run with more rights than it has.
+    """
+    if sys.platform != "linux":
+        return False
+    above = list(_ancestors(pid))[1:]
+    if os.getpid() in above:
+        return False  # It is a host of this process.
+    others = set(executors) - {pid}
+    is_host = any(_HOST in each for each in _words(pid, "cmdline")[1:3])
+    return is_host and bool(above) and not any(_leads_to_agents(each, others) for each in above)
+
+
 def is_below_agent(environment: Environment) -> bool:
     """Return whether an agent has started this process, so far as the system tells. Reads files."""
     if agents_above(environment):

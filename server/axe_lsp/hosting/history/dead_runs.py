@@ -142,6 +142,15 @@ def _end_tree(connection: sqlite3.Connection, root: str) -> None:
         forget_run(root, os.environ)
 
 
+def tree_of(connection: sqlite3.Connection, root: str) -> RunTree:
+    """Return the runs of a tree that have begun and not ended."""
+    tree = RunTree()
+    for event in tree_events(connection, root):
+        if event.params["runId"] in tree or event.params.get("kind") in ("begin", "resume"):
+            tree.follow(event)
+    return tree
+
+
 def release(connection: sqlite3.Connection, root: str, writer: str) -> None:
     """Give a tree back that was claimed and in which nothing has happened since. Inside of a transaction."""
     connection.execute(

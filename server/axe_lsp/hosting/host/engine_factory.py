@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -57,6 +57,8 @@ class EngineFactory:
         # A copy, since `os.environ` decodes each of its values whenever it is asked.
         self._environment = dict(os.environ)
         self.server_ends = False
+        self.left_alone: set[str] = set()
+        """Root runs that end because their server has gone."""
         self._http = HttpProvider(self._environment, above if is_below else None)
         self._telemetry = Telemetry()
         self._machines: dict[str, LateMachines] = {}
@@ -128,6 +130,7 @@ class EngineFactory:
         approval = Approval(self._above, start.allow, on_allowed=on_allowed)
         if known is not None:
             allow_again(approval, known, run_id)
+        ends_with_server = partial(self._ends_with_server, run_id)
         granted = start.granted if isinstance(start, protocol.StartChild) else ()
         trust = TrustPolicy(
             self._environment, self._above, trusts_all=start.trusted, granted=granted
@@ -150,17 +153,25 @@ class EngineFactory:
                 on=start.on,
                 allow=start.allow,
                 trust=trust,
-                server_ends=lambda: self.server_ends,
+                server_ends=ends_with_server,
                 editor=editor,
             ),
             editor=editor,
-            server_ends=lambda: self.server_ends,
+            server_ends=ends_with_server,
             note=_log.info,
             environment=self._environment,
             machines=self._machines_of(start.on),
             servers=start.servers if isinstance(start, protocol.Start) else (),
         )
         return Engine(services, http=self._http)
+
+    def _ends_with_server(self, root: str) -> bool:
+        return self.server_ends or root in self.left_alone
+
+    async def written(self, roots: Iterable[str]) -> None:
+        """Wait until all events of root runs so far are in the history, but not for one that can't be written."""
+        for root in roots:
+            await self._history.committed(root)
 
     def _machines_of(self, on: str) -> LateMachines:
         """Return the machines of a configuration, one object for all runs, so that they share connections and slots."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from axe_lsp.hosting import protocol
 from axe_lsp.hosting.history.rows import Origin
 from axe_lsp.hosting.notifications import Notification
-from axe_lsp.hosting.run_tree import Left
+from axe_lsp.hosting.run_tree import Left, RunTree
 from axe_lsp.runtime.errors import RunError
 from axe_lsp.runtime.json_data import Json
 
@@ -45,6 +45,16 @@ class Archive:
         self._origins[run_id] = origin
         self._unwritten[run_id] = deque()
         self._unheard.add(run_id)
+
+    def expect_more(self, run_id: str, origin: Origin) -> None:
+        """Take note that a root run goes on whose events by now are in the history."""
+        self.expect(run_id, origin)
+        self._no_longer_unheard(run_id)
+
+    def leave(self, run_id: str) -> None:
+        """Take note that the host of a root run goes on without this server, and writes all that it has sent."""
+        if run_id in self._origins:
+            self._forget(run_id)
 
     def hear(self, event: Notification) -> None:
         """Take an event that has arrived from a host, which writes it as well."""
@@ -125,6 +135,10 @@ class Archive:
         await self.until_written()
         return await asyncio.to_thread(_events, run_id, after)
 
+    async def tree(self, run_id: str) -> RunTree:
+        """Return the state of a root run and those below it. One of which nothing is stored is empty. Raises RunError."""
+        return await asyncio.to_thread(_tree, run_id)
+
     async def has(self, run_id: str) -> bool:
         """Return whether the history has a run. Raises RunError."""
         await self.until_written()
@@ -194,6 +208,13 @@ def _has(run_id: str) -> bool:
     with opened_history() as connection:
         found = connection.execute("SELECT 1 FROM runs WHERE run_id = ?", (run_id,))
         return found.fetchone() is not None
+
+
+def _tree(run_id: str) -> RunTree:
+    from axe_lsp.hosting.history.dead_runs import opened_history, tree_of
+
+    with opened_history() as connection:
+        return tree_of(connection, run_id)
 
 
 def _events(run_id: str, after: int) -> list[Notification]:

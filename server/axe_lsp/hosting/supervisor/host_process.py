@@ -77,7 +77,7 @@ class HostProcess(asyncio.SubprocessProtocol):
     _transport: asyncio.SubprocessTransport
 
     def __init__(self, on_output: OnLine, on_errors: OnLine) -> None:
-        self.ended: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         errors = LineBuffer(on_errors, _LONGEST_ERROR)
         self._lines = {_OUTPUT: LineBuffer(on_output), _ERRORS: errors}
 
@@ -101,6 +101,13 @@ class HostProcess(asyncio.SubprocessProtocol):
             if await self._has_ended_within(patience):
                 break
         await asyncio.shield(self.ended)
+
+    def release(self) -> None:
+        """Leave it alone for ever, with a closed input: it may live on."""
+        # asyncio kills a child whose transport is closed, unless it takes it to have ended.
+        self._transport.get_extra_info("subprocess").returncode = 0
+        self._input().close()
+        self._finish()
 
     async def _has_ended_within(self, seconds: float) -> bool:
         await asyncio.wait({self.ended}, timeout=seconds)
@@ -132,8 +139,10 @@ class HostProcess(asyncio.SubprocessProtocol):
             self._transport.close()
 
 
-def how_it_ended(return_code: int) -> str:
-    """Return a return code in words."""
+def how_it_ended(return_code: int | None) -> str:
+    """Return a return code in words; None is that of a process that is no child of this one."""
+    if return_code is None:
+        return "has ended"
     if return_code >= 0:
         return f"exited with status {return_code}"
     return f"was ended by signal {-return_code} ({signal.strsignal(-return_code)})"

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
@@ -16,6 +16,9 @@ from axe_lsp.hosting.supervisor import host_process
 from axe_lsp.runtime.files.user_config import known_secrets
 from axe_lsp.runtime.processes import module_command
 from axe_lsp.runtime.safety.redaction import redact
+
+if TYPE_CHECKING:
+    from axe_lsp.hosting.supervisor.adopted_host import AdoptedHost
 
 _log = logging.getLogger(__name__)
 
@@ -49,7 +52,7 @@ class Link:
         self.is_ready = False
         """Whether the host has come up: what was sent since then, it has read unless it died in that moment."""
         self._receive = receive
-        self._process: host_process.HostProcess | None = None
+        self._process: host_process.HostProcess | AdoptedHost | None = None
         self._launched = asyncio.Event()
         self._unsent: list[bytes] = []
         self._unanswered: dict[int, asyncio.Future[None]] = {}
@@ -68,6 +71,14 @@ class Link:
             self._launched.set()
         self._write_unsent()  # The host may have become ready before its start returned.
         return self._reason_of_end(await asyncio.shield(self._process.ended))
+
+    async def serve_adopted(self, host: AdoptedHost) -> str:
+        """Pass the messages of a host on that another server has started, and return in words how it ended."""
+        self._process, self.is_ready = host, True
+        self._launched.set()
+        self._write_unsent()
+        host.listen(self._on_line)
+        return self._reason_of_end(await asyncio.shield(host.ended))
 
     def send(self, message: Message) -> None:
         """Tell the host something, as soon as it is ready."""
@@ -95,6 +106,12 @@ class Link:
             self.send(protocol.Leave(server_ends))
             await self._process.end(patience)
 
+    async def release(self) -> None:
+        """Leave the host alone, with the runs that outlive this server."""
+        await self._launched.wait()
+        if self._process is not None:
+            self._process.release()
+
     async def kill(self, verdict: str, patience: float) -> None:
         """End the host, which has lost its chance to do so itself: `verdict` says why."""
         _log.error("The run host %s; it is ended", verdict)
@@ -103,10 +120,10 @@ class Link:
         if self._process is not None:
             await self._process.kill(patience)
 
-    def _reason_of_end(self, return_code: int) -> str:
+    def _reason_of_end(self, return_code: int | None) -> str:
         how = self._verdict + host_process.how_it_ended(return_code)
         # What Python writes last when an exception ends it is that exception.
-        return f"{how}: {self._last_words}" if return_code > 0 and self._last_words else how
+        return f"{how}: {self._last_words}" if (return_code or 0) > 0 and self._last_words else how
 
     def _on_line(self, line: bytes) -> None:
         try:

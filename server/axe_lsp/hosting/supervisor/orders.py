@@ -16,7 +16,7 @@ from axe_lsp.hosting.run_tree import RunTree
 from axe_lsp.hosting.supervisor.link import Link
 from axe_lsp.runtime.errors import ErrorKind, ExitCode, RunCancelledError, RunError
 from axe_lsp.runtime.run_result import RunResult
-from axe_lsp.runtime.safety.questions import Ask, nobody
+from axe_lsp.runtime.safety.questions import Answer, Ask, Question, nobody
 from axe_lsp.runtime.tools.editor import AskEditor, no_editor
 
 
@@ -78,6 +78,17 @@ class Order(Struct, eq=False):
         return self.link is None and not self.outcome.done()
 
     @property
+    def outlives_server(self) -> bool:
+        """Whether its host has it, and goes on with it if the server ends."""
+        message = self.message
+        is_there = self.link is not None and self.link.is_ready
+        return (
+            is_there
+            and isinstance(message, protocol.Start)
+            and bool(message.grace and message.keep_days)
+        )
+
+    @property
     def is_run_at_work(self) -> bool:
         """Whether a host makes a run for it."""
         return self.link is not None and isinstance(self.message, protocol.Start)
@@ -88,6 +99,25 @@ class Order(Struct, eq=False):
         if isinstance(outcome, RunError):
             raise outcome
         return outcome
+
+
+class Owner:
+    """The client that answers the questions of a run whose window has gone. Questions wait until there is one."""
+
+    def __init__(self) -> None:
+        self._ask: asyncio.Future[Ask] = asyncio.get_running_loop().create_future()
+
+    def become(self, ask: Ask) -> bool:
+        """Answer the questions by `ask`, unless another client does."""
+        if self._ask.done():
+            return False
+        self._ask.set_result(ask)
+        return True
+
+    async def __call__(self, question: Question) -> Answer:
+        """Return the answer of the client, as soon as there is one."""
+        ask = await asyncio.shield(self._ask)
+        return await ask(question)
 
 
 class Run:

@@ -11,7 +11,8 @@ import logging
 import math
 import os
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
@@ -26,6 +27,7 @@ from axe_lsp.hosting.supervisor.link import HOST, Link, Patience, is_done_within
 from axe_lsp.hosting.supervisor.orders import (
     HostedRunError,
     Order,
+    Owner,
     Run,
     Subscriber,
     Subscribers,
@@ -40,6 +42,9 @@ from axe_lsp.runtime.runs import RunRequest, new_run_id
 from axe_lsp.runtime.safety.questions import Ask, nobody
 from axe_lsp.runtime.tools.editor import Ability, AskEditor, no_editor
 from axe_lsp.tasks import Tasks
+
+if TYPE_CHECKING:
+    from axe_lsp.hosting.supervisor.adopted_host import AdoptedHost
 
 _log = logging.getLogger(__name__)
 
@@ -179,13 +184,52 @@ class Runs:
         """
         return self._subscribers.add(subscriber, run_id)
 
+    async def adopt(
+        self, host: AdoptedHost, starts: Sequence[protocol.Start], *, go_on: bool = False
+    ) -> Sequence[str]:
+        """Follow the runs of a host that has lost its server; return their ids. Questions wait for an owner.
+
+        They may `go_on` in another host, once, if theirs dies. Raises RunError.
+        """
+        trees = {each.run_id: await self.archive.tree(each.run_id) for each in starts}
+        link = Link(self._receive)
+        for start in starts:
+            order = self._order(start, Owner())
+            order.tree, order.link, order.goes_on = trees[order.id], link, go_on
+            order.handed_over.set()
+            origin = Origin(start.workplace.workspace, start.keep_days)
+            self.archive.expect_more(order.id, origin)
+        serving = self._serve(link, link.serve_adopted(host))
+        self._serving[link] = self._tasks.start_unattended(serving, "adopted run host")
+        return tuple(trees)
+
+    def become_owner(self, run_id: str, ask: Ask, client: object) -> bool:
+        """Have the questions of a root run that has outlived its window answered by the `ask` of a client.
+
+        Return whether that client answers them; False if another one does, or no such run is going on.
+        """
+        order = self._orders.get(run_id)
+        if order is None:
+            return False
+        if isinstance(order.ask, Owner) and order.ask.become(ask):
+            order.client = client
+        return order.client is client
+
     async def close(self) -> None:
-        """End all runs and the host. What happens in doing so is still published."""
+        """End all runs and the host. What happens in doing so is still published. Some runs may outlive this."""
         self._closed = True
         for order in [each for each in self._orders.values() if each.waits]:
             self._settle(order.id, RunCancelledError())
         patience = self._patience.leave
-        await asyncio.gather(*(link.end(patience, server_ends=True) for link in self._serving))
+        left = {order.link for order in self._orders.values() if order.outlives_server}
+        for order in [each for each in self._orders.values() if each.link in left]:
+            self.archive.leave(order.id)
+            self._settle(order.id, RunCancelledError())
+        ends = (
+            link.release() if link in left else link.end(patience, server_ends=True)
+            for link in self._serving
+        )
+        await asyncio.gather(*ends)
         await asyncio.gather(*self._serving.values())
         await self._tasks.stop(within=self._patience.leave)
         await self.archive.close()
@@ -201,20 +245,19 @@ class Runs:
         """Have the host carry out an order; the first one starts it."""
         if self._link is None:
             self._link = Link(self._receive)
-            self._serving[self._link] = self._tasks.start_unattended(
-                self._serve(self._link), "run host"
-            )
+            serving = self._serve(self._link, self._link.serve(self._command))
+            self._serving[self._link] = self._tasks.start_unattended(serving, "run host")
         order.link, order.may_move = self._link, self._link.is_ready
         order.handed_over.set()
         order.link.send(order.message)
 
     # The life of a host.
 
-    async def _serve(self, link: Link) -> None:
+    async def _serve(self, link: Link, end: Awaitable[str]) -> None:
         watch = self._tasks.start_unattended(self._watch(link), "heartbeat of the run host")
         how = "was left alone"
         try:
-            how = await link.serve(self._command)
+            how = await end
         finally:
             watch.cancel()
             del self._serving[link]
@@ -339,7 +382,8 @@ class Runs:
 
     def _on_event(self, event: Notification) -> None:
         order = self._orders.get(event.params["rootRunId"])
-        if order is not None:
+        # What a host says again of what the history has is told already.
+        if order is not None and event.params["seq"] > order.tree.last_seq:
             order.tree.follow(event)
             self.archive.hear(event)
             self._subscribers.publish(order.id, event)

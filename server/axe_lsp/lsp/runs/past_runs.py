@@ -17,6 +17,7 @@ from axe_lsp.hosting.history.tree_text import draw
 from axe_lsp.hosting.notifications import Notification
 from axe_lsp.hosting.supervisor.archive import Archive
 from axe_lsp.hosting.supervisor.orders import News
+from axe_lsp.lsp.runs.outliving import become_owner, until_adopted
 from axe_lsp.lsp.runs.run_reports import Notifications
 from axe_lsp.lsp.runs.running import reported_errors
 from axe_lsp.lsp.session import Session
@@ -58,6 +59,13 @@ def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json] | Json
     members = _members("axe/subscribe", params)
     run_id = _text("axe/subscribe", members, "runId")
     after = _number("axe/subscribe", members, "after", 0)
+    answer = members.get("answer")
+    if answer is not None and not isinstance(answer, bool):
+        raise JsonRpcInvalidParams('axe/subscribe: "answer" must be a boolean')
+    if answer:
+        if run_id is None:
+            raise JsonRpcInvalidParams('axe/subscribe: "answer" needs a "runId"')
+        return _subscribe_as_owner(session, run_id, after)
     if run_id is not None and after is not None:
         meanwhile: list[News] = []
         stop = session.daemon.runs.subscribe(meanwhile.append, run_id)
@@ -71,6 +79,14 @@ def subscribe(session: Session, params: Any) -> Coroutine[Any, Any, Json] | Json
         )
     _follow(session, run_id)
     return {"live": True}
+
+
+async def _subscribe_as_owner(session: Session, run_id: str, after: int | None) -> Json:
+    """Subscribe to a run, and answer its questions if nobody does."""
+    await until_adopted(session)
+    told = subscribe(session, {"runId": run_id, "after": after})
+    result = await told if isinstance(told, Coroutine) else told
+    return {**result, "answers": become_owner(session, run_id)}
 
 
 def unsubscribe(session: Session, params: Any) -> dict[str, Json]:
@@ -104,6 +120,7 @@ async def _catch_up(
 ) -> Json:
     """Send the stored events; new ones wait in `meanwhile` until then."""
     try:
+        await until_adopted(session)
         with reported_errors():
             missed = await session.daemon.runs.archive.events(run_id, after)
     finally:

@@ -24,6 +24,7 @@ from axe_lsp.lsp.editor_abilities import abilities
 from axe_lsp.lsp.runs import run_reports
 from axe_lsp.lsp.runs.approving import asker
 from axe_lsp.lsp.runs.code_requests import code_requests
+from axe_lsp.lsp.runs.outliving import grace_of
 from axe_lsp.lsp.runs.run_params import (
     RunOrder,
     check_number,
@@ -127,6 +128,7 @@ def _begin(session: Session, start: Start, *, is_own: bool) -> Run:
         on=start.on or view.settings.execution_engine,
         trusted=is_own and is_trusted(session),
         editor=abilities(session),
+        grace=grace_of(session),
     )
     return session.daemon.runs.start(
         start,
