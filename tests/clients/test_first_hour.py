@@ -42,8 +42,8 @@ def test_the_first_hour_in_vscode_has_no_dead_end(
         agents.wait_for_welcome("Copy the Demo")
 
         agents.press_button("New Agent…")
-        window.choose("empty/axe/agents")
         window.answer_question("New agent", "solo")
+        window.choose("empty/axe/agents")
         window.wait_for_tab("solo.toml")
         window.wait_for_problems(["missing-api-key [Ln 5, Col 9]"])
         agents.press("solo", "Run This Agent")

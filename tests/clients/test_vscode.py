@@ -255,6 +255,11 @@ def test_keys_are_suggested_in_vscode_as_one_types(extension: Path, tmp_path: Pa
         window.go_to_end()
         window.type_on("sys")
         window.wait_for_suggestion("system_prompt")
+        window.press_keys("Escape", "Shift+Home", "Delete")
+        window.type_on("too")
+        window.wait_for_suggestion("tools")
+        window.press_keys("Enter")
+        window.wait_for_suggestion("read_file")
 
 
 def script_changes(provider: ScriptedProvider) -> None:

@@ -13,8 +13,10 @@ export class AgentEditing {
   constructor(private readonly catalogue: Catalogue) {}
 
   async create(client: LanguageClient): Promise<void> {
-    const folder = await pickFolder(await client.sendRequest(FoldersRequest));
-    const name = folder && (await this.askName('New agent', this.namesIn(folder.uri)));
+    const folders = await client.sendRequest(FoldersRequest);
+    const names = folders.map(({ uri }) => this.namesIn(uri));
+    const name = await this.askName('New agent', names[0]?.filter((each) => names.every((others) => others.includes(each))) ?? []);
+    const folder = name && (await pickFolder(folders, (at) => !names[at]?.includes(name)));
     if (folder && name) {
       await createAgent(client, { name, folder: folder.uri });
     }
@@ -85,11 +87,12 @@ async function createAgent(client: LanguageClient, argument: object): Promise<vo
   await client.sendRequest(ExecuteCommandRequest.type, { command: 'axe.createAgent', arguments: [argument] });
 }
 
-async function pickFolder(folders: readonly AgentFolder[]): Promise<AgentFolder | undefined> {
+/** Asks if there are several folders, of which those that are `free` have no agent of the name. */
+async function pickFolder(folders: readonly AgentFolder[], free: (at: number) => boolean): Promise<AgentFolder | undefined> {
   if (folders.length <= 1) {
     return folders[0];
   }
-  const items = folders.map((folder) => ({
+  const items = folders.filter((_, at) => free(at)).map((folder) => ({
     folder,
     label: workspace.asRelativePath(Uri.parse(folder.uri), true),
     description: folder.scope === 'user' ? 'for you, in all projects' : folder.exists ? '' : 'will be made',

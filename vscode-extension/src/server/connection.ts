@@ -10,6 +10,7 @@ import {
   type ErrorHandler,
 } from 'vscode-languageclient/node';
 import { agentFiles } from '../agentFiles';
+import { listsOfValues } from '../code/valueLists';
 import { lensCommands, lensesWithoutArguments } from '../runs/feature';
 import type { Search, Server } from './programs';
 import { Restarts } from './restarts';
@@ -173,6 +174,7 @@ function newClient(server: Server, env: NodeJS.ProcessEnv, log: LogOutputChannel
       revealOutputChannelOn: RevealOutputChannelOn.Never,
       middleware: {
         executeCommand: lensCommands,
+        provideCompletionItem: listsOfValues,
         provideCodeLenses: lensesWithoutArguments,
         handleWorkDoneProgress: (token, params, next) => {
           if (String(token).startsWith(READING)) {
