@@ -13,6 +13,7 @@
 (require 'axe-lsp-undo)
 (require 'axe-lsp-words)
 (require 'cl-lib)
+(require 'project)
 (require 'subr-x)
 
 (declare-function axe-lsp-send "axe-lsp-runs" (server method params on-result))
@@ -102,11 +103,19 @@ CHANGES is an answer to axe/changes."
          (reason (plist-get (seq-find (lambda (each) (equal (plist-get each :path) path)) left)
                             :reason)))
     (concat "  " (pcase (plist-get file :kind) ("added" "A") ("deleted" "D") (_ "M"))
-            " " (axe-lsp-words-visible (file-relative-name path))
+            " " (axe-lsp-words-visible (axe-lsp-changes--short path))
             "  " (axe-lsp-words-lines file)
             (cond ((eq (plist-get file :isUndone) t) "  put back")
                   (reason (concat "  undo leaves it: " (axe-lsp-words-shorten reason)))
                   (t "")))))
+
+(defun axe-lsp-changes--short (path)
+  "Return PATH relative to the project of this buffer, if it is in that."
+  (let* ((project (project-current))
+         (root (if project (expand-file-name (project-root project)) default-directory)))
+    (if (string-prefix-p root path)
+        (substring path (length root))
+      (abbreviate-file-name path))))
 
 (defun axe-lsp-changes--about ()
   "The file or the turn of the line of point: a plist, nil for all."

@@ -95,6 +95,7 @@ A text that is nil is that of no file; a large file has none."
   (let ((path (plist-get file :path))
         (before (plist-get file :before))
         (after (plist-get file :after))
+        (inhibit-message t) ; Emacs would tell of its temporary files.
         (coding-system-for-read 'utf-8-unix)
         (coding-system-for-write 'utf-8-unix))
     (if (not (or before after))
