@@ -111,12 +111,12 @@ export class RunTree {
     return lost;
   }
 
-  /** Runs that outlive their server go on where they were, as the next one tells. Returns what does. */
+  /** Runs that outlive their server go on where they were, as the next one tells. Returns them; a turn may be made anew. */
   regain(): readonly Node[] {
     const regained = this.lost;
     this.lost = [];
     regained.forEach((node) => Object.assign(node, { status: 'running', ended: undefined }));
-    return regained;
+    return regained.filter(({ kind }) => kind === 'run');
   }
 
   /** The root is known when it was remembered. */

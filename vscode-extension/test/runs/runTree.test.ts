@@ -158,6 +158,17 @@ test('runs that were lost go on where they were when another server tells of the
   assert.deepEqual(drawn(tree.root), drawn(grown(finished()).root));
 });
 
+test('a turn that was lost and is made anew is no longer told', () => {
+  const script = new Script().begin(LEAD, '').turn(LEAD, 1);
+  const tree = grown(script);
+  tree.lose(START + 9000);
+  const known = script.events.length;
+  script.end(LEAD, 'killed').resume(LEAD, 1).turn(LEAD, 1);
+  const changed = script.events.slice(known).flatMap((event) => tree.take(event));
+
+  assert.deepEqual(changed.filter((node) => node.kind === 'turn' && !tree.root.turns.includes(node)), []);
+});
+
 test('a remembered run is filled with its events', () => {
   const tree = RunTree.remembered(past('l', START));
   assert.deepEqual(drawn(tree.root), ['lead', 'completed']);
