@@ -345,7 +345,7 @@ def test_clients_that_know_only_lsp_hear_that_an_answer_is_not_whole(
         warning = editor.client.wait_for("window/showMessage")
     cut = "the answer was cut off at the output limit"
     assert f"cut: turn 1, max_tokens; {cut}" in lines
-    assert warning == {"type": 2, "message": f'agent "cut": {cut}'}
+    assert warning == {"type": 2, "message": f'Agent "cut": {cut}'}
 
 
 @pytest.mark.parametrize(
