@@ -106,6 +106,28 @@ def test_ignored_ctrl_c_stays_ignored_during_imports() -> None:
 
 
 @pytest.mark.process
+def test_ctrl_c_while_an_event_loop_starts_prints_no_warning() -> None:
+    code = """
+import sys
+from axe_lsp.cli import main, version
+
+async def work():
+    pass
+
+def begin(_):
+    unfinished = work()
+    raise KeyboardInterrupt
+
+version.main = begin
+sys.exit(main.main(["version"]))
+"""
+    ended = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (130, "")
+
+
+@pytest.mark.process
 def test_ctrl_c_after_the_command_prints_no_traceback_and_keeps_its_output() -> None:
     code, out, errors = interrupted_at("exit", "version")
     assert (code, errors) == (130, b"")

@@ -80,6 +80,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _main(list(sys.argv[1:] if arguments is None else arguments))
     except KeyboardInterrupt:
+        _forget_unfinished_work()
         return INTERRUPTED
     except (OSError, ImportError, MemoryError, RuntimeError) as error:
         reason = shortage(error)
@@ -94,7 +95,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _forget_unfinished_work() -> None:
-    """Keep Python from reporting each coroutine and event loop that the error has left unfinished."""
+    """Keep Python from reporting each coroutine and event loop that the error, or Ctrl-C, has left unfinished."""
     warnings.simplefilter("ignore")
     sys.unraisablehook = lambda _: None
 
